@@ -70,7 +70,6 @@ class Client:
             yield from page["items"]
 
     def close(self) -> None:
-        """Closes the connections."""
         self._http.close()
 
     def _send(self, method: str, path: str, *, repeat: bool = False, **more: Any) -> httpx.Response:

@@ -132,7 +132,6 @@ class Episode:
         self._stop(waiting=True)
 
     def close(self) -> None:
-        """Closes the connections."""
         self._line.close()
 
     def _stop(self, *, waiting: bool) -> None:
@@ -216,7 +215,6 @@ class OpenRun:
 
     @property
     def benchmark(self) -> str:
-        """Its name."""
         return str(self._request["benchmark"])
 
     def episode(self, task: str) -> Episode:

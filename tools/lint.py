@@ -74,7 +74,6 @@ def dependencies() -> tuple[bool, str]:
 
 
 def templates() -> tuple[bool, str]:
-    """HTML templates."""
     return call(BIN / "djlint", "frontend/templates", "docs/site", "--lint", "--quiet")
 
 

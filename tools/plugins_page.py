@@ -63,7 +63,6 @@ def part(kind: PluginKind) -> list[str]:
 
 
 def page() -> str:
-    """The whole page."""
     head = [
         "# Plug-ins",
         "",
@@ -76,7 +75,6 @@ def page() -> str:
 
 
 def main() -> int:
-    """Writes the page."""
     load()
     PAGE.write_text(page())
     return 0

@@ -12,7 +12,6 @@ Episode = Mapping[str, Any]
 
 
 def junit_xml(run: Mapping[str, Any], episodes: Iterable[Episode]) -> bytes:
-    """The whole document."""
     ordered = sorted(episodes, key=lambda episode: (episode["domain"], episode["task"], episode["repeat"]))
     root = Element("testsuites", name=f"{run['benchmark']} {run['agent']}")
     for domain, members in groupby(ordered, key=lambda episode: episode["domain"]):

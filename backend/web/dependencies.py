@@ -67,7 +67,6 @@ class AppContext:
 
 
 def edge_of(request: Request) -> AppContext:
-    """The application's edge."""
     return cast("AppContext", request.app.state.edge)
 
 
@@ -87,7 +86,6 @@ SessionDep = Annotated[Session, Depends(open_session, scope="function")]
 
 
 def find_project(session: SessionDep) -> Project:
-    """The default project."""
     from backend.services.accounts.projects import default_project
 
     return default_project(session)
@@ -97,7 +95,6 @@ ProjectDep = Annotated[Project, Depends(find_project, scope="function")]
 
 
 def find_actor(session: SessionDep, project: ProjectDep) -> Actor:
-    """The requesting actor."""
     from backend.services.accounts.projects import actor_for
 
     return actor_for(session, project)

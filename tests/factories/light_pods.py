@@ -175,7 +175,6 @@ class LightPods:
     claims: dict[str, Path] = dataclasses.field(default_factory=dict)
 
     def start(self, pod: Json, address: str) -> LightPod:
-        """See `tests.fakes.kubernetes.processes.Start`."""
         named = next(each for each in pod["spec"]["volumes"] if each["name"] == "images")
         claim = named.get("persistentVolumeClaim", {}).get("claimName", "")
         made = LightPod(self.claims.get(claim, self.images), self.secrets, pod, address)

@@ -46,7 +46,6 @@ class Deaf:
     def watch(
         self, resource: ResourceKind, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
     ) -> WatchStream:
-        """See `Cluster`."""
         if self._hears.is_set():
             return self._cluster.watch(resource, version, labels=labels, fields=fields, seconds=seconds)
         return _Silence(self._hears)

@@ -27,13 +27,11 @@ class FakeLine:
             self._changed.notify_all()
 
     def show(self, observation: Observation, told: Mapping[str, Any]) -> None:
-        """See the port."""
         with self._changed:
             self.shown.append((observation, told))
             self._changed.notify_all()
 
     def take(self, seconds: float) -> Mapping[str, Any] | None:
-        """See the port."""
         with self._changed:
             self._changed.wait_for(lambda: bool(self._said) or self.closed, seconds)
             if self.closed:
@@ -41,19 +39,15 @@ class FakeLine:
             return self._said.popleft() if self._said else None
 
     def present(self) -> bool:
-        """See the port."""
         return self.here
 
     def held_seconds(self) -> float:
-        """See the port."""
         return self.held
 
     def unheard(self) -> str:
-        """See the port."""
         return self.why
 
     def close(self) -> None:
-        """See the port."""
         with self._changed:
             self.closed = True
             self._changed.notify_all()

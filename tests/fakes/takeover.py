@@ -23,12 +23,10 @@ class FakeControl:
         self.on_wait: Callable[[], None] = lambda: None
 
     def taken(self) -> bool:
-        """See the port."""
         self._asked += 1
         return self._asked >= self._after and bool(self._left or self._waited < self._waits)
 
     def decide(self, observation: Observation, seconds: float) -> Decision | None:  # noqa: ARG002
-        """See the port."""
         self.on_wait()
         if self._waited < self._waits:
             self._waited += 1

@@ -67,7 +67,6 @@ def main() -> int:
 
 
 def measured(tasks: int, pool: Pool) -> ComposeFigures:
-    """Composes them all."""
     targets = [for_capability(letters) for letters in CAPABILITIES]
     wall, processor = time.monotonic(), time.process_time()
     served: Counter[str] = Counter()

@@ -53,7 +53,6 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def page(figures: Sequence[Figure], load: float, head: str = HEAD) -> str:
-    """The whole page."""
     about = (
         f"Machine: {machine()}. Measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; the load average when it began was "
         f"{load:.1f}{', work of others on the machine, which slows everything here' if load > 1 else ''}."

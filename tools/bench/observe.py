@@ -108,7 +108,6 @@ class StillDesktop(FakeDesktop):
         self.tree = tree
 
     def frame(self, *, quality: int = 85) -> Frame:  # noqa: ARG002 - the port's parameter.
-        """The screen."""
         return self._frame
 
 
@@ -153,7 +152,6 @@ def described(frame: Frame, tree: str) -> str:
 
 
 def page(figures: Sequence[Figure], load: float, about: str) -> str:
-    """The whole page."""
     when = f"{datetime.now(UTC):%Y-%m-%d %H:%M}"
     busy = ", work of others on the machine, which slows everything here" if load > 1 else ""
     lines = [

@@ -53,7 +53,6 @@ def main() -> int:
 
 
 def page(report: RollReport, load: float) -> str:
-    """The figures."""
     tally = report.tally
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(tally.counts.items()))
     rows = {

@@ -36,7 +36,6 @@ class ApiServer:
             return False
 
     def stop(self) -> None:
-        """Ends it."""
         self.process.terminate()
         self.process.wait(15)
 

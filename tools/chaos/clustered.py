@@ -154,7 +154,6 @@ class ClusterStack(ChaosStack):
         return self.cluster.store.all(PODS)
 
     def has_room(self, live: Mapping[str, int], lost: str) -> bool:  # noqa: ARG002 - every worker may have every slot.
-        """See ChaosStack."""
         return sum(live.values()) < PER_NODE * len(NODES)
 
     def pods_in_use(self) -> set[str]:

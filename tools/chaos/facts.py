@@ -63,7 +63,7 @@ class AttemptFact:
 
 @dataclass(frozen=True)
 class LeaseFact:
-    """A lease."""
+    """A lease as the database has it."""
 
     id: UUID
     slot_id: UUID

@@ -70,7 +70,6 @@ class EpisodeLoad:
     """Keeps some episodes under way, in a thread of its own."""
 
     def __init__(self, stack: ChaosStack, work: Workload, random: Random) -> None:
-        """Starts nothing yet."""
         self._stack, self._random = stack, random
         self.work = work
         self._api = httpx.Client(base_url=stack.url, timeout=15.0)
@@ -113,7 +112,6 @@ class EpisodeLoad:
                 self.program.start()
 
     def stop(self) -> None:
-        """No further runs."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join(SECONDS)

@@ -154,7 +154,6 @@ class LinkProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self._process.pid
 
     def set(self, link: str, mode: LinkMode, **options: float) -> None:

@@ -48,7 +48,6 @@ class SmokeStack:
 
     @property
     def address(self) -> str:
-        """Of the proxy."""
         return f"http://127.0.0.1:{self.port}"
 
     def client(self) -> httpx.Client:

@@ -27,7 +27,6 @@ def run(built: Path, folder: Path, command: list[str]) -> int:
 
 
 def main() -> int:
-    """See the module."""
     parser = argparse.ArgumentParser(prog="python -m tools.real_apiserver")
     commands = parser.add_subparsers(required=True, dest="what")
     making, using = commands.add_parser("build"), commands.add_parser("run")

@@ -32,7 +32,6 @@ class Layout:
 
     @property
     def address(self) -> str:
-        """The API server's."""
         return f"https://{HERE}:{self.ports['api']}"
 
     def kubeconfig(self, user: str) -> Path:
@@ -95,7 +94,6 @@ def controller_manager(layout: Layout) -> list[str]:
 
 
 def scheduler(layout: Layout) -> list[str]:
-    """The default one."""
     return [
         str(layout.programs / "kube-scheduler"), f"--kubeconfig={layout.kubeconfig('scheduler')}",
         "--leader-elect=false", f"--bind-address={HERE}", "--secure-port=0", "--port=0",

@@ -40,7 +40,6 @@ class Tally:
     lock: Lock = field(default_factory=Lock)
 
     def note(self, kind: str, seconds: float, problem: str = "") -> None:
-        """One request."""
         with self.lock:
             self.counts[kind] = self.counts.get(kind, 0) + 1
             self.seconds.append(seconds)
@@ -49,7 +48,6 @@ class Tally:
 
     @property
     def total(self) -> int:
-        """All requests."""
         return sum(self.counts.values())
 
 

@@ -86,7 +86,6 @@ class Site:
 
     @property
     def address(self) -> str:
-        """Of the proxy."""
         return f"http://127.0.0.1:{self.port}"
 
     def _start_proxy(self, folder: Path) -> subprocess.Popen[bytes]:
@@ -129,7 +128,6 @@ class Site:
         return fresh
 
     def close(self) -> None:
-        """Ends everything."""
         self._proxy.terminate()
         self._proxy.wait(10)
         try:

@@ -52,7 +52,6 @@ LONG = Mix(10, 4, {**MINUTES, "d": 3600.0})
 
 
 def error(server: str, seed: int, mix: Mix) -> float:
-    """The fair-share error."""
     generator, clock = random.Random(seed), SimulationClock()  # noqa: S311 - a sample
     with virtual_time(server, clock) as world:
         import_tasks(world, TASKS)

@@ -34,11 +34,9 @@ class VirtualTime:
         self._waiting: list[tuple[float, int, Act]] = []
 
     def now(self) -> float:
-        """See Timeline."""
         return self._clock.seconds
 
     def later(self, seconds: float, act: Act) -> None:
-        """See Timeline."""
         heapq.heappush(self._waiting, (self.now() + seconds, next(self._order), act))
 
     def run(self, until: Callable[[], bool], most: float = float("inf")) -> None:
@@ -65,11 +63,9 @@ class RealTime:
         self._threads = [Thread(target=self._work, daemon=True) for _ in range(threads)]
 
     def now(self) -> float:
-        """See Timeline."""
         return time.monotonic() - self._began
 
     def later(self, seconds: float, act: Act) -> None:
-        """See Timeline."""
         with self._changed:
             heapq.heappush(self._waiting, (self.now() + seconds, next(self._order), act))
             self._changed.notify()

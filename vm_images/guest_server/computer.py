@@ -142,7 +142,6 @@ class Clipboard:
         self._shell = shell
 
     def view_clipboard(self) -> str:
-        """The clipboard's text."""
         return self._shell.clipboard()
 
     def copy_text(self, text: str | None = None) -> None:

@@ -93,7 +93,6 @@ class ProgressLines:
             self._out.flush()
 
     def show(self) -> None:
-        """Prints new activities."""
         with self._lock:
             for activity in [each for each in self._begun if each.seconds is not None]:
                 self._begun.remove(activity)

@@ -18,12 +18,10 @@ class GuardedStore:
     """An ArtifactStore that is another one. Safe for threads, as that is."""
 
     def __init__(self, store: ArtifactStore) -> None:
-        """Asks nothing yet."""
         self._store = store
         self.answers = CircuitBreaker("the artifact store", self._try, Unavailable)
 
     def put(self, data: bytes, media_type: str) -> str:
-        """See ArtifactStore."""
         try:
             return self._store.put(data, media_type)
         except Unavailable as error:
@@ -31,23 +29,18 @@ class GuardedStore:
             raise
 
     def get(self, sha256: str) -> bytes:
-        """See ArtifactStore."""
         return self._store.get(sha256)
 
     def delete(self, sha256: str) -> None:
-        """See ArtifactStore."""
         self._store.delete(sha256)
 
     def age(self, sha256: str, now: float) -> float | None:
-        """See ArtifactStore."""
         return self._store.age(sha256, now)
 
     def old(self, before: float) -> Iterator[Sequence[str]]:
-        """See ArtifactStore."""
         return self._store.old(before)
 
     def tidy(self, before: float) -> int:
-        """See ArtifactStore."""
         return self._store.tidy(before)
 
     def _try(self) -> None:

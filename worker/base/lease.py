@@ -158,7 +158,6 @@ class HeldLeases:
             self._held[hold.ticket.lease_id] = hold
 
     def remove(self, hold: HeldLease) -> None:
-        """It is over."""
         with self._lock:
             self._held.pop(hold.ticket.lease_id, None)
 

@@ -192,7 +192,6 @@ def _evaluators() -> TrialFinding:
 
 
 def main() -> int:
-    """Prints the results."""
     programs: dict[str, Any] = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
     findings = examine(get_settings(), programs)
     sys.stdout.write(json.dumps({name: asdict(each) for name, each in findings.items()}) + "\n")

@@ -147,5 +147,4 @@ class DeadlineTransport(httpx.BaseTransport):
         return httpx.Response(reply.status, headers=reply.headers, stream=_Body(reply.stream))
 
     def close(self) -> None:
-        """Closes all connections."""
         self._pool.close()

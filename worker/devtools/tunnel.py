@@ -35,7 +35,6 @@ class Deadline:
         return left
 
     def missed(self) -> GuestRefused:
-        """The timeout error."""
         return GuestRefused(self._words, kind="timeout")
 
 

@@ -62,7 +62,6 @@ class Child(SandboxedProcess):
         return self._parsed(answer)
 
     def tidy(self) -> None:
-        """Removes its files."""
         self._answer.close()
         super().tidy()
 

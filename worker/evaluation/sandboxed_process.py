@@ -83,7 +83,6 @@ class SandboxedProcess:
                 stream.close()
 
     def tidy(self) -> None:
-        """Removes its files."""
         self._words.close()
         self._folder.cleanup()
 

@@ -45,7 +45,6 @@ class CheckResult(Frozen):
 
     @property
     def ok(self) -> bool:
-        """Whether it passed."""
         return not self.fault
 
 

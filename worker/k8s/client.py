@@ -215,7 +215,6 @@ class KubernetesWatch:
     """See `WatchStream`."""
 
     def __init__(self, response: urllib3.BaseHTTPResponse, version: str) -> None:
-        """Wraps a response."""
         self._response, self._version, self._closed = response, version, False
 
     def __enter__(self) -> Self:
@@ -306,7 +305,6 @@ def _items(listing: Object) -> list[Object]:
 
 
 def _metadata(obj: Object) -> Object:
-    """An object's metadata."""
     about = obj.get("metadata", {})
     if not isinstance(about, dict):
         raise ClusterUnavailable("the API server sent an object without metadata")

@@ -125,7 +125,6 @@ def transitions_of(obj: Object) -> int:
 
 
 def holder_of(obj: Object) -> str:
-    """The holder."""
     return str((obj.get("spec") or {}).get("holderIdentity") or "somebody")
 
 

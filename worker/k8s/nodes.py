@@ -138,7 +138,6 @@ class NodeWatch:
         self.reflector = Reflector(cluster, NODES, labels=labels, on_change=self._hear)
 
     def start(self) -> None:
-        """Starts watching."""
         self.reflector.start()
 
     def stop(self) -> None:

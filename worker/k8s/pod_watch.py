@@ -64,7 +64,6 @@ class PodWatch:
         return self._pods_seen.well
 
     def pods(self) -> list[Object]:
-        """All existing pods."""
         with self._changed:
             return list(self._pods.values())
 

@@ -185,7 +185,6 @@ def _claims(volume: Volume, nodes: Sequence[str]) -> list[str]:
 
 
 def main() -> int:
-    """Prints the result."""
     sys.stdout.write(json.dumps(asdict(examine(get_settings()))) + "\n")
     return 0
 

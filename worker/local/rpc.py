@@ -79,7 +79,6 @@ class RpcConnection:
         self._reader = threading.Thread(target=self._read, name=name, daemon=True)
 
     def begin(self) -> None:
-        """Starts reading."""
         self._reader.start()
 
     def ask(self, question: Message, seconds: float) -> Message:

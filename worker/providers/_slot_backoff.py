@@ -30,7 +30,6 @@ class SlotBackoff:
         self._rests: dict[str, _Backoff] = {}
 
     def failed(self, slot: str, why: str) -> None:
-        """Records a failure."""
         with self._lock:
             times = self._rests[slot].times + 1 if slot in self._rests else 1
             seconds = min(LONGEST, SHORTEST * 2.0 ** min(times - 1, 16))

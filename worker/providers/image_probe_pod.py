@@ -48,7 +48,6 @@ class ImageProbe:
 
     @property
     def images(self) -> tuple[PodImage, ...]:
-        """All known images."""
         return self._images.of()
 
     def heard(self, volume: Volume, pod_slot: PodSlot, *, new: bool = False) -> None:

@@ -161,7 +161,6 @@ class PodDesktop(QemuDesktop):
         super().__init__(vm, gateway, lines, about)
 
     def taken_away(self) -> str:
-        """See `backend.domain.ports.cluster.RevocableDesktop`."""
         with self._asking:
             if not self._why_taken and not self._ending.is_set():
                 self._why_taken = self._death_reason()

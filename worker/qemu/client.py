@@ -161,7 +161,6 @@ class SupervisorClient:
     # ---- protocol hooks: see `worker.local.rpc`
 
     def encode(self, message: Message) -> bytes:
-        """One line."""
         return encode(message)
 
     def decoder(self) -> LineDecoder:
@@ -236,7 +235,6 @@ class SlotSupervisor(SupervisorClient):
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self._process.pid
 
     def close(self) -> None:

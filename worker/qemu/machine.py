@@ -50,7 +50,6 @@ class MachineSpec:
     entropy: bool = True
 
     def to_json(self) -> dict[str, Any]:
-        """For transfer."""
         return asdict(self)
 
     @classmethod

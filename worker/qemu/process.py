@@ -100,7 +100,6 @@ class Qemu:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return int(self._process.pid)
 
     def port(self) -> int:

@@ -43,7 +43,6 @@ class Template:
     why_emulated: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """For transfer."""
         return {**asdict(self), "place": str(self.place)}
 
     @classmethod
@@ -71,7 +70,6 @@ class Templates:
         return template if template.key == key and _sizes(place) == dict(template.sizes) else None
 
     def all(self) -> list[Template]:
-        """Every complete template."""
         if not self._folder.is_dir():
             return []
         templates = (self.find(each.name) for each in sorted(self._folder.iterdir()) if (each / ABOUT).is_file())

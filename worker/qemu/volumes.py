@@ -40,7 +40,6 @@ class Volumes:
         return None if template is None else template.to_json()
 
     def all(self) -> list[dict[str, Any]]:
-        """Every complete template."""
         return [each.to_json() for each in self._templates.all()]
 
     def make(self, key: str) -> str:
@@ -69,6 +68,5 @@ class Volumes:
         return template.to_json()
 
     def close(self) -> None:
-        """Cancels creations."""
         for key in list(self._making):
             self.made(key)

@@ -34,7 +34,6 @@ class MaintenanceLoop:
         ]
 
     def start(self) -> None:
-        """Starts both threads."""
         for thread in self._threads:
             thread.start()
 

@@ -37,7 +37,6 @@ class ChildService:
     restart_at: float = 0.0
 
     def launch(self) -> None:
-        """Starts it now."""
         self.process = self.start()
         self.started_at = time.monotonic()
 

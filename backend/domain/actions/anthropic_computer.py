@@ -159,7 +159,7 @@ class AnthropicComputer:
     about = "Anthropic's computer toolset and older computer tools; DONE and FAIL as words."
 
     class Params(Parameters):
-        """Options."""
+        """Parameters of the `anthropic_computer` action space."""
 
         version: Literal["20241022", "20250124", "20251124", "20260801"] = Field(
             default="20260801", description="What is offered; which one a model takes is in the vendor's documentation."
@@ -170,7 +170,6 @@ class AnthropicComputer:
         self.params = params or self.Params()
 
     def instructions(self, sight: CoordinateFrame) -> str:
-        """See the port."""
         return f"""Act with the computer tools on a {sight.platform} desktop. A screenshot follows every turn.
 {ENDING}"""
 

@@ -38,7 +38,6 @@ class ComputerSpace:
         self.params = params
 
     def instructions(self, sight: CoordinateFrame) -> str:
-        """See the port."""
         lines = "\n".join(f"- {line}" for line in _LINES)
         return f"""Write your decision, one of COMMAND, DONE, FAIL and WAIT, in a block of its own:
 ```decision

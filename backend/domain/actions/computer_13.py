@@ -114,7 +114,6 @@ class Computer13:
         self.params = params or self.Params()
 
     def instructions(self, sight: CoordinateFrame) -> str:
-        """See the port."""
         lines = "\n".join(f"- {line}" for line in _LINES)
         return f"""Answer with one JSON object per action, each in a ```json block of its own:
 {lines}

@@ -207,7 +207,7 @@ class GeminiComputer:
     about = "Google Gemini's computer use functions, for desktop and browser; DONE and FAIL as words."
 
     class Params(Parameters):
-        """Options."""
+        """Parameters of the `gemini_computer` action space."""
 
         environment: Literal["desktop", "browser"] = Field(
             default="desktop",
@@ -218,7 +218,6 @@ class GeminiComputer:
         self.params = params or self.Params()
 
     def instructions(self, sight: CoordinateFrame) -> str:
-        """See the port."""
         return f"""Act with the computer use functions on a whole {sight.platform} desktop. A screenshot follows every
 call. There is no browser but the desktop's own: open it and type addresses as a person does.
 {ENDING}"""

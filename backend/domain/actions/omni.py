@@ -66,7 +66,7 @@ class OmniActions:
     about = "OmniBench's click_input, wheel_mouse_input and keyboard_input on numbered controls, as JSON."
 
     class Params(Parameters):
-        """Options."""
+        """Parameters of the `omni` action space."""
 
         double: bool = Field(default=False, description="Every click is a double click (an option of OmniBench).")
         focus: bool = Field(default=True, description="Click a control before text is typed into it.")
@@ -75,7 +75,6 @@ class OmniActions:
         self.params = params or self.Params()
 
     def instructions(self, sight: CoordinateFrame) -> str:
-        """See the port."""
         return f"""Answer with one JSON object and nothing else, with these keys:
 {_EXAMPLE}
 - Status: CONTINUE while there is more to do, FINISH when the task is done (then Function is empty).

@@ -130,7 +130,7 @@ class OpenAIComputer:
     about = "OpenAI's computer tool of the Responses API; DONE and FAIL as words."
 
     class Params(Parameters):
-        """Options."""
+        """Parameters of the `openai_computer` action space."""
 
         tool: Literal["computer", "computer_use_preview"] = Field(
             default="computer",
@@ -141,7 +141,6 @@ class OpenAIComputer:
         self.params = params or self.Params()
 
     def instructions(self, sight: CoordinateFrame) -> str:
-        """See the port."""
         return f"""Act with the computer tool on a {sight.platform} desktop. A screenshot follows every call.
 {ENDING}"""
 

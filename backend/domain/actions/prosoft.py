@@ -56,7 +56,6 @@ class ProSoft:
         self.params = params
 
     def instructions(self, sight: CoordinateFrame) -> str:
-        """See the port."""
         lines = "\n".join(f"- {line}" for line in _LINES)
         return f"""Write your decision in a block of its own: COMMAND to act, WAIT to wait, DONE when the task is done,
 FAIL when it cannot be done.

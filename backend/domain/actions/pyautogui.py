@@ -38,7 +38,7 @@ class Pyautogui:
     about = "Python code with pyautogui in code blocks; WAIT, DONE, FAIL; tag_N names numbered elements."
 
     class Params(Coordinates):
-        """Options."""
+        """Parameters of the `pyautogui` action space."""
 
         typed: bool = Field(
             default=True,
@@ -49,7 +49,6 @@ class Pyautogui:
         self.params = params or self.Params()
 
     def instructions(self, sight: CoordinateFrame) -> str:
-        """See the port."""
         tags = ""
         if sight.marks:
             tags = (

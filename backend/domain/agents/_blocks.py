@@ -44,7 +44,6 @@ class BlocksAgent(ModelAgent):
     shows_tree = False
 
     def begin(self) -> None:
-        """See ModelAgent."""
         self._memory = ""
         self._done: list[str] = []
         self._last: Frame | None = None

@@ -47,7 +47,6 @@ class ModelAgent(ABC):
         self.begin()
 
     def act(self, observation: Observation) -> Decision:
-        """See the port."""
         context = self.told
         sight = CoordinateFrame(
             screen=context.screen,

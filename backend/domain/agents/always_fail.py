@@ -25,7 +25,6 @@ class AlwaysFail:
         """Nothing to prepare."""
 
     def act(self, observation: Observation) -> Decision:  # noqa: ARG002
-        """See the port."""
         return Decision(actions=(Action(type=ActionType.FAIL),), words="I say that it cannot be done.")
 
     def close(self) -> None:

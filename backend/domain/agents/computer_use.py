@@ -64,7 +64,6 @@ class ComputerUse(ModelAgent):
     about = "Models with a computer tool of their own, as their vendors mean them to be used."
 
     def begin(self) -> None:
-        """See ModelAgent."""
         self._turns: list[_Turn] = []
         self._silent = False
 
@@ -95,7 +94,6 @@ class ComputerUse(ModelAgent):
             return (Action(type=ActionType.DONE, note="the model stopped using the computer"),)
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002
-        """See ModelAgent."""
         self._turns.append(_Turn(observation.picture, observation.note, reply))
 
     def _user(self, answered: ModelReply | None, words: str, picture: Frame | None) -> Message:

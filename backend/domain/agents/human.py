@@ -20,7 +20,7 @@ _NOT_SENT = {"frame": None, "shown": None, "previous": None, "a11y_tree": None, 
 
 
 class HumanParams(Parameters):
-    """Who acts."""
+    """Parameters of the `human` agent: who acts."""
 
     person: str = Field(default="", max_length=100, description="A name or number for the person; rows are by person.")
     look_again: bool = Field(

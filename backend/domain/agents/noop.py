@@ -25,7 +25,6 @@ class Noop:
         """Nothing to prepare."""
 
     def act(self, observation: Observation) -> Decision:  # noqa: ARG002
-        """See the port."""
         return Decision(actions=(Action(type=ActionType.DONE),), words="I do nothing and call it done.")
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ MOST_DONE = 2_000
 
 
 class OmniParams(ModelParams):
-    """OmniBench's options."""
+    """Parameters of the `omni` agent."""
 
     history: int = Field(default=10, ge=0, le=1000, description="Earlier steps that are listed, the oldest first.")
     control_tokens: int = Field(
@@ -42,7 +42,6 @@ class OmniAgent(ModelAgent):
     about = "OmniBench's agent: answers with one JSON object, a status, a thought and one function on one control."
 
     def begin(self) -> None:
-        """See ModelAgent."""
         self._done: list[str] = []
 
     def messages(self, observation: Observation, sight: CoordinateFrame, left_out: int) -> Sequence[Message] | None:

@@ -66,7 +66,6 @@ class Prompt(ModelAgent):
     )
 
     def begin(self) -> None:
-        """See ModelAgent."""
         self._turns: list[_Turn] = []
 
     def messages(self, observation: Observation, sight: CoordinateFrame, left_out: int) -> Sequence[Message] | None:
@@ -83,7 +82,6 @@ class Prompt(ModelAgent):
         return [*messages, message("user", self._text(observation, sight, now=True), observation.picture)]
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002 - the model is shown its words, whatever came of them.
-        """See ModelAgent."""
         sight = CoordinateFrame(screen=self.told.screen, view=observation.view, platform=self.told.platform)
         self._turns.append(_Turn(self._text(observation, sight, now=False), observation.picture, reply))
         if len(self._turns) > self.params.history:

@@ -70,7 +70,6 @@ class Random:
         self._screen = context.screen
 
     def act(self, observation: Observation) -> Decision:  # noqa: ARG002
-        """See the port."""
         if self._dice is None:
             raise AgentFailed("the random agent was asked before the episode began", code="agent_not_started")
         if self._dice.random() < self.params.stop_chance:

@@ -38,7 +38,6 @@ class Remote:
         self._outside = OutsideAgent(context)
 
     def act(self, observation: Observation) -> Decision:
-        """See the port."""
         if self._outside is None:
             raise RuntimeError("act() before reset()")
         self._outside.offer(observation)

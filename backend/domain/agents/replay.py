@@ -49,7 +49,6 @@ class ReplayAgent:
         self._left = list(context.trajectory)
 
     def act(self, observation: Observation) -> Decision:  # noqa: ARG002
-        """See the port."""
         if not self._left:
             return Decision(actions=(Action(type=ActionType.DONE),), words="The recording is over.")
         # Nothing is asked of a model this time, so that nothing is charged again.

@@ -35,7 +35,6 @@ class TaskLintFinding(Frozen):
     unknown: str = ""
 
     def __str__(self) -> str:
-        """On one line."""
         text = f"{self.place}: {self.message}" if self.place else self.message
         return f"{text} ({self.hint})" if self.hint else text
 

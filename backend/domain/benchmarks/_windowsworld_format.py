@@ -81,7 +81,7 @@ class WindowsWorldCheck(WindowsWorldCall):
 
 
 class WindowsWorldStep(_Exact):
-    """One set-up step."""
+    """A set-up step of a WindowsWorld task."""
 
     type: Short
     parameters: dict[str, Any] = Field(default_factory=dict)

@@ -21,7 +21,6 @@ class OmniBench:
     kind = "omnibench"
 
     def load(self, path: Path) -> LoadedBenchmark:
-        """See the port."""
         root = folder_of(path)
         if not (root / SUBTASKS).is_file():
             raise Invalid(f"there is no {SUBTASKS}", code="invalid_task_file", path=path.name)

@@ -64,5 +64,4 @@ class OSWorld:
     kind = "osworld"
 
     def load(self, path: Path) -> LoadedBenchmark:
-        """See the port."""
         return load_suite(path, _PUBLISHED)

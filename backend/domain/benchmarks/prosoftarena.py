@@ -28,7 +28,6 @@ class ProSoftArena:
     kind = "prosoftarena"
 
     def load(self, path: Path) -> LoadedBenchmark:
-        """See the port."""
         root = folder_of(path)
         place = find_place(root, ("examples", "tasks"), ())
         folder = _Folder(root, self.kind)

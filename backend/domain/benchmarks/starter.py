@@ -14,5 +14,4 @@ class StarterReader:
     kind = "starter"
 
     def load(self, path: Path) -> LoadedBenchmark:
-        """See the port."""
         return load_folder(path, kind=self.kind, dialect=self.kind)

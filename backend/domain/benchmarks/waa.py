@@ -72,5 +72,4 @@ class WAA:
     kind = "waa"
 
     def load(self, path: Path) -> LoadedBenchmark:
-        """See the port."""
         return load_suite(path, _PUBLISHED)

@@ -35,7 +35,6 @@ class WindowsWorld:
     kind = "windowsworld"
 
     def load(self, path: Path) -> LoadedBenchmark:
-        """See the port."""
         root = folder_of(path)
         file = _find(root)
         folder = file.parent

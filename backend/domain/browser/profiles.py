@@ -10,7 +10,7 @@ from backend.domain.model.task import Frozen
 
 
 class BrowserPlatform(StrEnum):
-    """What `Probe.platform` says."""
+    """Operating system of the guest, as `Probe.platform` gives it."""
 
     LINUX = "Linux"
     WINDOWS = "Windows"

@@ -63,7 +63,6 @@ class AssertionFact:
 
     @property
     def text(self) -> str:
-        """The first argument."""
         return str(self.args[0])
 
 

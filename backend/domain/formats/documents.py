@@ -82,7 +82,6 @@ def runs(paragraph: Element) -> Iterator[Element]:
 
 
 def text_of(paragraph: Element) -> str:
-    """A paragraph's text."""
     children = list(paragraph)
     if len(children) == 1 and children[0].tag == _RUN:  # The usual one, in half the time.
         return run_text(children[0])

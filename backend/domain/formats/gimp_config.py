@@ -22,7 +22,6 @@ class ConfigList:
     last: str = ""
 
     def add(self, *words: str, last: str) -> None:
-        """Appends."""
         self.words += words[: MAX_WORDS - len(self.words)]
         self.last = last or self.last
 

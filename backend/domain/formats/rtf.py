@@ -56,7 +56,6 @@ class RtfParagraph:
     bold: tuple[bool, ...] = ()
 
     def add(self, text: str, *, bold: bool) -> None:
-        """Appends a run."""
         self.text += text
         self.bold += (bold,) * len(text)
 

@@ -76,7 +76,6 @@ class Workbook:
 
     @cached_property
     def root(self) -> Any:
-        """The workbook part."""
         root = self.xml(self.main)
         if root is None:
             raise DamagedWorkbook(self.path, "the file is no workbook")
@@ -112,7 +111,6 @@ class Workbook:
 
     @cached_property
     def strings(self) -> list[str]:
-        """The shared strings."""
         # openpyxl names no relationship to them, and Excel does not mind: then they lie in the usual place.
         usual = posixpath.join(posixpath.dirname(self.main), "sharedStrings.xml")
         root = self.xml(dict(self.related(self.main).values()).get("sharedStrings", usual))
@@ -120,7 +118,6 @@ class Workbook:
 
     @cached_property
     def styles(self) -> "CellStyles":
-        """The cell formats."""
         from backend.domain.formats.cell_styles import CellStyles
 
         parts = dict(self.related(self.main).values())

@@ -108,7 +108,6 @@ class OutcomeCounts:
 
     @property
     def total(self) -> int:
-        """All episodes."""
         return sum(self.counts.values())
 
     @property

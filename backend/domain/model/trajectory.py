@@ -231,7 +231,6 @@ class Usage(Frozen):
     held_seconds: float = 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
-        """Both together."""
         return Usage(
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,

@@ -21,7 +21,7 @@ class AttemptResult(StrEnum):
 
 
 class AgentKind(StrEnum):
-    """Who acted."""
+    """Who acted in a trajectory."""
 
     HUMAN = "human"
     ORACLE = "oracle"

@@ -58,7 +58,6 @@ class ExtraSpace(Space):
     Params: type[BaseModel] = Extras
 
     def __init__(self, params: Any = None, eyes: PerceptionTools | None = None) -> None:
-        """See `Space`."""
         super().__init__(params, eyes)
         self._before: Frame | None = None
 
@@ -67,7 +66,6 @@ class ExtraSpace(Space):
         raise NotImplementedError
 
     def observe(self, desktop: Desktop, index: int) -> Observation:
-        """See the port."""
         observation = self.look(desktop, index)
         extras = self._extras(desktop, observation)
         self._before = observation.frame

@@ -43,7 +43,7 @@ class MessagePart(Frozen):
 
 
 class Message(Frozen):
-    """One turn."""
+    """One turn of a conversation with a model."""
 
     role: Literal["system", "user", "assistant"]
     parts: tuple[MessagePart, ...]

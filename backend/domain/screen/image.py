@@ -110,7 +110,6 @@ class PictureSpace:
         self._inner.acted(actions)
 
     def observe(self, desktop: Desktop, index: int) -> Observation:
-        """See the port."""
         observation = self._inner.observe(desktop, index)
         if not self.shows_frame or observation.picture is None:
             return observation

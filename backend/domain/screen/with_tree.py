@@ -21,11 +21,9 @@ class TreeSpace:
         self.shows_frame = inner.shows_frame
 
     def acted(self, actions: Sequence[Action]) -> None:
-        """See the port."""
         self._inner.acted(actions)
 
     def observe(self, desktop: Desktop, index: int) -> Observation:
-        """See the port."""
         observation = self._inner.observe(desktop, index)
         if observation.a11y_tree is not None:
             return observation

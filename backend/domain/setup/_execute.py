@@ -65,11 +65,9 @@ class ExecuteStep:
     any_exit_code = False
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Execute.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         step = _Execute.of(parameters)
         command = filled(step.command, context)
         results: list[ExecResult] = []

@@ -85,11 +85,9 @@ class HistoryStep:
     product: ClassVar[Product] = CHROME
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _History.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         probe = context.desktop.probe()
         history = _History.of(parameters).history
         visits = [(each.url, each.title, each.visit_time_from_now_in_seconds) for each in history]

@@ -41,11 +41,9 @@ class LaunchStep:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Launch.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         step = _Launch.of(parameters)
         words = words_of(step.command)
         program = program_of(words)

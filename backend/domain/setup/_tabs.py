@@ -26,11 +26,9 @@ class OpenTabs:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Open.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         browser = awaited(context)
         first = list(browser.tabs())[-1:]
         for url in _Open.of(parameters).urls_to_open:
@@ -54,11 +52,9 @@ class CloseTabs:
     """`urls_to_close`. Waits for the browser and for each page, and closes it. One that never appears is a failure."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Close.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         browser = awaited(context)
         for url in _Close.of(parameters).urls_to_close:
             tabs: list[Tab] = []

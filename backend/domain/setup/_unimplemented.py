@@ -13,13 +13,11 @@ class UnimplementedStep:
     name: str
 
     def check(self, parameters: Mapping[str, Any]) -> None:  # noqa: ARG002 - whatever they are
-        """See the port."""
         raise Invalid(
             self._words(), code="invalid_step", hint="Write the step's effect with `execute`, `download` or `launch`."
         )
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:  # noqa: ARG002 - never comes here
-        """See the port."""
         raise TaskSetupFailed(self._words(), code="step_not_supported")
 
     def _words(self) -> str:

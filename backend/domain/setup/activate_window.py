@@ -15,11 +15,9 @@ class ActivateWindow:
     """`window_name`, `strict`, `by_class`. Where upstream fails if the window is late, this waits for it (15 s)."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         WindowName.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         target = WindowName.of(parameters)
         desktop = context.desktop
         if not look_again(desktop, lambda: any(_activated(desktop, target, name) for name in target.spellings())):

@@ -19,9 +19,7 @@ class ChangeWallpaper:
     """`path` of a picture in the desktop. Returns when it is drawn."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Wallpaper.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         context.desktop.call("POST", "/setup/change_wallpaper", {"path": _Wallpaper.of(parameters).path})

@@ -17,10 +17,8 @@ class CloseAll:
     """No parameters. Returns when no window is left; the application of one that stays is ended."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Nothing.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Nothing.of(parameters)
         context.desktop.call("POST", "/setup/close_all", {})

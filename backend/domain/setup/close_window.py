@@ -16,11 +16,9 @@ class CloseWindow:
     """`window_name`, `strict`, `by_class`. A window that asks back and stays is a failure."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         WindowName.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         target, desktop = WindowName.of(parameters), context.desktop
 
         def there(name: str) -> bool:

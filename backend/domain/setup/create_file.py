@@ -18,10 +18,8 @@ class CreateFile:
     """`path`, `content` (UTF-8). The folder is made if need be."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _File.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         file = _File.of(parameters)
         context.desktop.write_file(file.path, file.content.encode())

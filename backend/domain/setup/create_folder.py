@@ -18,11 +18,9 @@ class CreateFolder:
     """`path`. A folder that is there already is fine."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Folder.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         path = _Folder.of(parameters).path
         done = context.desktop.run_python(f"import os; os.makedirs(os.path.expanduser({path!r}), exist_ok=True)")
         if done.returncode != 0:

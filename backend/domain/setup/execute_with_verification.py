@@ -32,11 +32,9 @@ class ExecuteWithVerification:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _ExecuteParams.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         step = _ExecuteParams.of(parameters)
         request = step.model_dump(mode="json") | {"command": filled(step.command, context)}
         context.desktop.call("POST", "/setup/execute_with_verification", request)

@@ -46,11 +46,9 @@ class GenerateFile:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _File.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         file = _File.of(parameters)
         order = FileRequest.of(parameters)
         if asks_for_today(file.prompts):

@@ -72,11 +72,9 @@ class GoogleDriveStep:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Drive.of(parameters).steps()
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         steps = _Drive.of(parameters).steps()
         try:
             drive = GoogleDrive(context.web, context.secret(SECRET))

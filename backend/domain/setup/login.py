@@ -32,11 +32,9 @@ class Login:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Login.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Login.of(parameters)
         email, password = _account(context.secret(SECRET))
         context.desktop.probe()

@@ -17,9 +17,7 @@ class Open:
     """`path`: a file of the desktop. Returns when its window is there."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Open.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         context.desktop.open_file(_Open.of(parameters).path)

@@ -38,11 +38,9 @@ class Perform:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _read(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         for number, step in enumerate(_read(parameters), start=1):
             _play(context.desktop, step, number)
 

@@ -49,11 +49,9 @@ class PerturbWindows:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Perturbation.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         perturbation, desktop = _Perturbation.of(parameters), context.desktop
         dice = Random(perturbation.seed)  # noqa: S311 - repeatable on purpose, no secret.
         if perturbation.how == "cluttered":

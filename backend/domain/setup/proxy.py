@@ -21,10 +21,8 @@ class Proxy:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Proxy.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Proxy.of(parameters)
         context.secret("upstream_proxy")

@@ -19,9 +19,7 @@ class RecycleFile:
     """`path` of a file or folder of the desktop. A path that is not there is a failure."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _File.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         context.desktop.call("POST", "/setup/recycle", {"path": _File.of(parameters).path})

@@ -25,11 +25,9 @@ class SetDefaultBrowser:
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Browser.of({**parameters, **_lower(parameters)})
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         browser = _Browser.of({**parameters, **_lower(parameters)}).browser
         desktop = context.desktop
         if desktop.probe().platform == "Windows":

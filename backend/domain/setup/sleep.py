@@ -19,10 +19,8 @@ class Sleep:
     """`seconds`, 600 at most. They pass inside the desktop, whose clock it is about."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Sleep.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         seconds = _Sleep.of(parameters).seconds
         context.desktop.run_python(f"import time; time.sleep({seconds})", timeout=seconds + 30.0)

@@ -22,10 +22,8 @@ class UploadFile:
     """`files`: a list of `{local_path, path}`; `local_path` names an asset, never a file of the service's machine."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         _Upload.of(parameters)
 
     def run(self, context: SetupContext, parameters: Mapping[str, Any]) -> None:
-        """See the port."""
         for file in _Upload.of(parameters).files:
             context.desktop.write_file(file.path, context.asset(file.local_path))

@@ -71,7 +71,6 @@ class Selector(Parameters):
         return state[1:] not in widget.states if state.startswith("!") else state in widget.states
 
     def words(self) -> str:
-        """For a message."""
         return ", ".join(f"{key} {value!r}" for key, value in self.model_dump(exclude_defaults=True).items())
 
 

@@ -40,7 +40,6 @@ class Chat:
         yield {**head(recorded), "messages": messages}
 
     def pictures(self, recorded: ExportedAttempt) -> Iterable[PictureRef]:
-        """See the port."""
         return (picture for _, picture in _turns(recorded))
 
 

@@ -26,7 +26,6 @@ class OmnibenchSubtasks:
         return "" if self._pieces(recorded) else "no subtask was reached"
 
     def rows(self, recorded: ExportedAttempt) -> Iterator[Mapping[str, Any]]:
-        """See the port."""
         for name, text, first, last in self._pieces(recorded):
             steps = [step for step in recorded.acted if first <= step.index <= last]
             yield {
@@ -38,7 +37,6 @@ class OmnibenchSubtasks:
             }
 
     def pictures(self, recorded: ExportedAttempt) -> Iterable[PictureRef]:
-        """See the port."""
         last = max(piece[-1] for piece in self._pieces(recorded))
         return observed([step for step in recorded.acted if step.index <= last])
 

@@ -27,7 +27,6 @@ class OmnibenchTasks:
         return "" if recorded.parts else "the task has no graph of subtasks"
 
     def rows(self, recorded: ExportedAttempt) -> Iterator[Mapping[str, Any]]:
-        """See the port."""
         order = reached_order(recorded)
         number = _number(recorded, order)
         name = recorded.task.key.name
@@ -42,7 +41,6 @@ class OmnibenchTasks:
         }
 
     def pictures(self, recorded: ExportedAttempt) -> Iterable[PictureRef]:
-        """See the port."""
         return observed(recorded.acted)
 
 

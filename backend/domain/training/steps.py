@@ -22,10 +22,8 @@ class Steps:
         return ""
 
     def rows(self, recorded: ExportedAttempt) -> Iterator[Mapping[str, Any]]:
-        """See the port."""
         same = head(recorded)
         return ({**same, **row(step)} for step in recorded.steps)
 
     def pictures(self, recorded: ExportedAttempt) -> Iterable[PictureRef]:
-        """See the port."""
         return all_pictures(recorded)

@@ -29,7 +29,6 @@ class Trajectories:
         return ""
 
     def rows(self, recorded: ExportedAttempt) -> Iterator[Mapping[str, Any]]:
-        """See the port."""
         yield {
             **head(recorded),
             "ended_by": recorded.ended_by,
@@ -43,5 +42,4 @@ class Trajectories:
         }
 
     def pictures(self, recorded: ExportedAttempt) -> Iterable[PictureRef]:
-        """See the port."""
         return all_pictures(recorded)

@@ -78,7 +78,6 @@ class StepRow:
 
     @property
     def artifacts(self) -> list[ArtifactRef]:
-        """All referenced artifacts."""
         return [ref for ref in (self.frame, self.a11y, self.shown, self.prompt) if ref is not None]
 
     @property

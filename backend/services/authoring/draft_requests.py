@@ -140,7 +140,6 @@ def fail(session: Session, request_id: UUID, message: str) -> None:
 
 
 def list_requests(session: Session, project: Project, *, limit: int = 20) -> list[TaskDraftRequest]:
-    """The newest ones."""
     return list(repository.listing(session, project.id, limit=limit))
 
 

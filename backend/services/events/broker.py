@@ -72,7 +72,6 @@ class Broker:
             logger.warning("the broker is away (%s); nothing is lost, live views wait", error)
 
     def close(self) -> None:
-        """Closes its connections."""
         if self._client is not None:
             self._client.close()
 

@@ -111,7 +111,6 @@ class Export:
         self._index, self._left_out = _PendingFile("index.jsonl"), _PendingFile("left_out.jsonl")
 
     def entries(self) -> Iterator[ExportFile]:
-        """All files."""
         with closing(Pictures()) as pictures:
             with self._work() as session:
                 scope = scope_of(session, self._project_id, self._request.filters)

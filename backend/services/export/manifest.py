@@ -35,7 +35,6 @@ class Manifest:
     benchmarks: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, row: TrainingEpisode, recorded: ExportedAttempt) -> None:
-        """Counts a trajectory."""
         self.trajectories += 1
         self.steps += len(recorded.acted)
         self.results[recorded.result.value] += 1
@@ -46,7 +45,6 @@ class Manifest:
         benchmark["versions"][str(row.task_set.version)] = row.task_set.content_hash
 
     def file(self, name: str, sha256: str, size: int, rows: int) -> None:
-        """Records a file."""
         self.files.append({"name": name, "sha256": sha256, "bytes": size, "rows": rows})
 
     def as_json(self) -> dict[str, Any]:

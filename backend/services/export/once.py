@@ -15,7 +15,6 @@ class Pictures:
         self._known.execute("CREATE TABLE picture (sha256 TEXT PRIMARY KEY, media_type TEXT) WITHOUT ROWID")
 
     def add(self, pictures: Iterable[PictureRef]) -> None:
-        """Adds pictures."""
         rows = [(picture.sha256, picture.media_type) for picture in pictures]
         self._known.execute("BEGIN")
         self._known.executemany("INSERT OR IGNORE INTO picture VALUES (?, ?)", rows)

@@ -151,7 +151,6 @@ def give_rating(  # noqa: PLR0913 - who says what of which item
 
 
 def progress(session: Session, judge: Judge) -> ReviewProgress:
-    """Review progress."""
     items, done = repository.progress(session, judge, PEOPLE)
     people = {row.name: int(row.n) for row in repository.by_person(session, judge)}
     return ReviewProgress(items, done, repository.judged_count(session, judge), people)

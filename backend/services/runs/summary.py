@@ -104,7 +104,6 @@ class RunTotals:
 
     @property
     def episodes(self) -> int:
-        """All episodes."""
         c = self.counts
         return c.scored + c.lost + c.cancelled + c.not_runnable + c.waiting + c.running + c.mixed + c.handed_in
 
@@ -122,7 +121,6 @@ def summarise(tasks: Iterable[TaskTotals]) -> RunSummary:
 
 
 def added(rows: Iterable[TaskTotals]) -> RunTotals:
-    """Adds totals."""
     rows = list(rows)
     lost: dict[str, int] = {}
     for row in rows:

@@ -104,7 +104,7 @@ def _satisfiable_needs(session: Session, able: WorkerCapability, row: Row[Any]) 
 
 @dataclass
 class _EpisodeSelection:
-    """One transaction's decisions."""
+    """Selection of the next episodes, within one transaction."""
 
     session: Session
     able: WorkerCapability

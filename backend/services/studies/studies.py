@@ -51,7 +51,6 @@ class StudyDetail:
 
     @property
     def episodes(self) -> int:
-        """All of them."""
         return sum(self.states.values())
 
     @property

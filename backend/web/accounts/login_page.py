@@ -23,7 +23,6 @@ def inside(address: str) -> str:
 
 @router.get("/login")
 def ask(request: Request, following: Annotated[str, Query(alias="next", max_length=500)] = "/") -> HTMLResponse:
-    """The form."""
     return render(request, "login.html", {"following": inside(following), "wrong": False})
 
 
@@ -47,7 +46,6 @@ def enter(
 
 @router.post("/logout")
 def leave() -> Response:
-    """Forgets the cookie."""
     answer = redirect("/login")
     answer.delete_cookie(COOKIE)
     return answer

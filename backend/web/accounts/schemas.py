@@ -19,7 +19,7 @@ class ProjectBody(RequestModel):
 
 
 class ProjectView(ReadModel):
-    """A project."""
+    """A project of the platform."""
 
     name: str = Field(examples=["default"])
     weight: float

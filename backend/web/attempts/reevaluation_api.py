@@ -36,7 +36,6 @@ class RescoreBody(RequestModel):
 
     @property
     def wish(self) -> service.ReevaluationOptions:
-        """For the service."""
         return service.ReevaluationOptions(self.task_set, self.make_current, self.judge)
 
 

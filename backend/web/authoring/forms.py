@@ -24,7 +24,6 @@ NOTES = {
 
 
 async def read_form(request: Request) -> FormData:
-    """The posted fields."""
     return await request.form(max_fields=MOST_FIELDS, max_files=0)
 
 
@@ -81,7 +80,6 @@ def checks(content: DraftContent, typed: Typed) -> dict[str, Any]:
 
 
 def oracle(content: DraftContent, typed: Typed) -> dict[str, Any]:
-    """The solution."""
     do = typed.get("do", "")
     if content.oracle and not draft_forms.solution_rows(content):
         raise Invalid(

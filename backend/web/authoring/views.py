@@ -22,7 +22,6 @@ FIELDS = (
 
 
 def draft(row: TaskDraft, author: str) -> own.DraftView:
-    """One row."""
     columns = {name: getattr(row, name) for name in FIELDS}
     return own.DraftView.model_validate({**columns, "author": author, "published": row.published_task_set_id})
 
@@ -59,7 +58,6 @@ def detail(session: Session, row: TaskDraft, store: ArtifactStore) -> own.DraftD
 
 
 def recording(view: Recording) -> own.DraftRecording:
-    """One recording."""
     return own.DraftRecording.model_validate(
         {
             **_own(view.row, "id kind used_in_version"),
@@ -84,7 +82,6 @@ def request(row: TaskDraftRequest) -> own.DraftRequestView:
 
 
 def form(plugin_form: PluginForm) -> own.PluginFormView:
-    """One plug-in's form."""
     return own.PluginFormView.model_validate(
         {
             "kind": plugin_form.kind.name.lower(),

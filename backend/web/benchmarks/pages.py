@@ -17,7 +17,6 @@ router = page_router()
 
 @router.get("/benchmarks")
 def benchmarks(request: Request, session: SessionDep) -> HTMLResponse:
-    """Every benchmark."""
     return render(request, "benchmarks.html", {"benchmarks": benchmarks_view.benchmark_list(session)})
 
 

@@ -15,7 +15,6 @@ router = page_router()
 
 @router.get("/tasks/{task_id}")
 def task(request: Request, session: SessionDep, task_id: Id) -> HTMLResponse:
-    """One task."""
     page = benchmarks.task_page(session, task_id)
     words = {"setup": setup_words(page.spec), "evaluator": evaluator_words(page.spec)}
     parts = task_parts(session, task_id)

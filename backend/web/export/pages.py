@@ -49,7 +49,6 @@ def query_fields(params: QueryParams) -> list[tuple[str, str]]:
 
 
 def values_of(query: list[tuple[str, str]]) -> dict[str, Any]:
-    """The filters' fields."""
     several: dict[str, list[str]] = {}
     for name, value in query:
         several.setdefault(name, []).append(value)

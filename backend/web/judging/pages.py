@@ -35,7 +35,6 @@ def judges(request: Request, session: SessionDep, project: ProjectDep) -> HTMLRe
 
 @router.get("/judges/{judge_id}")
 def judge(request: Request, session: SessionDep, judge_id: Id) -> HTMLResponse:
-    """One judge."""
     return show(request, session, judge_id)
 
 

@@ -39,7 +39,6 @@ def rate(session: SessionDep, run_id: Id, episode_id: Id, rating: Annotated[int,
 
 @router.post("/runs/{run_id}/human/{episode_id}/on")
 def go_on(session: SessionDep, run_id: Id, episode_id: Id) -> RedirectResponse:
-    """No second try."""
     human_agent.go_on(session, run_id, episode_id)
     return redirect(f"/runs/{run_id}/human")
 

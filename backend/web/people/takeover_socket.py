@@ -111,7 +111,7 @@ class _Allowance:
 
 
 class _TakeoverSession:
-    """One page's talk."""
+    """A page's connection while a person acts in an attempt."""
 
     def __init__(self, socket: WebSocket, edge: AppContext, attempt: ControlledAttempt, client: str) -> None:
         self._socket = socket

@@ -56,7 +56,6 @@ def judge(session: SessionDep, project: ProjectDep, episode_id: Id, body: Failur
 
 
 def failure(row: Failure) -> schemas.FailureView:
-    """One failed episode."""
     return schemas.FailureView(
         episode=row.episode.id,
         task=row.task.key,

@@ -31,12 +31,10 @@ FormFields = QueryParams | FormData
 
 
 async def read_form(request: Request) -> FormData:
-    """The posted fields."""
     return await request.form(max_fields=20_000, max_files=0)
 
 
 def text(form: FormFields, name: str, default: str = "") -> str:
-    """One field's text."""
     value = form.get(name, default)
     return value.strip() if isinstance(value, str) else default
 

@@ -54,7 +54,6 @@ def run(  # noqa: PLR0913 - same
     outcome: Text = "",
     after: Cursor = None,
 ) -> HTMLResponse:
-    """One run."""
     filters = {"domain": domain, "difficulty": difficulty, "outcome": outcome}
     page = run_view.run_page(session, run_id, filters, after)
     means = {} if page.unrated else progress.measures(session, [run_id]).get(run_id, {})

@@ -19,7 +19,7 @@ class ProviderSignals(ReadModel):
 
 
 class SignalsView(ReadModel):
-    """How things are."""
+    """Signals for scaling the workers."""
 
     providers: dict[str, ProviderSignals] = Field(default={})
     lost_last_hour: dict[str, int] = Field(default={}, description="Lost attempts by failure class.")

@@ -44,7 +44,6 @@ def tuning_of(body: schemas.StudySubmit) -> SchedulingUpdate:
 
 
 def study(view: StudyDetail) -> schemas.StudyView:
-    """A study."""
     config = view.config
     return schemas.StudyView(
         id=view.study.id,

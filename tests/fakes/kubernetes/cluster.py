@@ -160,7 +160,6 @@ class FakeCluster:
         ]
 
     def lose(self, node: str, *, processes: bool = False) -> None:
-        """See NodeController.lose."""
         self.nodes.lose(node, processes=processes)
 
     def find(self, node: str) -> None:

@@ -41,11 +41,9 @@ class Own:
         self.create, self.change = state.verbs.create, state.verbs.change
 
     def find(self, resource: Resource, key: Key) -> Json | None:
-        """See Ground."""
         return self._state.store.get(resource, key)
 
     def confirm(self, key: Key, uid: str) -> None:
-        """See Ground."""
         try:
             lifecycle.delete(self._state.store, PODS, key, {"gracePeriodSeconds": 0, "preconditions": {"uid": uid}})
         except Refusal as refusal:

@@ -49,11 +49,9 @@ class Child:
         return 128 - code if code is not None and code < 0 else code
 
     def ready(self) -> bool:
-        """See the protocol."""
         return self.poll() is None and self._ready()
 
     def output(self) -> str:
-        """See the protocol."""
         with self._lock:
             if not self._output.closed:
                 size = os.fstat(self._output.fileno()).st_size
@@ -61,7 +59,6 @@ class Child:
             return self._said
 
     def stop(self, seconds: float) -> int:
-        """See the protocol."""
         if self.process.poll() is None and seconds > 0:
             self.process.terminate()
             with suppress(subprocess.TimeoutExpired):

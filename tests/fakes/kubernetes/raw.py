@@ -59,5 +59,4 @@ class Raw:
         return int(str(self.ask("GET", "/version").body["gitVersion"]).split(".")[1])
 
     def close(self) -> None:
-        """Closes its connections."""
         self._client.rest_client.close()

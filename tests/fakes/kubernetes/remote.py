@@ -48,12 +48,10 @@ class Remote:
         self._raw = raw
 
     def find(self, resource: Resource, key: Key) -> Json | None:
-        """See Ground."""
         said = self._raw.ask("GET", path_of(resource, key))
         return None if said.status == 404 else _done(said)
 
     def create(self, resource: Resource, found: Json, namespace: str = "") -> Json:
-        """See Ground."""
         whole = {"apiVersion": resource.api_version, "kind": resource.kind, **found}
         return _done(self._raw.ask("POST", path_of(resource, (namespace, "")), whole))
 
@@ -70,7 +68,6 @@ class Remote:
         return None
 
     def confirm(self, key: Key, uid: str) -> None:
-        """See Ground."""
         said = self._raw.ask("DELETE", path_of(PODS, key), {"gracePeriodSeconds": 0, "preconditions": {"uid": uid}})
         if said.status not in {404, 409}:
             _done(said)

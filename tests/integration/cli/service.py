@@ -50,7 +50,6 @@ class Service:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends it."""
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()

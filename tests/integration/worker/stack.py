@@ -44,7 +44,6 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self.process.pid
 
     def said(self, words: str) -> bool:
@@ -140,7 +139,6 @@ class Stack:
         self.broker = start_broker(self.folder / "broker", port=urlsplit(self.redis_url).port)
 
     def close(self) -> None:
-        """Ends everything."""
         try:
             self.stop_workers()
         finally:

@@ -27,7 +27,6 @@ class ProgramHit(Fault):
 
     @classmethod
     def killed(cls, program: str) -> Draw:
-        """Kills it."""
         return lambda random: cls(program, random.random())
 
     @classmethod

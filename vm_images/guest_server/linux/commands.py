@@ -147,7 +147,6 @@ class _Output:
         return first, second
 
     def close(self) -> None:
-        """Closes all descriptors."""
         self._selector.close()
         os.close(self._exit)
         for stream in self._streams:

@@ -47,7 +47,6 @@ class LinuxPrograms:
         self._windows = XWindows(self._x)
 
     def clipboard(self) -> str:
-        """The clipboard's text."""
         done = subprocess.run(
             [*_XCLIP, "-o", "-t", "UTF8_STRING"], capture_output=True, timeout=_CLIPBOARD_SECONDS, check=False
         )
@@ -80,11 +79,9 @@ class LinuxPrograms:
         )
 
     def windows(self) -> Sequence[WindowInfo]:
-        """The application windows."""
         return self._windows.all()
 
     def show(self, window: WindowInfo) -> None:
-        """Raises and maximises."""
         self._windows.activate(window)
         self._windows.place(window, Placement(maximized=True))
 

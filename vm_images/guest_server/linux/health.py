@@ -103,7 +103,6 @@ class LinuxHealth:
         self._before: frozenset[tuple[int, int]] = frozenset()
 
     def settled(self) -> None:
-        """Remembers running processes."""
         self._before = frozenset((each.pid, each.born) for each in running())
 
     def facts(self) -> HealthFacts:

@@ -52,7 +52,6 @@ class LinuxShell:
         return self._wallpaper.current()
 
     def set_wallpaper(self, path: Path) -> None:
-        """Shows another picture."""
         self._wallpaper.show(path)
 
     def recycle(self, path: Path) -> None:

@@ -23,9 +23,7 @@ class Wallpaper(Protocol):
         """The picture's file, None for a plain colour."""
         ...
 
-    def show(self, path: Path) -> None:
-        """Shows another one."""
-        ...
+    def show(self, path: Path) -> None: ...
 
 
 class RootWallpaper:

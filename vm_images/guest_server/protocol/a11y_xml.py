@@ -53,5 +53,4 @@ def put(node: Element, prefix: str, name: str, value: object) -> None:
 
 
 def to_text(root: Element) -> str:
-    """The document."""
     return tostring(root, encoding="unicode")

@@ -50,7 +50,6 @@ class GuestError(Exception):
         return STATUS[self.kind]
 
     def body(self) -> dict[str, Any]:
-        """The JSON reply."""
         return {**self.details, "status": "error", "error": self.kind, "message": self.message}
 
 

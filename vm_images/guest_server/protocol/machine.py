@@ -189,15 +189,13 @@ class Interactions(Protocol):
 
 
 class ClipboardAccess(Protocol):
-    """The clipboard's text."""
+    """Access to the clipboard's text."""
 
     def read(self) -> str:
         """The text, empty if there is none."""
         ...
 
-    def write(self, text: str) -> None:
-        """Replaces it."""
-        ...
+    def write(self, text: str) -> None: ...
 
 
 class Windows(Protocol):
@@ -234,9 +232,7 @@ class Accessibility(Protocol):
         """Prepares, so that the first request is faster."""
         ...
 
-    async def stop(self) -> None:
-        """Ends its helpers."""
-        ...
+    async def stop(self) -> None: ...
 
     async def tree(self, options: TreeRequest) -> Tree:
         """The whole desktop's tree."""

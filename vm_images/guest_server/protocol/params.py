@@ -29,7 +29,6 @@ class RequestParams:
         return default
 
     def text(self, name: str, default: Any = _REQUIRED, *, longest: int | None = None) -> str:
-        """A string."""
         value = self._get(name, default)
         if not isinstance(value, str):
             raise _wrong(name, "a string", value)

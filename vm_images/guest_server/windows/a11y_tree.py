@@ -146,7 +146,6 @@ class ControlWalk(Generic[N]):
             self._add(xml_node, child, depth + 1)
 
     def element(self, control: ControlInfo) -> Element:
-        """One control's element."""
         xml_node = Element(tag_of(control.tag), {"name": clean(control.name)})
         for name, holds in control.states.items():
             self._put(xml_node, "st", name, str(holds).lower())

@@ -43,7 +43,6 @@ class WindowsPrograms:
         self._programs = Programs(os.environ)
 
     def clipboard(self) -> str:
-        """The clipboard's text."""
         return self._clipboard.read()
 
     def copy(self, text: str) -> None:
@@ -66,11 +65,9 @@ class WindowsPrograms:
         give(_PICTURE, file.getvalue()[_FILE_HEADER:])
 
     def windows(self) -> Sequence[WindowInfo]:
-        """The application windows."""
         return self._windows.all()
 
     def show(self, window: WindowInfo) -> None:
-        """Raises and maximises."""
         self._windows.activate(window)
         self._windows.place(window, Placement(maximized=True))
 

@@ -48,7 +48,6 @@ class UiaControls:
             return InteractionTarget(window=active_title())
 
     def focused(self) -> InteractionTarget:
-        """See `at`."""
         try:
             return _to_target(self._automation.seen(self._automation.focused()))
         except GoneError:

@@ -96,7 +96,6 @@ def rectangle(window: int) -> Box:
 
 
 def visible_rectangle(window: int) -> Box:
-    """Its visible rectangle."""
     rect = wintypes.RECT()
     failed = dwmapi.DwmGetWindowAttribute(window, _FRAME_BOUNDS, ctypes.byref(rect), ctypes.sizeof(rect))
     return rectangle(window) if failed or rect.right <= rect.left else _box(rect)

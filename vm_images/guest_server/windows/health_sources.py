@@ -99,7 +99,6 @@ class Sources:
             raise GuestError("failed", f"the registry's key '{key}' cannot be read: {error}") from None
 
     def memory_free(self) -> int | None:
-        """Physical memory."""
         return free_memory()
 
     def scale(self) -> float:

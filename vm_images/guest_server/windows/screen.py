@@ -111,7 +111,6 @@ class GdiScreen:
             user32.ReleaseDC(None, screen)
 
     def grab(self) -> ScreenFrame:
-        """The screen now."""
         with self._lock:
             canvas = self._draw()
             return ScreenFrame(bytes(canvas.pixels), *canvas.size, canvas.stride)

@@ -45,7 +45,7 @@ class Component(Frozen):
 
 
 class Schema(Frozen):
-    """The complete schema."""
+    """Schema of Autounattend.xml."""
 
     passes: tuple[str, ...]
     components: dict[str, Component]

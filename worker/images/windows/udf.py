@@ -56,7 +56,6 @@ class Udf:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Closes the file."""
         self._file.close()
 
     def find(self, path: str) -> tuple[Extent, ...] | None:

@@ -35,12 +35,10 @@ def run_id_of(session: Session, attempt_id: UUID) -> UUID | None:
 
 
 def add_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Inserts many."""
     session.execute(sql_insert(Attempt), [dict(row) for row in rows])
 
 
 def get(session: Session, attempt_id: UUID) -> Attempt | None:
-    """The attempt."""
     return session.get(Attempt, attempt_id)
 
 

@@ -24,6 +24,5 @@ def locked(session: Session, request_id: UUID) -> TaskDraftRequest | None:
 
 
 def listing(session: Session, project_id: UUID, *, limit: int = 20) -> Sequence[TaskDraftRequest]:
-    """The newest ones."""
     query = select(TaskDraftRequest).where(TaskDraftRequest.project_id == project_id)
     return session.scalars(query.order_by(TaskDraftRequest.id.desc()).limit(limit)).all()

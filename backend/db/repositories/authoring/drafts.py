@@ -28,7 +28,6 @@ from backend.domain.drafts.states import DraftState
 
 
 def get(session: Session, draft_id: UUID) -> TaskDraft | None:
-    """The draft."""
     return session.get(TaskDraft, draft_id)
 
 
@@ -100,7 +99,6 @@ def waiting(session: Session, project_id: UUID) -> dict[str, int]:
 
 
 def version(session: Session, draft_id: UUID, number: int) -> TaskDraftVersion | None:
-    """One version."""
     query = select(TaskDraftVersion).where(TaskDraftVersion.draft_id == draft_id, TaskDraftVersion.number == number)
     return session.scalar(query)
 

@@ -63,7 +63,6 @@ def variants_of_set(session: Session, task_set_id: UUID) -> list[tuple[Task, Tas
 
 
 def add_selections(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Inserts named selections."""
     if rows:
         session.execute(insert(TaskSelection), [dict(row) for row in rows])
 

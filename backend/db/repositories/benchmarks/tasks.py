@@ -22,12 +22,10 @@ def add_all(session: Session, tasks: Sequence[Mapping[str, Any]], assets: Sequen
 
 
 def get(session: Session, task_id: UUID) -> Task | None:
-    """The task."""
     return session.get(Task, task_id)
 
 
 def by_ids(session: Session, task_ids: Collection[UUID]) -> list[Task]:
-    """These tasks."""
     return list(session.scalars(select(Task).where(Task.id.in_(task_ids))))
 
 

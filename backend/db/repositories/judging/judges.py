@@ -14,7 +14,6 @@ from backend.db.repositories.common_queries import AnyRow
 
 
 def get(session: Session, judge_id: UUID) -> Judge | None:
-    """The judge."""
     return session.get(Judge, judge_id)
 
 

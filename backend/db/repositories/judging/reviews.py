@@ -84,7 +84,6 @@ def next_item(session: Session, judge: Judge, actor_id: UUID, people: int) -> Re
 
 
 def item(session: Session, item_id: UUID) -> ReviewItem | None:
-    """The item."""
     return session.get(ReviewItem, item_id)
 
 

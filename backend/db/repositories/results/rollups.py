@@ -46,7 +46,6 @@ class TaskTotals:
 
     @property
     def episodes(self) -> int:
-        """All of them."""
         ended = self.scored + self.mixed + self.handed_in + sum(self.lost.values()) + self.cancelled
         return ended + self.not_runnable + self.waiting + self.running
 

@@ -15,7 +15,6 @@ from backend.domain.model.episode import EpisodeState
 
 
 def get(session: Session, episode_id: UUID) -> Episode | None:
-    """The episode."""
     return session.get(Episode, episode_id)
 
 
@@ -26,7 +25,6 @@ def lock(session: Session, episode_id: UUID) -> Episode | None:
 
 
 def add_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Inserts many."""
     if rows:
         session.execute(insert(Episode), [dict(row) for row in rows])
 

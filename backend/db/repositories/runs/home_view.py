@@ -71,7 +71,6 @@ def ended_in_a_day(session: Session) -> int:
 
 
 def latest_runs(session: Session, limit: int) -> Sequence[AnyRow]:
-    """The newest runs."""
     return session.execute(run_columns().order_by(Run.id.desc()).limit(limit)).all()
 
 

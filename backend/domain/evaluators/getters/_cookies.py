@@ -19,7 +19,6 @@ class Cookies(ProfileDatabase):
     query = "SELECT * FROM cookies"
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         other = DatabaseParameters.of(parameters).user_data_dir
         platform = context.desktop.probe().platform
         if runs(context):

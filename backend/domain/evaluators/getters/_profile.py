@@ -115,12 +115,10 @@ class ProfileSetting(ParameterGetter, ABC):
         """The setting's value."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         other = ProfileParameters.of(parameters).user_data_dir
         return collected(context, self.product, self.files, other)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         values = settings(blobs)
         return None if values is None else self.value(values)
 
@@ -149,7 +147,6 @@ class ProfileDatabase(ParameterGetter):
         return blobs
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         if not blobs:
             raise EvaluatorFailed("nothing was gathered of the browser's database", code="evidence_missing")
         if blobs[0].data is None:

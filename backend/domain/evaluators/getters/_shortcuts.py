@@ -36,7 +36,6 @@ class Shortcuts(ParameterGetter):
         return [place, *(_fetched(context, joined(folder, name), name) for name in names[:MAX_SHORTCUTS])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         if not blobs:
             raise EvaluatorFailed("nothing was gathered of the desktop's shortcuts", code="evidence_missing")
         return {blob.name: _text(blob) for blob in blobs[1:] if blob.data is not None}

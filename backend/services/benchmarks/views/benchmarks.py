@@ -35,7 +35,6 @@ class TaskCounts:
 
     @property
     def total(self) -> int:
-        """All tasks."""
         return sum(self.cells.values())
 
     def of_domain(self, domain: str) -> int:

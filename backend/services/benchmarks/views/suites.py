@@ -44,7 +44,6 @@ class ReportedResults:
 
     @property
     def total(self) -> int:
-        """All figures."""
         return len(self.rates) + sum(map(len, self.others.values()))
 
 

@@ -91,7 +91,7 @@ class WorkerRow:
 
 @dataclass(frozen=True)
 class WorkersPage:
-    """The whole page."""
+    """Content of the workers page."""
 
     nodes: list[NodeRow]
     workers: list[WorkerRow]
@@ -120,7 +120,6 @@ class WorkersPage:
 
 
 def workers_page(session: Session) -> WorkersPage:
-    """The whole page."""
     workers = [
         WorkerRow(
             id=row.Worker.id,

@@ -1,4 +1,4 @@
-"""Home page."""
+"""View of the home page."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ class Alarm:
 
 @dataclass(frozen=True)
 class Home:
-    """The whole page."""
+    """Content of the home page."""
 
     tiles: list[Tile]
     slots: Slots

@@ -43,7 +43,7 @@ def run_rows(session: Session, rows: Sequence[AnyRow]) -> list[RunRow]:
 
 @dataclass(frozen=True)
 class Tile:
-    """One live screen."""
+    """A live screen on the run's page."""
 
     attempt_id: UUID
     episode_id: UUID

@@ -26,11 +26,9 @@ class ConferenceCityInOrder(ParameterGetter):
     Params = _Csv
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         return [fetched(context, _Csv.of(parameters).csv_path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         text, _ = read_text(placed(only(blobs), "table.csv", folder))
         if text is None:
             return None

@@ -31,11 +31,9 @@ class ProductAddress(ParameterGetter):
     Params = _Keys
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return page_evidence(context)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         params = _Keys.of(parameters)
         url = address(blobs, params.goto_prefix)
         return None if url is None else product(url, params.parse_keys)

@@ -25,7 +25,6 @@ class ActiveTabHtmlParse(ParameterGetter):
     Params = PageParts
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         script = call(SCRIPT, query(PageParts.of(parameters)))
 
         def look(browser: Browser, tab: Tab) -> Mapping[str, Any]:
@@ -34,7 +33,6 @@ class ActiveTabHtmlParse(ParameterGetter):
         return page_evidence(context, look)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         params = PageParts.of(parameters)
         tab = page(blobs, params.goto_prefix)
         if tab is None:

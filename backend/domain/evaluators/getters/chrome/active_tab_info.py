@@ -22,11 +22,9 @@ class ActiveTabInfo(ParameterGetter):
     Params = LiveTabParams
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return page_evidence(context, content)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         prefix = LiveTabParams.of(parameters).goto_prefix
         tab = page(blobs, prefix)
         if tab is not None:

@@ -44,11 +44,9 @@ class ActiveTabUrlParse(ParameterGetter):
     Params = _Parse
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return page_evidence(context)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         params = _Parse.of(parameters)
         url = address(blobs, params.goto_prefix)
         if url is None:

@@ -22,9 +22,7 @@ class ActiveUrlFromAccessTree(ParameterGetter):
     Params = LiveTabParams
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return page_evidence(context)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return address(blobs, LiveTabParams.of(parameters).goto_prefix)

@@ -42,7 +42,6 @@ class ChromeAppearanceModeUi(ProfileSetting):
     """
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         files = collected(context, CHROME, PREFERENCES, ProfileParameters.of(parameters).user_data_dir)
         try:
             with looked_up(context.browser(), URL, settled=False) as tab:
@@ -56,6 +55,5 @@ class ChromeAppearanceModeUi(ProfileSetting):
         return scheme(settings)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         choice = named(stated(blobs[0])) if blobs and blobs[0].data is not None else None
         return choice or super().read(blobs[1:], parameters, folder)

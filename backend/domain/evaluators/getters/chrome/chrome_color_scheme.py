@@ -13,5 +13,4 @@ class ChromeColorScheme(ProfileSetting):
     """`user_data_dir`. The value is `light`, `dark` or `system`, which is also what Chrome is without the key."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return scheme(settings)

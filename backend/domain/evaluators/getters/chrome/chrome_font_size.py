@@ -13,7 +13,6 @@ class ChromeFontSize(ProfileSetting):
     """`user_data_dir`. The value is `{default_font_size, ...}`; without the keys they are 16, fixed 13."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         defaults = {"default_fixed_font_size": 13, "default_font_size": 16}
         set_by_user = at(settings, "webkit.webprefs", {})
         return defaults | (dict(set_by_user) if isinstance(set_by_user, Mapping) else {})
@@ -29,7 +28,6 @@ class EdgeFontSize(ProfileSetting):
     product = EDGE
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         defaults = {"default_fixed_font_size": 13, "default_font_size": 16}
         set_by_user = at(settings, "webkit.webprefs", {})
         return defaults | (dict(set_by_user) if isinstance(set_by_user, Mapping) else {})

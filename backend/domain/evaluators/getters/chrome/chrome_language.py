@@ -14,5 +14,4 @@ class ChromeLanguage(ProfileSetting):
     files = (STATE,)
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return at(settings, "intl.app_locale", "en-US")

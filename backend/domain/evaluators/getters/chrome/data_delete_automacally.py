@@ -18,7 +18,6 @@ class DataDeleteAutomacally(ProfileSetting):
     """
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return yes(at(settings, "profile.default_content_setting_values.cookies") == SESSION_ONLY)
 
 
@@ -41,5 +40,4 @@ class DataDeleteAutomacallyFromEdge(ProfileSetting):
     product = EDGE
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return 1.0 if at(settings, "browser.clear_data_on_exit") == EVERYTHING else 0.0

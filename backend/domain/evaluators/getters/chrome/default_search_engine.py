@@ -13,7 +13,6 @@ class DefaultSearchEngine(ProfileSetting):
     """`user_data_dir`. The value is its short name; Chrome without the key asks Google."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return at(settings, "default_search_provider_data.template_url_data.short_name", "Google")
 
 
@@ -33,6 +32,5 @@ class DefaultSearchEngineFromEdge(ProfileSetting):
     product = EDGE
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         guid = at(settings, "default_search_provider.synced_guid")
         return "Bing" if guid is None else ENGINES.get(str(guid), "Unknown")

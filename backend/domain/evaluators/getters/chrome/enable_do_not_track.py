@@ -13,7 +13,6 @@ class EnableDoNotTrack(ProfileSetting):
     """`user_data_dir`. The value is `true` or `false`; without the key Chrome does not ask."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return yes(at(settings, "enable_do_not_track"))
 
 
@@ -27,5 +26,4 @@ class EnableDoNotTrackFromEdge(ProfileSetting):
     product = EDGE
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return 1.0 if at(settings, "enable_do_not_track") else 0.0

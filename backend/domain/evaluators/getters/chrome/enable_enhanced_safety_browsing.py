@@ -13,7 +13,6 @@ class EnableEnhancedSafetyBrowsing(ProfileSetting):
     """`user_data_dir`. The value is `true` or `false`; without the key it is off."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return yes(at(settings, "safebrowsing.enhanced"))
 
 
@@ -27,5 +26,4 @@ class EnableEnhancedSafetyBrowsingFromEdge(ProfileSetting):
     product = EDGE
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return 1.0 if at(settings, "edge.super_duper_secure_mode.enabled") else 0.0

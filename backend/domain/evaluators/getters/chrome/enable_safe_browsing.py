@@ -12,5 +12,4 @@ class EnableSafeBrowsing(ProfileSetting):
     """`user_data_dir`. The value is `true` or `false`; without the key the standard one is on, as in Chrome."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return yes(at(settings, "safebrowsing.enhanced") or at(settings, "safebrowsing.enabled", default=True))

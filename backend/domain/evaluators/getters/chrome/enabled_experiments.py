@@ -14,5 +14,4 @@ class EnabledExperiments(ProfileSetting):
     files = (STATE,)
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return at(settings, "browser.enabled_labs_experiments", [])

@@ -15,7 +15,6 @@ class FindInstalledExtensionName(ProfileSetting):
     """
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         known = at(settings, "extensions.settings", {})
         extensions = known.values() if isinstance(known, Mapping) else ()
         return [name for each in extensions if isinstance(name := at(each, "manifest.name"), str)]

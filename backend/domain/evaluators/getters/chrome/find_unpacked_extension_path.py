@@ -12,7 +12,6 @@ class FindUnpackedExtensionPath(ProfileSetting):
     """`user_data_dir`. The value is a list of paths: whole ones of unpacked extensions, else below the profile."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         known = at(settings, "extensions.settings", {})
         extensions = known.values() if isinstance(known, Mapping) else ()
         return [path for each in extensions if isinstance(path := at(each, "path"), str)]

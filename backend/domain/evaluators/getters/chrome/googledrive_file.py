@@ -63,12 +63,10 @@ class GoogledriveFile(ParameterGetter):
     Params = _Drive
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         drive = GoogleDrive(context.web, context.secret(SECRET))
         return [_drive_blob(drive, search) for search in _Drive.of(parameters).searches()]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         params = _Drive.of(parameters)
         if len(blobs) != len(params.names):
             raise EvaluatorFailed(

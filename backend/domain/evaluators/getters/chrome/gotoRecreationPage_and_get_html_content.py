@@ -45,7 +45,6 @@ class GotoRecreationPageAndGetHtmlContent(ParameterGetter):
     Params = _Recreation
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         name = _Recreation.of(parameters).name
         try:
             browser = running(context)
@@ -57,7 +56,6 @@ class GotoRecreationPageAndGetHtmlContent(ParameterGetter):
             return [Blob(name=URL, note=error.message)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         params, texts = _Recreation.of(parameters), stated(only(blobs))
         if not isinstance(texts, list) or not 0 <= params.order < len(texts):
             raise EvaluatorFailed(f"the page has no {params.name!r} number {params.order}", code="evidence_unreadable")

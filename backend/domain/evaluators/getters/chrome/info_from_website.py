@@ -48,7 +48,6 @@ class InfoFromWebsite(ParameterGetter):
     Params = _Website
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         params = _Website.of(parameters)
         try:
             browser = running(context)
@@ -61,7 +60,6 @@ class InfoFromWebsite(ParameterGetter):
             return [Blob(name=params.url, note=error.message)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         blob, params = only(blobs), _Website.of(parameters)
         if blob.data is not None:
             return stated(blob)

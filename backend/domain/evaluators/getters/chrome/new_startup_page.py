@@ -14,5 +14,4 @@ class NewStartupPage(ProfileSetting):
     """`user_data_dir`. The value is `true` or `false`; without the key Chrome starts with a new tab."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return yes(at(settings, "session.restore_on_startup", NEW_TAB) == NEW_TAB)

@@ -19,7 +19,6 @@ class NumberOfSearchResults(ParameterGetter):
     """No parameters: upstream's address and selector are fixed. The value is a number."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         browser = running(context)
         if browser is None:
             return [Blob(name=URL, note="no browser answers")]
@@ -27,7 +26,6 @@ class NumberOfSearchResults(ParameterGetter):
             return [as_json(URL, browser.evaluate(tab.id, f"document.querySelectorAll('{RESULT}').length"))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         count = stated(only(blobs))
         if not isinstance(count, int):
             raise EvaluatorFailed("the page did not say how many results it has", code="evidence_unreadable")

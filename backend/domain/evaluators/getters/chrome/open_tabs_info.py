@@ -17,7 +17,6 @@ class OpenTabsInfo(ParameterGetter):
     """No parameters. The value is a list of `{title, url}`, empty if no browser answers."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         try:
             tabs = context.browser().tabs()
         except GuestRefused as error:
@@ -25,6 +24,5 @@ class OpenTabsInfo(ParameterGetter):
         return [as_json("open pages", [{"title": tab.title, "url": tab.url} for tab in tabs])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         blob = only(blobs)
         return [] if blob.data is None else stated(blob)

@@ -28,7 +28,6 @@ class PageInfo(ParameterGetter):
     Params = _Page
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         params = _Page.of(parameters)
         browser = running(context)
         if browser is None:
@@ -38,6 +37,5 @@ class PageInfo(ParameterGetter):
             return [as_json(params.url, {"title": here[1], "url": here[0], **content(browser, tab)})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         blob = only(blobs)
         return None if blob.data is None else stated(blob)

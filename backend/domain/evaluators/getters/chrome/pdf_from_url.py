@@ -28,7 +28,6 @@ class PdfFromUrl(ParameterGetter):
     Params = _Print
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         url = _Print.of(parameters).path
         browser = running(context)
         if browser is None:
@@ -37,7 +36,6 @@ class PdfFromUrl(ParameterGetter):
             return [Blob(name=url, data=browser.pdf(tab.id), media_type="application/pdf")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         blob = only(blobs)
         if blob.data is None:
             raise EvaluatorFailed(f"{blob.name} could not be printed: {blob.note}", code="evidence_unreadable")

@@ -13,7 +13,6 @@ class ProfileName(ProfileSetting):
     """`user_data_dir`. The value is the name, None if it has none."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return at(settings, "profile.name")
 
 
@@ -27,5 +26,4 @@ class ProfileNameFromEdge(ProfileSetting):
     product = EDGE
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         return at(settings, "profile.name")

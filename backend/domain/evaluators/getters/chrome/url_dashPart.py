@@ -37,11 +37,9 @@ class UrlDashPart(ParameterGetter):
     Params = _Part
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return page_evidence(context)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         params = _Part.of(parameters)
         parts = (address(blobs, params.goto_prefix) or "").split("/")
         if parts == [""] or not -len(parts) <= params.partIndex < len(parts):

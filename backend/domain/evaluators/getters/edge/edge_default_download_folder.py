@@ -15,6 +15,5 @@ class EdgeDefaultDownloadFolder(ProfileSetting):
     product = EDGE
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         folder = at(settings, "download.default_directory")
         return folder if isinstance(folder, str) and folder else "False"

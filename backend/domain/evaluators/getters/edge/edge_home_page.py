@@ -15,7 +15,6 @@ class EdgeHomePage(ProfileSetting):
     product = EDGE
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The setting's value."""
         page = at(settings, "homepage")
         if not isinstance(page, str) or not page:
             return "False"

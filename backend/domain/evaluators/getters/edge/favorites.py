@@ -21,10 +21,8 @@ class Favorites(ProfileSetting):
     files = ("Default/Bookmarks",)
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """The roots."""
         return at(settings, "roots", {})
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         roots = super().read(blobs, parameters, folder)
         return [] if roots is None else roots

@@ -20,7 +20,6 @@ class ValidatePwaInstalled(ParameterGetter):
     """No parameters. The value is `app_installed` if there is a package of PWABuilder's, else `app_not_installed`."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         try:
             done = context.desktop.execute(list(COMMAND))
         except GuestRefused as error:
@@ -29,7 +28,6 @@ class ValidatePwaInstalled(ParameterGetter):
         return [Blob(name="installed packages", data=None if note else done.output.encode(), note=note)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         blob = only(blobs)
         if blob.data is None:
             raise EvaluatorFailed(f"the installed packages are not known: {blob.note}", code="evidence_unreadable")

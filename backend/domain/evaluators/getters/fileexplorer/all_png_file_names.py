@@ -26,12 +26,10 @@ class AllPngFileNames(ParameterGetter):
     Params = _Names
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         params = _Names.of(parameters)
         return [fetched(context, params.file_path), listed(context, params.folder_path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         if len(blobs) != 2:  # noqa: PLR2004 - the text and the folder.
             raise EvaluatorFailed(
                 f"a file and a folder were asked for, {len(blobs)} were gathered", code="evidence_mismatch"

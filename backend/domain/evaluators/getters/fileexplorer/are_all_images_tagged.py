@@ -24,10 +24,8 @@ class AreAllImagesTagged(ParameterGetter):
     Params = _Folder
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         params = _Folder.of(parameters)
         return [ask_route(context, "/are_all_images_tagged", {"directory": params.directory, "tag": params.tag})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return agreed(only(blobs))

@@ -23,10 +23,8 @@ class AreFilesSortedByModifiedTime(ParameterGetter):
     Params = _Folder
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         params = _Folder.of(parameters)
         return [ask_route(context, "/are_files_sorted_by_modified_time", {"directory": params.directory})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return agreed(only(blobs))

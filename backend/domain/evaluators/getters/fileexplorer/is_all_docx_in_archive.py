@@ -24,12 +24,10 @@ class IsAllDocxInArchive(ParameterGetter):
     Params = _Folder
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         path = _Folder.of(parameters).folder_path
         return [listed(context, path), listed(context, joined(path, "Archive"))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         if len(blobs) != 2:  # noqa: PLR2004 - the folder and its archive.
             raise EvaluatorFailed(f"two folders were asked for, {len(blobs)} were gathered", code="evidence_mismatch")
         left, moved = file_names(blobs[0]), file_names(blobs[1])

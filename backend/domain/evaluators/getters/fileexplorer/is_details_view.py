@@ -23,10 +23,8 @@ class IsDetailsView(ParameterGetter):
     Params = _Folder
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         params = _Folder.of(parameters)
         return [ask_route(context, "/is_details_view", {"path": params.folder_path})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return agreed(only(blobs))

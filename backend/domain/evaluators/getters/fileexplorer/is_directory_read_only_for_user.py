@@ -24,11 +24,9 @@ class IsDirectoryReadOnlyForUser(ParameterGetter):
     Params = _Folder
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         params = _Folder.of(parameters)
         payload = {"directory": params.directory, "user": params.user}
         return [ask_route(context, "/is_directory_read_only_for_user", payload)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return agreed(only(blobs))

@@ -35,12 +35,10 @@ class IsFileHidden(ParameterGetter):
     Params = _File
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         path = _File.of(parameters).file_path
         return [python_says(context, path, _LOOK, path=path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         hidden = stated(only(blobs))
         if not isinstance(hidden, bool):
             raise EvaluatorFailed("the desktop did not say whether the file is hidden", code="evidence_unreadable")

@@ -26,14 +26,12 @@ class IsFileSavedDesktop(ParameterGetter):
     Params = _File
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         place = desktop_folder(context)
         if not agreed(place):
             return [place]
         return [place, fetched(context, joined(path_of(place), _File.of(parameters).filename))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         if len(blobs) < 2 or blobs[1].data is None:  # noqa: PLR2004 - the folder and the file.
             return "false"
         text, _ = read_text(placed(blobs[1], "saved.txt", folder))

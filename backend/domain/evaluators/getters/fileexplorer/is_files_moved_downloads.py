@@ -27,11 +27,9 @@ class IsFilesMovedDownloads(ParameterGetter):
     Params = _Move
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [ask_route(context, "/list_directory", {"path": path}) for path in (DOWNLOADS, OLD)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         if len(blobs) != 2:  # noqa: PLR2004 - the old place and the new.
             raise EvaluatorFailed(f"two folders were asked for, {len(blobs)} were gathered", code="evidence_mismatch")
         move = _Move.of(parameters)

@@ -16,12 +16,10 @@ class VmActiveWindowTitle(ParameterGetter):
     """No parameters. The value is the title, empty if no window is active."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         active = [window.title for window in context.desktop.windows() if window.active]
         return [as_json("active window", active[-1] if active else "")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         title = stated(only(blobs))
         if not isinstance(title, str):
             raise EvaluatorFailed("the title of the active window is damaged", code="evidence_damaged")

@@ -24,7 +24,6 @@ class VmFileExistsInDesktop(ParameterGetter):
     Params = _File
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         place = desktop_folder(context)
         if place.data is None or not agreed(place):
             return [place]
@@ -32,5 +31,4 @@ class VmFileExistsInDesktop(ParameterGetter):
         return [place, ask_route(context, "/file_exists", payload)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return all(map(agreed, blobs))

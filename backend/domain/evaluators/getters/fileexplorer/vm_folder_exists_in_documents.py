@@ -24,7 +24,6 @@ class VmFolderExistsInDocuments(ParameterGetter):
     Params = _Folder
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         place = documents_folder(context)
         if place.data is None or not agreed(place):
             return [place]
@@ -32,5 +31,4 @@ class VmFolderExistsInDocuments(ParameterGetter):
         return [place, ask_route(context, "/folder_exists", payload)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return all(map(agreed, blobs))

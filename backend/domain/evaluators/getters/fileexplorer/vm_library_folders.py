@@ -24,12 +24,10 @@ class VmLibraryFolders(ParameterGetter):
     Params = _Library
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         name = _Library.of(parameters).library_name
         return [ask_route(context, "/library_folders", {"library_name": name})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         reply = answer(only(blobs))
         if reply is None:
             return None

@@ -30,11 +30,9 @@ class ZippedFolderInDesktop(ParameterGetter):
     Params = _Archive
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         return [fetched(context, _Archive.of(parameters).filename)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         data = only(blobs).data
         return "true" if data is not None and _opens(data, _Archive.of(parameters).password) else "false"
 

@@ -23,7 +23,6 @@ class CacheFile(ParameterGetter):
     Params = _CacheFileParams
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         name = _CacheFileParams.of(parameters).path
         data = context.kept(name)
         note = "" if data is not None else "no step has kept anything under this name"

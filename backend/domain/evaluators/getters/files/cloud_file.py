@@ -29,7 +29,6 @@ class CloudFile:
         return [_fetched(context, asset_name(path, "path")) for path in FilesParams.of(parameters).paths]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         missing = [blob for blob in blobs if blob.data is None]
         if missing:
             raise EvaluatorFailed(

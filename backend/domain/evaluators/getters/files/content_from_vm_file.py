@@ -28,10 +28,8 @@ class ContentFromVmFile(ParameterGetter):
     Params = _Content
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         return [fetched(context, _Content.of(parameters).path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         path = placed(only(blobs), "book.xlsx", folder)
         return None if path is None else last_row(path)

@@ -50,7 +50,6 @@ class FolderContents:
         _Folder.of(parameters)
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         path = _Folder.of(parameters).path
         done = context.desktop.run_python(_WALK.format(path=path))
         if done.returncode != 0:
@@ -58,7 +57,6 @@ class FolderContents:
         return [Blob(name=path, data=done.output.encode(), media_type="application/json")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         if len(blobs) != 1 or blobs[0].data is None:
             note = blobs[0].note if blobs else "nothing was gathered"
             raise EvaluatorFailed(f"the folder could not be read: {note}", code="evidence_unreadable")

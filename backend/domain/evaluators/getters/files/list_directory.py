@@ -23,7 +23,6 @@ class ListDirectory(ParameterGetter):
     Params = _Directory
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         path = _Directory.of(parameters).path
         try:
             return [as_json(path, context.desktop.call("POST", "/list_directory", {"path": path}))]
@@ -31,7 +30,6 @@ class ListDirectory(ParameterGetter):
             return [absence(path, error)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         if only(blobs).data is None:
             return None
         answer = stated(blobs[0])

@@ -38,7 +38,6 @@ class VmFile(ParameterGetter):
     Params = _VmFile
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         params = _VmFile.of(parameters)
         if not params.time_suffix:
             return [fetched(context, path) for path in params.paths]
@@ -46,7 +45,6 @@ class VmFile(ParameterGetter):
         return [first_of(context, [dated, params.paths[0]])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         return write_blobs(_VmFile.of(parameters), blobs, folder)
 
 

@@ -24,10 +24,8 @@ class VmFileExistsInVmFolder(ParameterGetter):
     Params = _Place
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         place = _Place.of(parameters)
         return [ask_route(context, "/file_exists", {"path": place.folder_name, "file_name": place.file_name})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return float(agreed(only(blobs)))

@@ -60,7 +60,6 @@ class WrittenAssertion(ParameterGetter):
         parse(_Assertion.of(parameters).expression)
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         facts = list(parse(_Assertion.of(parameters).expression).facts())
         names = {fact.name for fact in facts}
         blobs: list[Blob] = []
@@ -78,7 +77,6 @@ class WrittenAssertion(ParameterGetter):
         return blobs
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         by_name = {blob.name: blob for blob in blobs}
         evidence: dict[str, Any] = {"expression": _Assertion.of(parameters).expression, "files": {}}
         for name in ("processes", "windows", "clipboard"):

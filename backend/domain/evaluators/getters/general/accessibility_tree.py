@@ -25,7 +25,6 @@ class AccessibilityTree:
         return [Blob(name="accessibility tree", data=tree.encode(), media_type="application/xml")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         if len(blobs) != 1 or blobs[0].data is None:
             raise EvaluatorFailed("no accessibility tree was gathered", code="evidence_missing")
         return blobs[0].data.decode(errors="replace")

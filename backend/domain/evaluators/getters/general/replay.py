@@ -39,5 +39,4 @@ class ReplayGetter(ParameterGetter):
         return []
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return None

@@ -22,9 +22,7 @@ class RuleGetter(ParameterGetter):
     Params = _Rule
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """Nothing to gather."""
         return []
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return _Rule.of(parameters).rules

@@ -86,11 +86,9 @@ class RuleRelativeTime(ParameterGetter):
         _parsed(parameters)
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         return [noted(context, local=_parsed(parameters)[1].timezone is None)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         rules, relative = _parsed(parameters)
         blob = only(blobs)
         zone = relative.timezone

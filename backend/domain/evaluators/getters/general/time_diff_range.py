@@ -27,6 +27,5 @@ class TimeDiffRange(ParameterGetter):
         return [noted(context)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         minutes = _Range.of(parameters).diff_range_in_minutes
         return {"minutes": minutes, "now": f"{local_instant(only(blobs)):%H:%M}"}

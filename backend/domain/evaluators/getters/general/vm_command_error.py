@@ -18,10 +18,8 @@ class VmCommandError(ParameterGetter):
     Params = CommandParams
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         return [run(context, CommandParams.of(parameters), stream="error")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         blob = only(blobs)
         return None if blob.data is None else blob.data.decode(errors="replace")

@@ -17,11 +17,9 @@ class VmTerminalOutput(ParameterGetter):
     """No parameters. The value is text, None if no terminal shows its text."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [ask_route(context, "/terminal", method="GET")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         reply = answer(only(blobs))
         if not isinstance(reply, dict) or not isinstance(reply.get("output"), str | None):
             raise EvaluatorFailed("the guest's answer about the terminal has no `output`", code="evidence_unreadable")

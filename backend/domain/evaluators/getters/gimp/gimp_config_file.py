@@ -28,7 +28,6 @@ class GimpConfigFile(ParameterGetter):
     Params = _Config
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         name = _Config.of(parameters).file_name
         windows = context.desktop.probe().platform == "Windows"
         form = "~\\AppData\\Roaming\\GIMP\\{}\\{}" if windows else "~/.config/GIMP/{}/{}"

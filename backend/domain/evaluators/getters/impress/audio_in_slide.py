@@ -21,11 +21,9 @@ class AudioInSlide(ParameterGetter):
     Params = SlidePart
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         return gathered(context, SlidePart.of(parameters), "audio")
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         package, params = opened(blobs, folder), SlidePart.of(parameters)
         if package is None:
             return None

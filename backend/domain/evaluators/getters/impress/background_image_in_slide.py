@@ -32,11 +32,9 @@ class BackgroundImageInSlide(ParameterGetter):
     Params = SlidePart
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         return gathered(context, SlidePart.of(parameters), "image")
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         package, params = opened(blobs, folder), SlidePart.of(parameters)
         link_id = None if package is None else _picture_of(package, params.slide_index)
         if package is None or link_id is None:

@@ -15,10 +15,8 @@ class VmScreenSize(ParameterGetter):
     """No parameters. The value is `{width, height}` in pixels."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         screen = context.desktop.probe().screen
         return [as_json("screen size", {"width": screen.width, "height": screen.height})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return stated(only(blobs))

@@ -25,7 +25,6 @@ class VmWallpaper(ParameterGetter):
     Params = _Wallpaper
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         try:
             return [Blob(name="wallpaper", data=context.desktop.wallpaper(), media_type="image/png")]
         except GuestRefused as error:
@@ -33,7 +32,6 @@ class VmWallpaper(ParameterGetter):
             return [Blob(name="wallpaper", note=PLAIN if plain else f"cannot be read: {error.message}")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         blob = only(blobs)
         if blob.data is None and blob.note != PLAIN:
             raise EvaluatorFailed(f"the wallpaper {blob.note}", code="evidence_unreadable")

@@ -40,7 +40,6 @@ class VmWindowSize(ParameterGetter):
     Params = _Window
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         if context.desktop.probe().platform == "Linux":
             return [python_says(context, "windows", _SIZES)]
         windows = context.desktop.windows()
@@ -48,7 +47,6 @@ class VmWindowSize(ParameterGetter):
         return [as_json("windows", shown)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         class_name = _Window.of(parameters).app_class_name.lower()
         try:
             for window in stated(only(blobs)):

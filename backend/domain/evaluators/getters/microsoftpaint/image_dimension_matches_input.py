@@ -25,11 +25,9 @@ class ImageDimensionMatchesInput(ParameterGetter):
     Params = _Size
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         return [fetched(context, _Size.of(parameters).filepath)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         params = _Size.of(parameters)
         picture, _ = read_picture(placed(only(blobs), "picture", folder))
         return picture is not None and picture.size == (params.width, params.height)

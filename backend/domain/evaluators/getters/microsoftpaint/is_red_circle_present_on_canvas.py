@@ -24,10 +24,8 @@ class IsRedCirclePresentOnCanvas(ParameterGetter):
     Params = _Picture
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         return [fetched(context, _Picture.of(parameters).filepath)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         picture, _ = read_picture(placed(only(blobs), "picture", folder))
         return picture is not None and shows_red_circle(picture)

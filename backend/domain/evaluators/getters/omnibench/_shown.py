@@ -11,7 +11,6 @@ from backend.domain.ports.desktop import SetupContext
 
 
 def tree(context: SetupContext) -> Blob:
-    """The accessibility tree."""
     return Blob(
         name="accessibility tree", data=context.desktop.accessibility_tree().encode(), media_type="application/xml"
     )

@@ -22,9 +22,7 @@ class CheckClipboardContains(ParameterGetter):
     Params = Text
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [as_json("clipboard", context.desktop.clipboard()[:MOST])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return {"text": search_text(parameters), "clipboard": str(stated(only(blobs)))}

@@ -16,7 +16,7 @@ from backend.domain.registry import PluginKind, register
 
 
 class FileText(Text):
-    """`file_path` and `text`."""
+    """A file (`file_path`) and the text (`text`) that it has to contain."""
 
     file_path: str = Field(min_length=1, max_length=250)
 
@@ -28,11 +28,9 @@ class CheckFileContains(ParameterGetter):
     Params = FileText
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         return [fetched(context, FileText.of(parameters).file_path)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         params = FileText.of(parameters)
         content, _ = read_any_text(placed(only(blobs), params.file_path, folder))
         return {"text": params.text, "content": content}

@@ -18,7 +18,7 @@ _THERE = frozenset({"too_large", "forbidden", "bad_request"})
 
 
 class CheckFileExistsParams(Parameters):
-    """`file_path`."""
+    """Parameters of `check_file_exists`: the file's path."""
 
     file_path: str = Field(min_length=1, max_length=250)
 
@@ -32,7 +32,6 @@ class CheckFileExists:
         CheckFileExistsParams.of(parameters)
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         path = CheckFileExistsParams.of(parameters).file_path
         try:
             context.desktop.read_file(path, max_bytes=1)
@@ -44,7 +43,6 @@ class CheckFileExists:
         return [Blob(name=path, data=b"")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> bool:  # noqa: ARG002 - the port's signature
-        """See the port."""
         if len(blobs) != 1:
             raise EvaluatorFailed(f"one file was asked for, {len(blobs)} were gathered", code="evidence_mismatch")
         return blobs[0].data is not None

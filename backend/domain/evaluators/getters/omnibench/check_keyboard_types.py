@@ -20,11 +20,9 @@ class CheckKeyboardTypes(ParameterGetter):
     Params = Text
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [input_log_blob(context, "type"), input_log_blob(context, "click")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         typed, clicks = (stated(blob) for blob in two(blobs))
         texts, keys = joined(typed, {int(click["number"]) for click in clicks})
         return {"text": search_text(parameters), "typed": texts, "keys": keys}

@@ -23,11 +23,9 @@ class CheckMouseClicks(ParameterGetter):
     Params = Text
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [input_log_blob(context, "click")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         text = search_text(parameters)
         entries = stated(only(blobs))
         named = any(says(entry.get("control", ""), text) for entry in entries)

@@ -54,7 +54,6 @@ class CheckSettingEquals(ParameterGetter):
             raise Invalid(f"expected {' or '.join(KINDS)} and where it is", code="invalid_check", path="name")
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         self.check(parameters)
         kind, *words = CheckSettingEqualsParams.of(parameters).place
         if kind == "file":
@@ -68,7 +67,6 @@ class CheckSettingEquals(ParameterGetter):
         return [as_json(" ".join(words), result.model_dump())]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002 - the port's signature
-        """See the port."""
         setting = CheckSettingEqualsParams.of(parameters)
         kind, *words = setting.place
         actual = (

@@ -21,11 +21,9 @@ class CheckTextExists(ParameterGetter):
     Params = Text
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [tree(context), screen(context)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         text = search_text(parameters)
         controls, picture = two(blobs)
         shown = words_of(controls)

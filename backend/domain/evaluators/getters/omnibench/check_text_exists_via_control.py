@@ -20,9 +20,7 @@ class CheckTextExistsViaControl(ParameterGetter):
     Params = Text
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [tree(context)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return {"text": search_text(parameters), "shown": words_of(only(blobs))}

@@ -23,13 +23,11 @@ class CheckTextUnderCursor(ParameterGetter):
     Params = Text
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         cursor = context.desktop.call("GET", "/text_cursor")
         if not isinstance(cursor, dict):
             raise EvaluatorFailed("the desktop says nothing of its text cursor", code="evidence_unreadable")
         return [as_json("text cursor", {key: str(cursor.get(key, ""))[:MOST] for key in ("selection", "line", "role")})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         cursor = stated(only(blobs))
         return {"text": search_text(parameters), "selection": cursor["selection"], "line": cursor["line"]}

@@ -32,9 +32,7 @@ class CheckWindowExists(ParameterGetter):
     Params = Title
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [as_json("windows", [window.title for window in context.desktop.windows()])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return {"text": Title.of(parameters).title, "titles": stated(only(blobs))}

@@ -36,12 +36,10 @@ class FactsGetter:
                 own(_parameters(fact))
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         facts = FactsParams.of(parameters).facts
         return packed([(fact, _getter(fact).collect(context, _parameters(fact))) for fact in facts])
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> list[FactValue]:  # noqa: ARG002 - evaluation functions ask for more than the task names.
-        """See the port."""
         values = []
         for number, (fact, own) in enumerate(unpacked(blobs)):
             inside = folder / str(number)

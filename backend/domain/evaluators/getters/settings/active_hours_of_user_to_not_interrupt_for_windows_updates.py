@@ -19,10 +19,8 @@ class ActiveHoursOfUserToNotInterruptForWindowsUpdates(ParameterGetter):
     """No parameters. The value is `[start, end]` (`08:00 AM`), None if they were never set."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [query_registry(context, KEY, "ActiveHoursStart"), query_registry(context, KEY, "ActiveHoursEnd")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         hours = [int(hour) for hour in texts(blobs, 2) if hour is not None and hour.isdecimal()]
         return [format_time(hour, 0) for hour in hours] if len(hours) == len(blobs) else None

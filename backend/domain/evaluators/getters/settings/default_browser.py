@@ -18,9 +18,7 @@ class DefaultBrowser(ParameterGetter):
     """No parameters. The value is the program's id (`ChromeHTML`), None if nobody has chosen one."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [query_registry(context, KEY, "ProgId")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return texts(blobs, 1)[0]

@@ -18,9 +18,7 @@ class DesktopBackground(ParameterGetter):
     """No parameters. The value is the text `True` for a plain colour, `False` for a picture."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [query_registry(context, KEY, "WallPaper")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return "False" if texts(blobs, 1)[0] else "True"

@@ -24,11 +24,9 @@ class NightLightState(ParameterGetter):
     """No parameters. `[True, start, end]` (`07:00 PM`), `[True]` for sunset to sunrise, False for neither."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [query_registry(context, KEY, "Data")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         (data,) = texts(blobs, 1)
         if data is None:
             return False  # Windows writes the value when somebody first changes a setting.

@@ -19,10 +19,8 @@ class StorageSenseRunFrequency(ParameterGetter):
     """No parameters. The value is the number of days as text (0: when space is low), None if Storage Sense is off."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [query_registry(context, KEY, ON), query_registry(context, KEY, DAYS)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         on, days = texts(blobs, 2)
         return days if on == "1" else None

@@ -18,9 +18,7 @@ class SystemNotifications(ParameterGetter):
     """No parameters. The value is the text `True` if they are off, `False` if they are on, as they are at first."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         return [query_registry(context, KEY, "ToastEnabled")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return "True" if texts(blobs, 1)[0] == "0" else "False"

@@ -26,7 +26,6 @@ class SystemTimezone(ParameterGetter):
         return [zone, query_registry(context, rf"{ZONES}\{name}", "Display")] if name else [zone]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         shown = texts(blobs, len(blobs))[1:]
         if not shown or shown[0] is None:
             raise EvaluatorFailed(

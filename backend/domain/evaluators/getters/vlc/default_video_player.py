@@ -25,7 +25,6 @@ class DefaultVideoPlayer(ParameterGetter):
     """No parameters. The value is the name of a `.desktop` file, `unknown` if no video has a default program."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         name = "xdg-mime query default"
         try:
             done = context.desktop.execute(_ASK, shell=True)  # noqa: S604 - in the desktop, and nothing foreign in it.
@@ -36,7 +35,6 @@ class DefaultVideoPlayer(ParameterGetter):
         return [Blob(name=name, data=done.output.encode(errors="replace"), media_type="text/plain")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         blob = only(blobs)
         if blob.data is None:
             raise EvaluatorFailed(blob.note, code="evidence_unreadable")

@@ -24,10 +24,8 @@ class VlcConfig(ParameterGetter):
     Params = _Config
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         platform = context.desktop.probe().platform
         return [fetched(context, PLACES.get(platform, PLACES["Linux"]))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         return placed(only(blobs), _Config.of(parameters).dest, folder)

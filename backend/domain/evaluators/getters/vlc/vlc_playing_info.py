@@ -30,7 +30,6 @@ class VlcPlayingInfo(ParameterGetter):
     Params = _Status
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port."""
         try:
             reply = context.http(PORT, STATUS, headers=_LOGIN)
         except GuestRefused as error:
@@ -40,5 +39,4 @@ class VlcPlayingInfo(ParameterGetter):
         return [Blob(name=STATUS, data=reply.body, media_type="text/xml")]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         return placed(only(blobs), _Status.of(parameters).dest, folder)

@@ -34,7 +34,6 @@ class VscodeConfig(ParameterGetter):
     Params = _Config
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         params = _Config.of(parameters)
         try:
             context.desktop.activate_window(WINDOW)
@@ -49,7 +48,6 @@ class VscodeConfig(ParameterGetter):
         return [blob if blob.data is not None else _workspaces(context, f"{blob.note}; {called}".rstrip("; "))]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port."""
         return placed(only(blobs), _Config.of(parameters).dest, folder)
 
 

@@ -25,7 +25,6 @@ class CheckIfTimerStarted(ParameterGetter):
     Params = _Timer
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         params = _Timer.of(parameters)
         return [
             ask_route(
@@ -36,5 +35,4 @@ class CheckIfTimerStarted(ParameterGetter):
         ]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return str(agreed(only(blobs)))

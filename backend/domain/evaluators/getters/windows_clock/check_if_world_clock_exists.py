@@ -24,10 +24,8 @@ class CheckIfWorldClockExists(ParameterGetter):
     Params = _City
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port."""
         params = _City.of(parameters)
         return [ask_route(context, "/check_if_world_clock_exists", {"city": params.city, "country": params.country})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port."""
         return str(agreed(only(blobs)))

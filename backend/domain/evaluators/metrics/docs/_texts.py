@@ -87,7 +87,6 @@ def with_same_text(
 
 
 def compare_texts(actual: Sequence[str], expected: Sequence[str], how: CompareDocxOptions) -> MetricValue:
-    """The comparison itself."""
     actual, expected = _prepared(actual, how), _prepared(expected, how)
     if how.content_only or how.ignore_blanks:
         mine, other = _joined(actual), _joined(expected)

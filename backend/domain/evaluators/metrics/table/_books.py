@@ -109,7 +109,6 @@ class Rule(Parameters):
     type: str
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the class."""
         raise NotImplementedError
 
 

@@ -24,7 +24,6 @@ class ChartRule(PairRule):
     chart_props: tuple[Property, ...] = ()
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         if books.strict:
             return self._as_upstream(books)
         actual, expected = (self._charts(books, each) for each in (self.sheet_idx0, self.sheet_idx1))

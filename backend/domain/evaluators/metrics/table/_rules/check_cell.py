@@ -32,7 +32,6 @@ class CheckCellRule(Rule):
         return self
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         sheet = books.sheet(self.sheet_idx)
         if sheet is None:
             return [books.lacks(self.sheet_idx)]

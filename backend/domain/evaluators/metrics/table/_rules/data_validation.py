@@ -29,7 +29,6 @@ class DataValidationRule(Rule):
     dv_props: tuple[dict[Attribute, ValueRule], ...]
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         sheet = books.sheet(self.sheet_idx)
         if sheet is None:
             return [books.lacks(self.sheet_idx)]

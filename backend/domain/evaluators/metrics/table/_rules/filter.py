@@ -18,7 +18,6 @@ class FilterRule(PairRule):
     type: Literal["filter"]
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         both: list[Any] = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
             sheet = books.sheet(reference)

@@ -12,7 +12,6 @@ class FreezeRule(PairRule):
     type: Literal["freeze"]
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         both = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
             sheet = books.sheet(reference)

@@ -33,7 +33,6 @@ class PivotTableRule(PairRule):
     pivot_props: tuple[Property, ...] = ()
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         both = [self._tables(books, each) for each in (self.sheet_idx0, self.sheet_idx1)]
         if books.strict:
             return self._as_upstream([pivots or [] for pivots in both])

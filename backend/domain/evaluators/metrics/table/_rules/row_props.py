@@ -27,7 +27,6 @@ class RowPropsRule(PairRule):
     props: tuple[Literal["hidden", "collapsed", "height", "outlineLevel", "s"], ...] = ()
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         return _judged(books, (self.sheet_idx0, self.sheet_idx1), self._rows, "row")
 
     def _rows(self, sheet: Sheet, *, strict: bool) -> Table:
@@ -53,7 +52,6 @@ class ColumnPropsRule(PairRule):
     ] = ()
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         return _judged(books, (self.sheet_idx0, self.sheet_idx1), self._columns, "column")
 
     def _columns(self, sheet: Sheet, *, strict: bool) -> Table:

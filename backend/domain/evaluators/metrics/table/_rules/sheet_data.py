@@ -22,7 +22,6 @@ class SheetDataRule(PairRule):
     ignore_case: bool = False
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         frames = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
             sheet = books.sheet(reference)

@@ -45,7 +45,6 @@ class RangeRule(Parameters):
 
     @property
     def areas(self) -> list[Bounds]:
-        """The ranges, read."""
         return areas(self.range if isinstance(self.range, str) else " ".join(self.range))
 
     def cells(self) -> Iterator[tuple[int, int]]:
@@ -85,7 +84,6 @@ class SheetFuzzyRule(PairRule):
     rules: tuple[RangeRule, ...] = Field(min_length=1)
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         reasons = [books.lacks(each) for each in (self.sheet_idx0, self.sheet_idx1) if books.sheet(each) is None]
         return reasons or capped(self._differences(books))
 

@@ -7,12 +7,11 @@ from backend.domain.evaluators.metrics.table._books import Rule, WorkbookPair, v
 
 
 class SheetNameRule(Rule):
-    """No options."""
+    """Rule `sheet_name`, without options."""
 
     type: Literal["sheet_name"]
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         if books.expected is None:
             raise EvaluatorFailed("the rule sheet_name compares, but the task has no expectation", code="invalid_rule")
         actual, expected = books.result.names, books.expected.names

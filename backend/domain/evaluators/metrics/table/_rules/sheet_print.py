@@ -18,7 +18,6 @@ class SheetPrintRule(PairRule):
     ignore_case: bool = False
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         (actual, reason), (expected, other) = (_lines(books, each) for each in (self.sheet_idx0, self.sheet_idx1))
         if actual is None or expected is None:
             return [reason or other]

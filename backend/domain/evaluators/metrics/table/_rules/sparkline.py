@@ -12,7 +12,6 @@ class SparklineRule(PairRule):
     type: Literal["sparkline"]
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         both = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
             sheet = books.sheet_as_read(reference)

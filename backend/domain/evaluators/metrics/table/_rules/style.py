@@ -34,7 +34,6 @@ class StyleRule(PairRule):
     props: tuple[CellProperty, ...] = Field(min_length=1)
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         tables = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
             sheet = books.sheet(reference)

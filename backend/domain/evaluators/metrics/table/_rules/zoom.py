@@ -22,7 +22,6 @@ class ZoomRule(Rule):
         return self
 
     def judge(self, books: WorkbookPair) -> list[str]:
-        """See the base."""
         sheet = books.sheet(self.sheet_idx)
         if sheet is None:
             return [books.lacks(self.sheet_idx)]
