@@ -107,7 +107,7 @@ def _is_annotation(path: Path, position: tuple[int, int]) -> bool:
 
 
 def sample(places: Sequence[Sequence[MutationSpec]], number: int, seed: int) -> list[MutationSpec]:
-    """One mutation of each of so many places, in the order of the code."""
+    """One mutation at each of a number of places, in the order of the code."""
     drawn = random.Random(seed)  # noqa: S311 - a sample that can be repeated.
     return sorted((drawn.choice(place) for place in drawn.sample(places, min(number, len(places)))), key=_order)
 

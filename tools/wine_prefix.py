@@ -124,7 +124,7 @@ class Wine:
 
 
 def own_folders(prefix: Path) -> None:
-    """The user's folders are folders: by default they are links to the home of whoever made the prefix.
+    """The user's folders are folders: by default they are links to the home of the user who made the prefix.
 
     They are removed here. Each desktop makes its own, because an overlay cannot rename a folder of its lower layer.
     """

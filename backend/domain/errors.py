@@ -64,7 +64,7 @@ class NotFound(DeskarenaError):
 
 
 class DamagedArtifact(NotFound):
-    """Stored bytes are no longer what was stored (404): to whoever asks for them they are as good as gone."""
+    """Stored bytes are no longer what was stored (404): for readers they are lost."""
 
     code = "artifact_damaged"
 

@@ -1,9 +1,9 @@
 """Serves API and pages: `python -m backend.web.serve`, for containers and for `deskarena up` (on its socket: `--fd`).
 
 SIGTERM ends it in order. First it drains for DESKARENA_DRAIN_SECONDS: `/readyz` says 503, websockets are closed with
-1012 so that pages come back through another process, whoever waits for news is answered, and a proxy that can is sent
-elsewhere (see `draining`). Then it stops listening, finishes what is under way, and ends in bounded time. A second
-signal shortens the first part.
+1012 so that pages come back through another process, requests that wait for events are answered, and a proxy that can
+is sent elsewhere (see `draining`). Then it stops listening, finishes what is under way, and ends in bounded time. A
+second signal shortens the first part.
 """
 
 import argparse

@@ -36,7 +36,7 @@ ten applications with six sets of parameters each.
 
 @dataclass(frozen=True)
 class ComposeFigures:
-    """What came of it: tasks, seconds of the clock and of the processor, and what must be 0."""
+    """Result of the benchmark: tasks, seconds of the clock and of the processor, and what must be 0."""
 
     tasks: int
     wall: float

@@ -79,7 +79,7 @@ def figure(what: str, aim: str, unit: str, values: Sequence[float], limit: tuple
 
 
 def say(words: str) -> None:
-    """What is measured now, for whoever waits."""
+    """Prints what is measured now."""
     sys.stderr.write(f"measuring: {words}\n")
 
 

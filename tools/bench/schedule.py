@@ -76,7 +76,7 @@ def shares(url: str, mix: sharing.Mix, seeds: int) -> Figure:
 
 
 def many_nodes(url: str, nodes: int) -> Figure:
-    """Violations where so many nodes play as many episodes as they have slots, and a quarter more."""
+    """Violations where nodes play as many episodes as they have slots, and a quarter more."""
     result = crowd(url, nodes, SLOTS, REPEATS * nodes // NODES)
     for each in result.violations[:20]:
         sys.stderr.write(f"{each}\n")

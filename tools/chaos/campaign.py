@@ -364,6 +364,6 @@ def kinds(flavour: str = "local") -> list[str]:
 
 
 def say(words: str) -> None:
-    """What happens, for whoever waits."""
+    """Prints the progress."""
     sys.stderr.write(f"{time.strftime('%H:%M:%S', time.gmtime(now()))} {words}\n")
     sys.stderr.flush()

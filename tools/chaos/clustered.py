@@ -164,7 +164,7 @@ class ClusterStack(ChaosStack):
 
 
 def _task(name: str, presses: int) -> Task:
-    """Whoever has pressed a key so many times has done it."""
+    """An agent that has pressed a key that many times has done it."""
     domain, _, short = name.partition("/")
     label = {"role": "label", "name": "inputs"}
     steps = [({"press": "a"}, {"wait": {**label, "text": str(number)}}) for number in range(1, presses + 1)]
@@ -184,7 +184,7 @@ def _task(name: str, presses: int) -> Task:
 
 
 def past(obj: Json, grace: float = 0.0) -> bool:
-    """Whether an object is past its deadline, by so many seconds."""
+    """Whether an object is past its deadline, by a number of seconds."""
     deadline = (obj["metadata"].get("annotations") or {}).get(manifests.DEADLINE)
     if not deadline:
         return False

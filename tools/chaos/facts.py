@@ -91,7 +91,7 @@ class RunFact:
 
 @dataclass(frozen=True)
 class Facts:
-    """All of it, read in one transaction.
+    """State of the installation, read in one transaction.
 
     Attributes:
         slots: number of slots by node.

@@ -103,7 +103,7 @@ class EpisodeLoad:
         return run
 
     def start(self, count: int) -> None:
-        """From now on so many episodes are under way, as far as there are slots."""
+        """From now on that number of episodes is under way, as far as there are slots."""
         self.wanted = count
         if self._thread is None:
             self._thread = Thread(target=self._run, name="load", daemon=True)

@@ -83,7 +83,7 @@ class OutsideClient:
 
 
 def _insist(call: Callable[[], T]) -> T:
-    """Asks until there is an answer: all of it may be asked twice."""
+    """Asks until there is an answer: every request may be repeated."""
     deadline = time.monotonic() + SECONDS
     while True:
         try:

@@ -190,7 +190,7 @@ class ChaosStack:
         return {name: by_pid.get(self.pid(name), 0) for name in WORKERS}
 
     def has_room(self, live: Mapping[str, int], lost: str) -> bool:
-        """Whether a slot is free without that worker, while so many attempts are under way."""
+        """Whether a slot is free without that worker, while a number of attempts is under way."""
         return any(live[name] < self.slots for name in WORKERS if name != lost)
 
     def forgive(self) -> None:

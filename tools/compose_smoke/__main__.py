@@ -130,7 +130,7 @@ def free_port() -> int:
 
 
 def main() -> int:
-    """All of it; prints the report."""
+    """Runs the smoke test; prints the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--stand-ins", action="store_true", help="make images of the same names from Debian packages")
     parser.add_argument("--keep", action="store_true", help="leave it running")

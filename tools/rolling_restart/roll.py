@@ -1,4 +1,4 @@
-"""A rolling restart of every process while a run goes on and the service is in use, and what came of it."""
+"""A rolling restart of every process while a run goes on and the service is in use, and its report."""
 
 import time
 from collections import Counter
@@ -22,7 +22,7 @@ SHORT = {"benchmark": "starter", "agent": "noop", "provider": "local", "tasks": 
 
 @dataclass(frozen=True)
 class RollReport:
-    """What came of it.
+    """Result of a rolling restart.
 
     Attributes:
         tally: of requests.

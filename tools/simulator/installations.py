@@ -49,7 +49,7 @@ class ProjectShare:
 
 
 def import_tasks(world: World, number: int) -> UUID:
-    """A benchmark of so many tasks in domains of a hundred; returns its task set."""
+    """A benchmark with a number of tasks in domains of a hundred; returns its task set."""
     tasks = [make_task(f"d{at // 100:03}", f"t{at:05}") for at in range(number)]
     return world.benchmark(make_benchmark(*tasks), BENCHMARK)
 

@@ -33,7 +33,7 @@ LEASE_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class LoadResult:
-    """What came of it.
+    """Result of a simulated load.
 
     Attributes:
         holds: who had which slot when, in seconds since all could begin.
@@ -114,7 +114,7 @@ def _run(url: str, nodes: Sequence[int], seconds: float | None, lasts: float, ba
 
 
 def _chores(world: World, workers: int, poll: float) -> list[PeriodicThread]:
-    """What so many workers look after beside their attempts, as often as all of them together. No roll-ups."""
+    """The periodic work of that number of workers beside their attempts, without roll-ups."""
     return [
         PeriodicThread(
             "chores",

@@ -20,7 +20,7 @@ class Timeline(Protocol):
         ...
 
     def later(self, seconds: float, act: Act) -> None:
-        """Has `act` done so many seconds from now. Safe from any thread and from within an act."""
+        """Schedules `act` for a number of seconds from now. Safe from any thread and from within an act."""
         ...
 
 
@@ -40,7 +40,7 @@ class VirtualTime:
         heapq.heappush(self._waiting, (self.now() + seconds, next(self._order), act))
 
     def run(self, until: Callable[[], bool], most: float = float("inf")) -> None:
-        """Does what waits, in order, until the condition holds, nothing waits, or so many seconds have passed."""
+        """Does what waits, in order, until the condition holds, nothing waits, or the seconds have passed."""
         while self._waiting and not until():
             at, _, act = heapq.heappop(self._waiting)
             if at > most:
@@ -75,7 +75,7 @@ class RealTime:
         self._began = time.monotonic()
 
     def run(self, until: Callable[[], bool], most: float) -> None:
-        """Does what is due until the condition holds or so many seconds have passed; what runs then is waited for."""
+        """Does what is due until the condition holds or the seconds have passed; what runs then is waited for."""
         for thread in self._threads:
             thread.start()
         with self._changed:

@@ -18,7 +18,7 @@ MOST = 24 * 3600.0
 
 @dataclass(frozen=True)
 class FleetResult:
-    """What came of it.
+    """Result of a simulated fleet.
 
     Attributes:
         episodes: that have ended.
@@ -34,7 +34,7 @@ class FleetResult:
 
 
 def crowd(server: str, nodes: int = NODES, slots: int = SLOTS, repeats: int = REPEATS) -> FleetResult:
-    """Plays WAA's tasks so many times, on nodes with a worker and so many slots each."""
+    """Plays WAA's tasks a number of times, on nodes with a worker and the same number of slots each."""
     clock = SimulationClock()
     with virtual_time(server, clock) as world:
         import_waa(world)

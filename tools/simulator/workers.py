@@ -219,7 +219,7 @@ class SimulatedWorker:
 
 
 def claim_episodes(world: World, worker_id: UUID, provider: str, number: int) -> list[Claim]:
-    """Leases and claims up to so many, as a dispatcher's round does."""
+    """Leases and claims up to that number, as a dispatcher's round does."""
     batch: list[Claim] = world.do(claims.claim_many, worker_id, provider, min(AT_ONCE, number))
     return batch
 

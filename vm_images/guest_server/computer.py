@@ -219,7 +219,7 @@ class Computer:
 
     Args:
         rects: the numbered elements' boxes in screen pixels.
-        area: the agent's view of the screen: left, top, right, bottom; None = all of it.
+        area: the agent's view of the screen: left, top, right, bottom; None = the whole screen.
     """
 
     def __init__(self, rects: Mapping[int, Box] | None = None, area: Sequence[int] | None = None) -> None:

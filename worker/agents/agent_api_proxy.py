@@ -121,7 +121,7 @@ class AgentApiProxy:
         """Opens the socket.
 
         Args:
-            path: of the socket; whoever sees the file can use it, so its folder must be private.
+            path: of the socket; anybody who can open the file can use it, so its folder must be private.
             api: address of the API.
         """
         self.path = path

@@ -44,7 +44,7 @@ class HeldLease:
         since: float | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Takes note of a lease.
+        """Creates the state of a lease.
 
         Args:
             ticket: the lease.

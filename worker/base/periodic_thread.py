@@ -29,7 +29,7 @@ class PeriodicThread:
         errors: tuple[type[Exception], ...] = (Unavailable,),
         woken: Event | None = None,
     ) -> None:
-        """Takes note; `start` begins.
+        """Creates the thread; `start` starts it.
 
         Args:
             name: of the thread.

@@ -86,7 +86,7 @@ class LeaseMirror(PeriodicThread):
                 self._write(each, who[1])
 
     def sweep(self) -> int:
-        """Removes expired objects whose lease has ended, whoever wrote them. Returns their number.
+        """Removes expired objects whose lease has ended, from all workers. Returns their number.
 
         Raises:
             ClusterError: The cluster does not respond.

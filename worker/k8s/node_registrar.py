@@ -19,7 +19,7 @@ from worker.k8s.plan import PodPlan
 
 
 class NodeRegistrar:
-    """Starts and stops all of it together. See `NodeRegistry`, `NodeWatch` and `LeaseMirror`.
+    """Starts and stops the parts together. See `NodeRegistry`, `NodeWatch` and `LeaseMirror`.
 
     Args:
         settings: which nodes, or how many slots.

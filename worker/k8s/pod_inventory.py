@@ -1,4 +1,4 @@
-"""All pods of an installation in a cluster, whoever created them: problems and left-overs."""
+"""All pods of an installation in a cluster, from all workers: problems and left-overs."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -337,7 +337,7 @@ class Pods(PodInventory):
         return True
 
     def clear(self, slot: SlotRef, fence: int) -> None:
-        """Removes the pod of a slot that nobody uses, whoever created it; not one that was taken since.
+        """Removes the pod of a slot that nobody uses, also one of another worker; not one that was taken since.
 
         Args:
             slot: the slot.

@@ -35,7 +35,7 @@ class WarmProvider(Protocol):
         """See `Provider.prepare`: an unleased slot gets a pod with the template of that desktop."""
 
     def cool(self, slot: SlotRef) -> None:
-        """Removes the pod of an idle slot in the background, whoever created it."""
+        """Removes the pod of an idle slot in the background, also one of another worker."""
 
     def keep(self, slots: Collection[SlotRef]) -> None:
         """Pods of these slots are kept beyond their deadline; other idle ones are not."""

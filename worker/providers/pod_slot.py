@@ -94,7 +94,7 @@ class PodSlot:
         return self.renewed and time.monotonic() - self.renewed_at > seconds
 
     def notes(self) -> dict[str, str]:
-        """Annotations of its pod for whoever takes it over or inspects its node."""
+        """Annotations of its pod for the worker that takes it over and for people who inspect its node."""
         return {
             ATTEMPTS: str(self.attempts),
             **({} if self.trusted else {KEY: DISTRUSTED}),

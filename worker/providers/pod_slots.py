@@ -173,7 +173,7 @@ class PodSlots:
 
     @staticmethod
     def tell(pods: Pods, pod_slot: PodSlot) -> None:
-        """Writes annotations to a pod that whoever takes it over must know, if they are missing.
+        """Writes annotations to a pod that its next worker must know, if they are missing.
 
         Raises:
             ClusterUnavailable: The cluster failed temporarily.

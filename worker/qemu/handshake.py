@@ -1,7 +1,7 @@
 """Mutual authentication of a worker and a pod's supervisor by the pod's token, without sending it.
 
-Each side sends a nonce; each answers with an HMAC-SHA256 over both, its role and the fencing token. So whoever has the
-pod's address by accident learns no token, and nobody gets a machine of another's pod.
+Each side sends a nonce; each answers with an HMAC-SHA256 over both, its role and the fencing token. So a process that
+has the pod's address by accident learns no token, and nobody gets a machine of another's pod.
 
 | who | line |
 |---|---|

@@ -1,7 +1,7 @@
 """What agents from outside share: what is told with an observation, and how their messages are read.
 
-The message's form is documented in `worker/agents/redis_channel.py`. Nothing in it is trusted: it is checked here,
-whoever checked it before.
+The message's form is documented in `worker/agents/redis_channel.py`. Nothing in it is trusted: it is checked here
+again, independently of earlier checks.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class OutsideAgent:
         self._space: ActionSpace = plugin(plugin.Params.model_validate(dict(context.action_params or {})))
 
     def offer(self, observation: Observation) -> None:
-        """Shows it to whoever asks."""
+        """Makes it available to the agent's next request."""
         context = self._context
         details = {
             "instruction": context.instruction,

@@ -15,7 +15,7 @@ MOST_TEXT = 300
 
 
 def tree_text(tree: str, sight: CoordinateFrame, most_tokens: int, form: Literal["suites", "paper"] = "suites") -> str:
-    """The accessibility tree, filtered and linearised, cut at so many tokens; in words if it cannot be read."""
+    """The accessibility tree, filtered and linearised, cut at a number of tokens; in words if it cannot be read."""
     try:
         return linear(tree, platform=sight.platform, form=form, most_tokens=most_tokens)
     except Invalid as error:

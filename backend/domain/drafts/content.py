@@ -67,7 +67,7 @@ class DraftContent(Frozen):
         return f"{self.domain}/{self.name}"
 
     def content_hash(self) -> str:
-        """Sha256 (hex) over all of it: what was tried and reviewed is known by it."""
+        """Sha256 (hex) over the whole content: what was tried and reviewed is known by it."""
         return digest(self.model_dump(mode="json"))
 
 

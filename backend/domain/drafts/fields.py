@@ -78,7 +78,7 @@ class FormField:
 
 
 def fields_of(schema: Mapping[str, Any] | None) -> tuple[FormField, ...]:
-    """The fields of a JSON schema; one field for all of it where there is no schema."""
+    """The fields of a JSON schema; one field for the whole value where there is no schema."""
     if schema is None:
         return (FormField(ANY, ("object",), "All parameters, as a JSON object.", "{}", required=False),)
     needed = set(schema.get("required") or ())

@@ -152,6 +152,6 @@ def _bare(text: str) -> str:
 
 
 def summary(keys: Sequence[str], refused: Sequence[str]) -> str:
-    """What became of the proposals, for whoever asked."""
+    """What became of the proposals, for the requesting person."""
     text = f"wrote {', '.join(keys)}" if keys else "wrote nothing"
     return f"{text}; left out: {'; '.join(refused)}" if refused else text

@@ -32,7 +32,7 @@ _FONT = (
 
 
 def pdf(lines: Sequence[str], pages: int = 1) -> bytes:
-    """A PDF with those lines on at least so many A4 pages; without lines its pages are blank."""
+    """A PDF with those lines on at least that number of A4 pages; without lines its pages are blank."""
     wrapped = [part for line in lines for part in _wrapped(line)]
     per_page = max(1, min(_LINES_PER_PAGE, -(-len(wrapped) // pages))) if wrapped else 1
     cut = [wrapped[start : start + per_page] for start in range(0, len(wrapped), per_page)]

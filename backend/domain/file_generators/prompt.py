@@ -211,7 +211,7 @@ def _choices(column: Column, prompt: str) -> tuple[str, ...]:
 
 
 def _count(columns: list[Column], prompt: str) -> None:
-    """`至少5行为X`: so many rows have it, in the column that such a value belongs to."""
+    """`至少5行为X`: a number of rows that have it, in the column that such a value belongs to."""
     for pattern in _COUNTED:
         for match in pattern.finditer(prompt):
             groups = match.groupdict()

@@ -47,7 +47,7 @@ _REMARKS = (
 
 @dataclass(frozen=True)
 class Prose:
-    """A document: title, headed sections of paragraphs, fields with values, numbered items, at least so many pages."""
+    """A document: title, headed sections of paragraphs, fields with values, numbered items, a least number of pages."""
 
     title: str
     sections: tuple[tuple[str, tuple[str, ...]], ...]
@@ -56,7 +56,7 @@ class Prose:
     pages: int = 1
 
     def lines(self) -> list[str]:
-        """All of it as lines, the title first."""
+        """The document as lines, the title first."""
         lines = [self.title]
         for heading, paragraphs in self.sections:
             lines += [*([heading] if heading else []), *paragraphs]
@@ -120,7 +120,7 @@ def _paragraphs(prompt: str, quotes: Sequence[str], random: Random) -> list[str]
 
 
 def _items(prompt: str, quotes: Sequence[str], random: Random) -> list[str]:
-    """A numbered list where so many tasks, remarks or milestones are asked for."""
+    """A numbered list where a number of tasks, remarks or milestones is required."""
     if not re.search(r"反馈|行动项|待办|任务", prompt):
         return []
     number = min(50, number_of_rows(prompt) or _listed(prompt))

@@ -66,7 +66,7 @@ def _records(prompt: str, seed: str) -> list[dict[str, Any]]:
 
 
 def log(prompt: str, seed: str) -> bytes:
-    """A log: so many lines, of which so many have `ERROR`; of the levels that the description names. Maybe empty."""
+    """A log with the number of lines, of `ERROR` lines, and the levels that the description names. May be empty."""
     if prompt.startswith("空"):
         return b""
     random = Random(seed)

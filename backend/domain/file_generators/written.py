@@ -56,7 +56,7 @@ class _Text(Frozen):
 
 
 def writable(file_type: str, order: FileRequest) -> bool:
-    """Whether a model may write such a file; one that speaks of today is made anew for each attempt."""
+    """Whether a model may write such a file; one that mentions the current date is generated for each attempt."""
     return file_type in _MAKE and not asks_for_today(order.prompts) and not order.words.startswith("空")
 
 

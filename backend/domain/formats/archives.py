@@ -25,7 +25,7 @@ def unpacked(path: str | None, below: str, folder: Path) -> dict[str, Path]:
 
     Args:
         path: of the archive; `.zip` by its name, else a tar file, whatever it is packed with.
-        below: a folder in the archive; empty = all of it.
+        below: a folder in the archive; empty = the whole archive.
         folder: where they go; made by this.
 
     Returns:

@@ -1,7 +1,7 @@
 """What cells of an .xlsx workbook look like: number formats, fonts, fills, and their conditional versions.
 
-Colours come out as aRGB text, whether the file names them by value, by an index or by the theme (ECMA-376 part 1,
-18.8.3 and 18.8.19), so that the same red is the same, whoever wrote it.
+Colours are returned as aRGB text, whether the file names them by value, by an index or by the theme (ECMA-376 part 1,
+18.8.3 and 18.8.19), so that the same red is the same in files of different programs.
 """
 
 import colorsys
@@ -43,7 +43,7 @@ _THEME_ORDER = ("lt1", "dk1", "lt2", "dk2", *(f"accent{number}" for number in ra
 
 @dataclass(frozen=True)
 class Colour:
-    """A colour as the file writes it (`written`, None if not by value) and what it comes to (`argb`)."""
+    """A colour as the file writes it (`written`, None if not by value) and its value (`argb`)."""
 
     argb: str
     written: str | None

@@ -1,4 +1,4 @@
-"""Reads .xlsx workbooks part by part, whoever wrote them: Excel, LibreOffice, openpyxl or a script.
+"""Reads .xlsx workbooks part by part, from any program: Excel, LibreOffice, openpyxl or a script.
 
 Cells hold what the application last computed; nothing is computed here. Sheets are found by their relationship, as the
 standard says (ECMA-376 part 1, 18.2.19), and read when they are asked for. Numbers stay numbers: whether one is a date

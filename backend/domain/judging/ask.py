@@ -1,4 +1,4 @@
-"""Asks a judge: so many votes, each with one chance to mend an answer that cannot be used."""
+"""Asks a judge: a number of votes, each with one retry after an answer that cannot be used."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

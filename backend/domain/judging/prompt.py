@@ -79,7 +79,7 @@ def repair(answer: str, problem: str, criteria: Sequence[Criterion]) -> tuple[Me
 
 
 def shown_picture(picture: StoredPicture, fetch: Callable[[str], bytes], side: int) -> Frame:
-    """A kept picture with its longer side at most so many pixels.
+    """A stored picture with its longer side at most that number of pixels.
 
     Raises:
         EvaluatorFailed: it is gone or damaged.

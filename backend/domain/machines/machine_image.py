@@ -59,7 +59,7 @@ class DirectBoot(Frozen):
     """What QEMU starts without a boot loader.
 
     Attributes:
-        command_line: of the kernel. The run's screen size is added by whoever starts the machine (see `screen_option`).
+        command_line: of the kernel. The code that starts the machine adds the run's screen size (see `screen_option`).
         screen_option: added to the command line, with `{width}` and `{height}` in pixels; empty = nothing to add.
     """
 

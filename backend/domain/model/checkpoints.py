@@ -38,7 +38,7 @@ class CheckpointTurns:
         self._reached.setdefault(name, step)
 
     def stalled(self, step: int) -> bool:
-        """True if, after that step, the patience is used up: so many steps, and nothing newly reached in them."""
+        """True if, after that step, the patience is used up: that number of steps without anything newly reached."""
         if self._patience is None or self.finished:
             return False
         last = max(self._reached.values(), default=-1)

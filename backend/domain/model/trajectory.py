@@ -281,7 +281,7 @@ class StepTiming(Frozen):
         action: until the input was delivered.
         person: all that a person who had taken over needed, acting and settling included.
         check: looking at the parts of the task that are checked after each step, before its observation.
-        total: all of it. `overhead` is what our code added: all but agent, held, action, person, settling and check.
+        total: the sum. `overhead` is what our code added: all but agent, held, action, person, settling and check.
     """
 
     observe: float = 0.0
@@ -302,7 +302,7 @@ class StepTiming(Frozen):
 
 
 class StepRecord(Frozen):
-    """One step as it is kept: the observation before, the decision, what came of it."""
+    """One step as it is kept: the observation before, the decision, its results."""
 
     index: int
     observation: Observation

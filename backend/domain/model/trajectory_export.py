@@ -1,4 +1,4 @@
-"""A recorded trajectory as it is given away: what was asked, seen, said and done, and what came of it."""
+"""A recorded trajectory as it is given away: the task, what the agent saw, said and did, and the result."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

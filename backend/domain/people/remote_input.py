@@ -35,7 +35,7 @@ def read_hand(value: Any, screen: ScreenSize, *, may_end: bool) -> tuple[Action,
     """The actions of one message, in screen pixels.
 
     Args:
-        value: a list of actions as JSON, from whoever sent it.
+        value: a list of actions as JSON, from an untrusted sender.
         screen: a point must lie on it.
         may_end: DONE and FAIL are allowed: who acts is the agent, not a helper.
 

@@ -20,7 +20,7 @@ class AgentChannel(Protocol):
     """
 
     def show(self, observation: Observation, extra: Mapping[str, Any]) -> None:
-        """Offers this observation to whoever asks next; replaces the one before. `extra`: instruction, budgets, ..."""
+        """Offers this observation to the next request; replaces the one before. `extra`: instruction, budgets, ..."""
         ...
 
     def take(self, seconds: float) -> Mapping[str, Any] | None:
@@ -60,7 +60,7 @@ class TakeoverControl(Protocol):
         ...
 
     def decide(self, observation: Observation, seconds: float) -> Decision | None:
-        """The person's next decision, with `by="person"`; None if none came within so many seconds.
+        """The person's next decision, with `by="person"`; None if none came within that number of seconds.
 
         What they sent is checked as any agent's answer is; what makes no sense is dropped.
         """

@@ -9,7 +9,7 @@ from backend.domain.model.trajectory import StepRecord
 class ArtifactStore(Protocol):
     """Content-addressed bytes. Safe to use from several threads and processes at once.
 
-    Whoever reads sees the whole of what somebody put, or nothing. Every call ends in bounded time.
+    A reader sees either everything that was put, or nothing. Every call ends in bounded time.
     """
 
     def put(self, data: bytes, media_type: str) -> str:

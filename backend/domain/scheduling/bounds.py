@@ -1,4 +1,4 @@
-"""What bounds the simultaneous episodes of a run, whoever's turn it is."""
+"""What bounds the simultaneous episodes of a run, independent of the order of runs."""
 
 from backend.domain.scheduling.projects import ALL
 from backend.domain.scheduling.reservations import Urgency

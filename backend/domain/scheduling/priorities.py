@@ -7,7 +7,7 @@ AGING_SECONDS = 600.0
 
 
 def effective(priority: int, idle_seconds: float) -> int:
-    """The priority that a run has after so many seconds without a turn; never above HIGHEST.
+    """The priority that a run has after that number of seconds without a turn; never above HIGHEST.
 
     So a run that could use a slot waits (HIGHEST - priority) * AGING_SECONDS at most until it shares fairly with the
     most urgent ones: 200 minutes from the lowest priority, 100 from the normal one.

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 def starts_in(ahead: int, seconds: float, remaining: Sequence[float], at_once: int) -> float | None:
     """Seconds until it begins at the latest, if each of its run takes what is expected and the run keeps its slots.
 
-    No slot of the run is empty before: so that all of them are busy with what comes first. It is also over once so many
-    of the run's episodes have ended as have to make room.
+    No slot of the run is empty before: so that all of them are busy with what comes first. It is also over once enough
+    of the run's episodes have ended to make room.
 
     Args:
         ahead: waiting episodes of its run that come first.

@@ -21,7 +21,7 @@ def end(context: SetupContext, words: Sequence[str]) -> None:
     """Runs `pkill NAME`, the oldest process first, and waits until none is left or 10 s have passed each time.
 
     The oldest is the program itself, which ends its helpers in good order. All at once, a browser's helpers would be
-    gone before they have written its cookies; and a program that is started anew would meet the one that ends. A
+    gone before they have written its cookies; and a program that is started again would meet the one that ends. A
     browser's helper writes them after the browser itself has gone, so helpers get 5 s to end by themselves.
 
     Of a task that asks for cookies the browser ends when it has written them.

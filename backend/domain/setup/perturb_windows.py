@@ -74,7 +74,7 @@ def _task_window(desktop: Desktop, how: str) -> Window:
 
 
 def _place(desktop: Desktop, window: Window, **placement: Any) -> Window:
-    """Asks the desktop to put the window there; gives what came of it."""
+    """Asks the desktop to put the window there; returns the window as it then is."""
     name = {"window_name": window.title, "strict": True}
     if not window.title:
         name = {"window_name": window.wm_class, "strict": True, "by_class": True}

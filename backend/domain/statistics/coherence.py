@@ -24,7 +24,7 @@ def best_order(before: Before, apps: Mapping[str, str], *, most_states: int = MO
     """An order of the whole graph with the largest CS.
 
     An order is a row of blocks of one application each, and CS = nodes - blocks, so the fewest blocks are looked for.
-    Whoever is at work in an application loses nothing by doing all that can be done there before turning to another:
+    An agent that works in an application loses nothing by doing all that can be done there before turning to another:
     moved to the front, such a node makes a pair there, and at its old place at most one is lost. So a state of the
     search is the set of nodes that are done, the application last used has nothing left to do, and its successors are
     one per other application. A state within another of as many blocks is never better and is dropped. That leaves far

@@ -90,7 +90,7 @@ def rate(scores: Sequence[Score], *, prior: float = PRIOR) -> list[Rating]:
         scores: choices by pair.
         prior: imagined wins and imagined losses of each contestant against one of strength 1, and imagined ties and
             decisions between two of equal strength. It keeps a contestant finite who has won or lost every choice,
-            and pulls the others together by as much as so many choices do. 0 is maximum likelihood, which exists only
+            and pulls the others together as much as that number of choices. 0 is maximum likelihood, which exists only
             if no set of contestants has always been preferred to the rest.
 
     Raises:

@@ -29,7 +29,7 @@ class EpisodeProgress(NamedTuple):
 
 
 class Point(NamedTuple):
-    """After that step so many of all parts were reached."""
+    """Number of parts reached after that step."""
 
     step: int
     reached: int

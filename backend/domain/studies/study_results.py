@@ -93,7 +93,7 @@ class LevelResult(NamedTuple):
 
 
 class StudyResult(NamedTuple):
-    """All of it. Equal episodes give equal numbers: the bootstrap draws from the study's seed.
+    """Results of a study. Equal episodes give equal numbers: the bootstrap draws from the study's seed.
 
     Attributes:
         sensitivity: of each factor, by how much a task's score and measures vary with its levels.

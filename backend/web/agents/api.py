@@ -69,7 +69,7 @@ def issue(session: SessionDep, actor: ActorDep, episode_id: Id) -> schemas.Agent
 
 @router.get("/agent")
 async def show(look: LookDep, wait: Wait = 0) -> schemas.AgentEpisode:
-    """Show the token's episode; with `wait`, once it has ended, or after so many seconds."""
+    """Show the token's episode; with `wait`, once it has ended, or after that number of seconds."""
     return episode(await agent_channel.until_over(look, wait) if wait else await look())
 
 

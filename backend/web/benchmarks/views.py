@@ -99,7 +99,6 @@ def report(report: ValidationReport) -> schemas.ValidationReportView:
 
 
 def leaderboard(board: BenchmarkBoard) -> schemas.Leaderboard:
-    """A board."""
     return schemas.Leaderboard(
         benchmark=board.benchmark.name,
         task_set=TaskSetRef.model_validate(board.task_set),
@@ -115,7 +114,6 @@ def leaderboard(board: BenchmarkBoard) -> schemas.Leaderboard:
 
 
 def reported(row: models.PublishedResult) -> schemas.ReportedView:
-    """A published number."""
     return schemas.ReportedView(
         source=row.source,
         agent=row.agent,

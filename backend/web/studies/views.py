@@ -67,7 +67,7 @@ def study(view: StudyDetail) -> schemas.StudyView:
 
 
 def results(results: Results) -> schemas.StudyResults:
-    """What it comes to."""
+    """The study's results."""
     return schemas.StudyResults(
         study=study(results.view),
         sentence=sentence(results),

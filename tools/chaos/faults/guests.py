@@ -19,7 +19,7 @@ _SPARED = "an episode under way has had its losses: left alone"
 
 
 class ProgramHit(Fault):
-    """A process of a program is killed, or stands still for so many seconds."""
+    """A process of a program is killed, or stands still for a number of seconds."""
 
     def __init__(self, program: str, share: float, seconds: float = 0.0) -> None:
         self.program, self.share, self.seconds = program, share, seconds

@@ -1,6 +1,6 @@
 """Walks the desktop's accessible objects with AT-SPI. Runs in the helper process only.
 
-Every property is requested anew (the library's cache works only with its main loop), so the tree is current.
+Every property is requested again (the library's cache works only with its main loop), so the tree is current.
 """
 
 import time

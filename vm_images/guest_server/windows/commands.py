@@ -53,7 +53,7 @@ class _Job:
             raise problem
 
     def kill(self) -> None:
-        """Ends all of it; without a job, the program alone."""
+        """Ends all processes; without a job, the program alone."""
         if self._joined:
             kernel32.TerminateJobObject(self._handle, _KILLED)
         else:

@@ -108,7 +108,7 @@ def rects_of(params: RequestParams) -> list[list[int]]:
 
 
 def area_of(params: RequestParams) -> list[int] | None:
-    """The part of the screen that `move_abs` takes shares of: left, top, right, bottom; None = all of it."""
+    """The part of the screen that `move_abs` takes shares of: left, top, right, bottom; None = the whole screen."""
     rect = params.values.get("window_rect")
     if rect is None:
         return None

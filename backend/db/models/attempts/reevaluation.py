@@ -16,7 +16,7 @@ class Reevaluation(Base):
 
     `task_id` is the task that judges, perhaps of a newer task set; `previous_evaluation_id` the evaluation that was
     current when it was asked for, or the one that came to no verdict, and `new_evaluation_id` the new one. Such a
-    verdict is looked for up to so many `tries`, from `available_at`; `evidence_missing_since`: when its files could
+    verdict is looked for up to `tries` times, from `available_at`; `evidence_missing_since`: when its files could
     first not be had. `rerun_if_undecided`: if all fail the whole episode is repeated. `judge` is a
     `backend.domain.model.judge_config.JudgeConfig` that is to look at the kept pictures; empty = what the evidence
     says.

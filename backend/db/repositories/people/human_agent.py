@@ -16,7 +16,6 @@ RANKED = (Purpose.MEASURE.value, Purpose.DEMO.value)
 
 
 def agent_of(session: Session, run_id: UUID) -> AgentConfiguration | None:
-    """The run's agent."""
     return session.scalar(
         select(AgentConfiguration)
         .join(Run, Run.agent_configuration_id == AgentConfiguration.id)

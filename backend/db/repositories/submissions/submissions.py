@@ -38,7 +38,6 @@ def row_of(task_id: UUID, attempt_id: UUID | None, files: Sequence[Mapping[str, 
 
 
 def get(session: Session, work_id: UUID) -> Submission | None:
-    """The work."""
     return session.get(Submission, work_id)
 
 

@@ -23,7 +23,7 @@ def colour_distance(one: "Image", other: "Image", *, side: int = 16, share: int 
         one: a picture.
         other: another.
         side: of the grid to which both are made small.
-        share: the mean is of the largest differences, one in so many of the grid's fields.
+        share: the mean is of the largest differences of a sample of the grid's fields.
     """
     import numpy as np
 

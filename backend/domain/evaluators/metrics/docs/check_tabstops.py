@@ -40,7 +40,7 @@ def check_tabstops(
     Args:
         result: path of the document to judge.
         expected: path of the document that it should equal.
-        word_number_split_by_tabstop: so many words stand in one part of every line, parts being divided by tabs.
+        word_number_split_by_tabstop: number of words in a part of each line; tabs divide the parts.
         index: which part, from 0.
     """
     width = expectation(expected, _width)

@@ -19,7 +19,7 @@ _CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 def compare_time_in_speedtest_results(
     result: str | None, expected: str | int | Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if the first record's time is less than so many minutes from the time at which the end state was looked at.
+    """1 if the first record's time is less than a number of minutes from the time at which the end state was read.
 
     Args:
         result: path of the exported CSV file; the second column of its second line ends in `HH:MM`.

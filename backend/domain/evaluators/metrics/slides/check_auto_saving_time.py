@@ -1,4 +1,4 @@
-"""`check_auto_saving_time`: LibreOffice saves by itself every so many minutes."""
+"""`check_auto_saving_time`: LibreOffice saves automatically at an interval in minutes."""
 
 from collections.abc import Mapping
 from typing import Any

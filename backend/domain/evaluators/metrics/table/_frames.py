@@ -204,7 +204,7 @@ def frame_differences(actual: SheetFrame, expected: SheetFrame, *, strict: bool)
 
 
 def rounded(value: float, precision: int) -> float:
-    """To so many decimal digits, halves to the even neighbour of the scaled number, as numpy does."""
+    """To a number of decimal digits, halves to the even neighbour of the scaled number, as numpy does."""
     if isinstance(value, int) and precision >= 0:
         return value
     scale = 10.0 ** abs(precision)

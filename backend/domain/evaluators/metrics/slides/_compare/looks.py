@@ -69,7 +69,7 @@ def links(one: Shape, other: Shape, where: str) -> Iterator[str]:
 
 
 def pictures(one: Shape, other: Shape, where: str) -> Iterator[str]:
-    """Whether the same picture is shown; writers may pack it anew."""
+    """Whether the same picture is shown; programs may compress it again."""
     if one.picture is not None and other.picture is not None:
         if not same_look(one.picture, other.picture):
             yield f"{where}: another picture than expected"

@@ -7,7 +7,10 @@ from backend.domain.formats.sparklines import read_sparklines
 
 
 class SparklineRule(PairRule):
-    """No options beside the sheets. Upstream finds sheets by their id, which a sheet made anew does not share."""
+    """Rule without options beside the sheets.
+
+    Upstream finds sheets by their id, which a sheet that was created again does not share.
+    """
 
     type: Literal["sparkline"]
 

@@ -1,0 +1,66 @@
+"""Docstrings and errors are plain: none says nothing, none is a riddle."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.architecture.tree import PRODUCT, parsed, python_files
+
+EMPTY = re.compile(r"(See (the )?[\w`.]+|All of them|The whole page|Takes note|Begins|Ends it)\.")
+"""A function's docstring that says nothing: it is left out instead."""
+RIDDLE = re.compile(r"\b(so many|whoever|what came of it|takes note|what it comes to|by words)\b", re.IGNORECASE)
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+FILES = python_files(*PRODUCT)
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[ast.AST, int, str]]:
+    """Each docstring of a file as one line of text, with its node and its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
+            yield node, node.body[0].lineno, " ".join(text.split())
+
+
+def raised_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and text of each literal in a `raise` statement."""
+    for statement in ast.walk(tree):
+        if isinstance(statement, ast.Raise):
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    yield node.lineno, node.value
+
+
+def empty_docstrings(tree: ast.Module) -> list[tuple[int, str]]:
+    return [
+        (line, text)
+        for node, line, text in docstrings(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and EMPTY.fullmatch(text)
+    ]
+
+
+def riddles(tree: ast.Module) -> list[tuple[int, str]]:
+    texts = [(line, text) for _, line, text in docstrings(tree)] + list(raised_texts(tree))
+    return [(line, text) for line, text in texts if RIDDLE.search(text)]
+
+
+def test_no_docstring_says_nothing() -> None:
+    assert [(str(file), *hit) for file in FILES for hit in empty_docstrings(parsed(file))] == []
+
+
+def test_no_docstring_and_no_error_is_a_riddle() -> None:
+    assert [(str(file), *hit) for file in FILES for hit in riddles(parsed(file))] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "empty", "riddle"),
+    [
+        ('def f():\n    """See the port."""\n    return 1', 1, 0),
+        ('def f():\n    """Reads a file for whoever asks."""', 0, 1),
+        ('class C:\n    """See `D`."""', 0, 0),
+        ('raise ValueError(f"{n}: what came of it is unknown")', 0, 1),
+    ],
+)
+def test_the_rules_find_an_offender(code: str, empty: int, riddle: int) -> None:
+    tree = ast.parse(code)
+    assert (len(empty_docstrings(tree)), len(riddles(tree))) == (empty, riddle)
