@@ -18,17 +18,18 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache, partial
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
 
 from cosmic_ray.commands.init import init
-from cosmic_ray.mutating import mutate_and_test
+from cosmic_ray.mutating import mutate_and_test, mutate_code
+from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec, TestOutcome
 
@@ -106,10 +107,40 @@ def _is_annotation(path: Path, position: tuple[int, int]) -> bool:
     return any(start <= position < end for start, end in _annotations(path))
 
 
-def sample(places: Sequence[Sequence[MutationSpec]], number: int, seed: int) -> list[MutationSpec]:
-    """One mutation at each of a number of places, in the order of the code."""
+@cache
+def _signatures(path: Path) -> tuple[tuple[tuple[int, int], tuple[int, int]], ...]:
+    functions = [
+        node
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return tuple(((node.lineno, node.col_offset), (node.body[0].lineno, node.body[0].col_offset)) for node in functions)
+
+
+def compiles(mutation: MutationSpec) -> bool:
+    """Whether the mutant is valid Python. Cosmic Ray mutates the stars of a signature like products."""
+    in_signature = any(start <= mutation.start_pos < end for start, end in _signatures(mutation.module_path))
+    if in_signature and "BinaryOperator" in mutation.operator_name:
+        return False
+    operator = get_operator(mutation.operator_name)(**mutation.operator_args)
+    mutant = mutate_code(mutation.module_path.read_text(), operator, mutation.occurrence)
+    try:
+        ast.parse(mutant or "")
+    except SyntaxError:
+        return False
+    return mutant is not None
+
+
+def sample(
+    places: Sequence[Sequence[MutationSpec]],
+    number: int,
+    seed: int,
+    valid: Callable[[MutationSpec], bool] = compiles,
+) -> list[MutationSpec]:
+    """One valid mutation at each of a number of places, in the order of the code."""
     drawn = random.Random(seed)  # noqa: S311 - a sample that can be repeated.
-    return sorted((drawn.choice(place) for place in drawn.sample(places, min(number, len(places)))), key=_order)
+    choices = (drawn.choice(place) for place in drawn.sample(places, len(places)))
+    return sorted(islice(filter(valid, choices), number), key=_order)
 
 
 @cache

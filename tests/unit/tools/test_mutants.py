@@ -45,11 +45,19 @@ class TestMutations:
 class TestSample:
     def test_the_same_seed_draws_the_same(self) -> None:
         places = [[mutation(line, "a"), mutation(line, "b")] for line in range(1, 100)]
-        assert mutants.sample(places, 10, 3) == mutants.sample(places, 10, 3) != mutants.sample(places, 10, 4)
+        one, again, other = (mutants.sample(places, 10, seed, lambda _: True) for seed in (3, 3, 4))
+        assert one == again != other
 
     def test_one_of_each_place_at_most(self) -> None:
         places = [[mutation(line, "a"), mutation(line, "b")] for line in range(1, 6)]
-        assert [each.start_pos[0] for each in mutants.sample(places, 50, 0)] == [1, 2, 3, 4, 5]
+        assert [each.start_pos[0] for each in mutants.sample(places, 50, 0, lambda _: True)] == [1, 2, 3, 4, 5]
+
+    def test_what_is_no_python_is_left_out(self, tmp_path: Path) -> None:
+        module = tmp_path / "a.py"
+        module.write_text("def f(x, *, y):\n    return x - y\n")
+        places = mutants.mutations([module])
+        assert {each.start_pos[0] for place in places for each in place} == {1, 2}
+        assert {each.start_pos[0] for each in mutants.sample(places, 9, 0)} == {2}
 
 
 @pytest.mark.usefixtures("at_root")
