@@ -176,7 +176,9 @@ class TestWords:
         licensed(installation)
         installation.must_claim(installation.worker(slots=3))
         queue = installation.do(home.home).queue
-        assert [(wait.reason, wait.episodes) for wait in queue] == [("a licence of Photoshop, 1 of 1 in use", 2)]
+        assert [(wait.reason, wait.episodes) for wait in queue] == [
+            ("waiting for a licence of Photoshop, 1 of 1 in use", 2)
+        ]
 
     def test_a_task_that_needs_more_than_there_are_is_not_runnable(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(licences={"ANSYS": 2})))
