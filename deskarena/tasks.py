@@ -17,14 +17,14 @@ def find_task(client: Client, benchmark: str, config: Mapping[str, Any]) -> str:
     """
     task_id, instruction = str(config.get("id", "")), str(config.get("instruction", "")).strip()
     if task_id:
-        tasks = list(client.items(f"/benchmarks/{benchmark}/tasks", words=task_id.rpartition("/")[2][:200]))
+        tasks = list(client.items(f"/benchmarks/{benchmark}/tasks", q=task_id.rpartition("/")[2][:200]))
         same = [one for one in tasks if task_id in {one["name"], one["task"]}]
         if len(same) > 1:
             same = [one for one in same if one["instruction"].strip() == instruction]
         if len(same) == 1:
             return str(same[0]["task"])
     if instruction:
-        tasks = list(client.items(f"/benchmarks/{benchmark}/tasks", words=instruction[:200]))
+        tasks = list(client.items(f"/benchmarks/{benchmark}/tasks", q=instruction[:200]))
         same = [one for one in tasks if one["instruction"].strip() == instruction]
         if len(same) == 1:
             return str(same[0]["task"])

@@ -18,7 +18,7 @@ from backend.cli.output import progress
 QUESTION = "export.json"
 MANIFEST = "manifest.json"
 _ROWS = re.compile(r"data/part-(\d{5,})\.(?:jsonl|parquet)")
-_LISTS = frozenset({"index.jsonl", "left_out.jsonl", "images.jsonl", MANIFEST})
+_LISTS = frozenset({"index.jsonl", "excluded.jsonl", "images.jsonl", MANIFEST})
 _PICTURE = re.compile(r"images/([0-9a-f]{64})\.[a-z]{3,4}")
 _CHUNK = 2**18
 _TRIES = 3

@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.responses import FileResponse
+from fastapi.routing import APIRoute
 
 from backend.config import Settings, get_settings
 from backend.db.session import SessionFactory
@@ -85,6 +86,7 @@ def create_app(
         redoc_url=None,
         openapi_url="/api/v1/openapi.json",
         lifespan=lifespan,
+        generate_unique_id_function=operation_id,
     )
     app.state.edge = AppContext(settings, factory, store, own_version())
     app.mount("/static", VersionedFiles(), name="static")
@@ -98,6 +100,11 @@ def create_app(
     )
     app.add_middleware(GracefulShutdownMiddleware, drain=app.state.edge.drain)
     return app
+
+
+def operation_id(route: APIRoute) -> str:
+    """A short name for generated clients: `runs_submit_run`."""
+    return "_".join([*(str(tag).replace(" ", "_") for tag in route.tags[:1]), route.name])
 
 
 def favicon() -> FileResponse:

@@ -89,7 +89,7 @@ def recorded(window: Page) -> None:
     window.locator("[data-remote-desktop-target=done]").click()
     window.locator(".person-note a.primary").click(timeout=LONG)
     shot(window, "recorded")
-    window.locator("form[action$='/use'] button").click()
+    window.locator("form[action$='/apply'] button").click()
 
 
 class TestOwnTask:

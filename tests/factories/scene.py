@@ -142,7 +142,7 @@ def abilities() -> dict[str, Any]:
     programs = said["providers"]["local"]["programs"]
     said["providers"]["local"] |= {
         "os": ["linux", "windows"],
-        "slots": {"number": 2, "reason": "counted, by cores: 15.6 GiB of memory, 2 cores; one takes 1 GiB, 1 core"},
+        "slots": {"number": 2, "reason": "limited by cores: 15.6 GiB of memory, 2 cores; one takes 1 GiB, 1 core"},
         "images": [
             {"name": "linux", "default": True, "about": "programs of this machine", "programs": programs},
             {"name": "windows", "os": "windows", "about": "Wine 8.0", "programs": ["notepad"]},

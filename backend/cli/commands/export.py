@@ -21,7 +21,7 @@ class ResultOption(StrEnum):
     """Result of an episode."""
 
     SOLVED = "solved"
-    PARTLY = "partly"
+    PARTIAL = "partial"
     UNSOLVED = "unsolved"
     ANY = "any"
 
@@ -152,13 +152,13 @@ def moment(text: str | None, option: str) -> str | None:
 
 
 def words(counts: dict[str, int]) -> str:
-    """Counts as text, such as `solved 12, partly 3`."""
+    """Counts as text, such as `solved 12, partial 3`."""
     return ", ".join(f"{name} {number}" for name, number in counts.items()) or "none"
 
 
 def tell(counts: Any) -> None:
     """Print what will be written and its licence notes."""
-    progress(f"{counts['trajectories']} trajectories, {counts['steps']} steps; left out: {words(counts['left_out'])}")
+    progress(f"{counts['trajectories']} trajectories, {counts['steps']} steps; left out: {words(counts['excluded'])}")
     for licence in counts["licences"]:
         if licence["note"]:
             progress(f"Note: {licence['note']}")
@@ -173,8 +173,8 @@ def show_counts(counts: Any) -> None:
             "by result": words(counts["results"]),
             "by actor": words(counts["kinds"]),
             "by benchmark": words(counts["benchmarks"]),
-            "left out": words(counts["left_out"]),
-            "not selected": counts["not_asked_for"],
+            "left out": words(counts["excluded"]),
+            "not selected": counts["not_matching"],
         }
     )
     for licence in counts["licences"]:
@@ -192,6 +192,6 @@ def show_manifest(manifest: Any, out: Path) -> None:
             "trajectories": counts["trajectories"],
             "steps": counts["steps"],
             "pictures": counts["pictures"],
-            "left out": words(manifest["left_out"]),
+            "left out": words(manifest["excluded"]),
         }
     )

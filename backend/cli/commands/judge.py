@@ -72,7 +72,7 @@ def show_judge(judge: Mapping[str, Any]) -> None:
     facts["people"] = f"{judge['done']} of {judge['drawn']} drawn attempts judged by two people"
     if judge["kind"] == "vlm":
         facts["alpha, people"] = words(judge["alpha_people"])
-        facts["alpha, everybody"] = words(judge["alpha_everybody"])
+        facts["alpha, everybody"] = words(judge["alpha_with_judge"])
     print_facts(facts)
     if judge["kind"] == "vlm":
         print()
@@ -91,7 +91,7 @@ def review(
 ) -> None:
     """Draw attempts for people to judge, and print the page on which they do so."""
     with Api(server) as api:
-        drawn = api.post(f"/judges/{judge}/draw", {"size": draw, "seed": seed})["drawn"] if draw else 0
+        drawn = api.post(f"/judges/{judge}/sample", {"size": draw, "seed": seed})["drawn"] if draw else 0
         row = api.get(f"/judges/{judge}")
         progress(f"{drawn} drawn now; {row['done']} of {row['drawn']} judged by two people")
         page = f"{(server or DEFAULT_SERVER).rstrip('/')}/judges/{judge}/review"

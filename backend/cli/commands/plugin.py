@@ -36,5 +36,5 @@ def list_plugins(
 ) -> None:
     """List set-up steps, getters or metrics with their parameters."""
     with Api(server) as api:
-        rows = api.get(f"/task-forms/{kind.value}", name=name, dialect=dialect)["items"]
+        rows = api.get(f"/plugins/{kind.value}", name=name, dialect=dialect)["items"]
     print_rows(rows, output, FORMS)

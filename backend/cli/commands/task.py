@@ -123,11 +123,11 @@ def try_draft(  # noqa: PLR0913, PLR0917  a command has as many options as it ha
 ) -> None:
     """Run oracle, noop and always_fail on a draft. Exits with 1 if the draft is unsound."""
     with Api(server) as api:
-        row = api.post(f"/drafts/{draft}/try", {"provider": provider})
+        row = api.post(f"/drafts/{draft}/trials", {"provider": provider})
         row = _wait(api, row, timeout) if wait else row
-    print_object(row["tried"], output, lambda row: print(tried_words(row)))
-    if wait and not row["tried"]["sound"]:
-        unknown = bool(row["tried"]["unknown"])
+    print_object(row["trial"], output, lambda row: print(tried_words(row)))
+    if wait and not row["trial"]["sound"]:
+        unknown = bool(row["trial"]["unknown"])
         raise typer.Exit(ExitCode.INFRASTRUCTURE if unknown else ExitCode.THRESHOLD_MISSED)
 
 
@@ -259,7 +259,7 @@ def apply_recording(
         if recording is None and not known:
             raise UsageError("The draft has no recording. Start one with `deskarena task record`.")
         chosen = recording or known[0]
-        print_object(api.post(f"/drafts/{draft}/recordings/{chosen}/use", {"by": by}), output, show_draft)
+        print_object(api.post(f"/drafts/{draft}/recordings/{chosen}/apply", {"by": by}), output, show_draft)
 
 
 @app.command()
@@ -300,7 +300,7 @@ def read(path: Path) -> Any:
 def _wait(api: Api, row: Any, timeout: float | None) -> Any:
     """Polls a trial until its three runs have ended."""
     deadline = None if timeout is None else time.monotonic() + timeout
-    while not row["tried"]["done"]:
+    while not row["trial"]["done"]:
         if deadline is not None and time.monotonic() > deadline:
             message = (
                 f"Not finished after {timeout:g} s; the trial continues. Check it with `deskarena task "

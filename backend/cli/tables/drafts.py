@@ -63,7 +63,7 @@ def show_draft(row: Row) -> None:
             "written by": row["model"] or "a person",
             "instruction": row["instruction"],
             "missing": " ".join(row["missing"]) or "nothing",
-            "tried": tried_words(row["tried"]),
+            "trial": tried_words(row["trial"]),
             "approvals": row["approvals"],
             "rejected": ": ".join(filter(None, reasons)) or None,
             "published": row["published"],
@@ -78,7 +78,7 @@ def show_review(row: Row) -> None:
         print(f"Doing nothing scores because: {row['noop_justification']}")
     for check in row["checks"]:
         print(f"\n{check['title']}: {'nothing found' if not check['found'] else ''}".rstrip())
-        for line in check["found"]:
+        for line in check["findings"]:
             print(f"  {line}")
     for review in row["reviews"]:
         print(f"\n{review['by']}, version {review['version']}: {review['verdict']} {review['comment']}".rstrip())

@@ -19,7 +19,7 @@ def outcome(episode: Mapping[str, Any]) -> str:
         return str(episode["outcome"])
     state = str(episode["state"]).replace("_", " ")
     waiting = episode.get("waiting") or {}
-    why = waiting.get("why") or episode["reason"]
+    why = waiting.get("reason") or episode["reason"]
     begins = f"; starts about {waiting['starts_at'][11:16]} UTC" if waiting.get("starts_at") else ""
     return f"{state}: {why}{begins}" if why else state
 
@@ -55,11 +55,11 @@ EPISODES: Columns = {
 
 def scheduling(run: Mapping[str, Any]) -> dict[str, Any]:
     """Priority, concurrency and limits of a run that has not ended."""
-    if not run.get("effective"):
+    if not run.get("effective_concurrency"):
         return {}
     return {
         "priority": run["priority"],
-        "concurrency": run["effective"]["words"],
+        "concurrency": run["effective_concurrency"]["text"],
         "limit": "none" if run["concurrency"] is None else run["concurrency"],
     }
 
@@ -77,7 +77,7 @@ def run_facts(run: Mapping[str, Any]) -> dict[str, Any]:
         "success rate": rate(summary["success_rate"], summary["success_interval"]),
         "mean score": rate(summary["mean_score"], summary["mean_interval"]),
         "lower bound": f"{rate(summary['lower_bound_success'])} solved, {rate(summary['lower_bound_mean'])} mean",
-        "of": summary["denominator_words"],
+        "of": summary["counts_text"],
         "interval": summary["interval"]["words"],
     }
 

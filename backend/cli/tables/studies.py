@@ -59,7 +59,7 @@ COMPARISONS: Columns = {
     "tasks": lambda row: row["tasks"],
     "first:this only": lambda row: f"{row['only_base']}:{row['only_level']}",
     "p adjusted": lambda row: row["p_adjusted"],
-    "left out": lambda row: counts(row["left_out"]) or "none",
+    "left out": lambda row: counts(row["excluded"]) or "none",
 }
 MEASURES: Columns = {
     "level": lambda row: f"{row['factor']}={level(row['level'])}",
@@ -90,7 +90,7 @@ CELLS: Columns = {
     "mean score": lambda cell: rate(cell["summary"]["mean_score"], cell["summary"]["mean_interval"]),
     "steps (median)": lambda cell: cell["steps"]["median"] if cell["steps"] else None,
     "ended by": lambda cell: counts(cell["ended_by"]),
-    "of": lambda cell: cell["summary"]["denominator_words"],
+    "of": lambda cell: cell["summary"]["counts_text"],
     "run": lambda cell: cell["run"],
 }
 
@@ -143,4 +143,4 @@ def flat(row: Row) -> dict[str, Any]:
         fields |= {f"{name}_{key}": rates.get(key) for key in ("base", "level", "difference", "relative_drop")}
         fields |= {f"{name}_low": low, f"{name}_high": high}
     more = ("only_base", "only_level", "test", "p_value", "p_adjusted")
-    return fields | {key: row[key] for key in more} | {"left_out": counts(row["left_out"])}
+    return fields | {key: row[key] for key in more} | {"excluded": counts(row["excluded"])}

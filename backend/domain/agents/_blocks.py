@@ -48,14 +48,14 @@ class BlocksAgent(ModelAgent):
         self._done: list[str] = []
         self._last: Frame | None = None
 
-    def messages(self, observation: Observation, sight: CoordinateFrame, left_out: int) -> Sequence[Message] | None:
+    def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
         """Left out are, in this order: the screen of the step before, all earlier actions, the tree."""
-        if left_out > 3:  # noqa: PLR2004 - the three named above
+        if excluded > 3:  # noqa: PLR2004 - the three named above
             return None
-        question = self._question(observation, sight, actions=left_out < 2, tree=self.shows_tree and left_out < 3)  # noqa: PLR2004
+        question = self._question(observation, sight, actions=excluded < 2, tree=self.shows_tree and excluded < 3)  # noqa: PLR2004
         return [
             message("system", self.prompt("system", actions=self.instructions(sight), platform=sight.platform)),
-            message("user", question, *self._pictures(observation, earlier=left_out < 1)),
+            message("user", question, *self._pictures(observation, earlier=excluded < 1)),
         ]
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:

@@ -54,7 +54,7 @@ class ModelAgent(ABC):
             marks=observation.marks or (),
             platform=context.platform,
         )
-        answer = self._asker.ask(lambda left_out: self.messages(observation, sight, left_out), self._space.tools(sight))
+        answer = self._asker.ask(lambda excluded: self.messages(observation, sight, excluded), self._space.tools(sight))
         decision = self._read(answer, sight)
         self.keep(observation, answer.reply, decision)
         return decision
@@ -73,7 +73,7 @@ class ModelAgent(ABC):
         """Forgets the episode before."""
 
     @abstractmethod
-    def messages(self, observation: Observation, sight: CoordinateFrame, left_out: int) -> Sequence[Message] | None:
+    def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
         """What is asked, with so much of the oldest input left out; None when nothing more can be."""
 
     def actions(self, reply: ModelReply, sight: CoordinateFrame) -> tuple[Action, ...]:

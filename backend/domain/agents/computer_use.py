@@ -67,13 +67,13 @@ class ComputerUse(ModelAgent):
         self._turns: list[_Turn] = []
         self._silent = False
 
-    def messages(self, observation: Observation, sight: CoordinateFrame, left_out: int) -> Sequence[Message] | None:
+    def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
         """The conversation; its oldest turns are left out first. The task always stands at its beginning."""
         history = self.params.history
         shown = self._turns if history is None else self._turns[len(self._turns) - min(history, len(self._turns)) :]
-        if left_out > len(shown):
+        if excluded > len(shown):
             return None
-        shown = shown[left_out:]
+        shown = shown[excluded:]
         system = self.prompt("system", actions=self.instructions(sight), platform=sight.platform)
         messages = [message("system", system)]
         calls: ModelReply | None = None

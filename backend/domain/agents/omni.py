@@ -44,10 +44,10 @@ class OmniAgent(ModelAgent):
     def begin(self) -> None:
         self._done: list[str] = []
 
-    def messages(self, observation: Observation, sight: CoordinateFrame, left_out: int) -> Sequence[Message] | None:
+    def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
         """Left out is what was done, the oldest first."""
         shown = self._done[-self.params.history :] if self.params.history else []
-        if left_out > len(shown):
+        if excluded > len(shown):
             return None
         front, _ = titles(observation.windows or ())
         question = self.prompt(
@@ -55,7 +55,7 @@ class OmniAgent(ModelAgent):
             instruction=self.told.instruction,
             note=observation.note,
             front=front,
-            done=shown[left_out:],
+            done=shown[excluded:],
             beside=observation.view is not None and observation.view.left > 0 and observation.index > 0,
             controls=marks_table(observation.marks or (), self.params.control_tokens) if observation.marks else "",
         )

@@ -68,12 +68,12 @@ class Prompt(ModelAgent):
     def begin(self) -> None:
         self._turns: list[_Turn] = []
 
-    def messages(self, observation: Observation, sight: CoordinateFrame, left_out: int) -> Sequence[Message] | None:
+    def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
         """System, the turns that are shown again, the step of now; the oldest turn is left out first."""
         shown = self._turns[-self.params.history :] if self.params.history else []
-        if left_out > len(shown):
+        if excluded > len(shown):
             return None
-        shown = shown[left_out:]
+        shown = shown[excluded:]
         first = len(shown) + 1 - (self.params.images or len(shown) + 1)
         messages = [message("system", self._system(observation, sight))]
         for number, turn in enumerate(shown):

@@ -93,8 +93,8 @@ def slot_count(room: FreeResources, need: DesktopNeeds, *, slot_limit: int | Non
         short = f": more than the machine has room for ({number})" if slot_limit > number else ""
         return SlotCount(slot_limit, f"set to {slot_limit}{short}")
     scarce = [name for name, count in left.items() if max(0, count) == number]
-    by = " and ".join(scarce) or f"at most {MOST} are counted"
-    return SlotCount(number, f"counted, by {by}: {_had(room)}; one takes {_needs_text(need)}")
+    by = " and ".join(scarce) or f"the maximum of {MOST}"
+    return SlotCount(number, f"limited by {by}: {_had(room)}; one takes {_needs_text(need)}")
 
 
 def need_of(image: MachineImage) -> DesktopNeeds:

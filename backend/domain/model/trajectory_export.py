@@ -13,10 +13,10 @@ SUFFIXES = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}
 
 
 class AttemptResult(StrEnum):
-    """How far an agent came. `partly`: not solved, but with a score above 0 or a part of the task reached."""
+    """How far an agent came. `partial`: not solved, but with a score above 0 or a part of the task reached."""
 
     SOLVED = "solved"
-    PARTLY = "partly"
+    PARTIAL = "partial"
     UNSOLVED = "unsolved"
 
 

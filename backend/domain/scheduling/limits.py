@@ -13,16 +13,16 @@ from backend.domain.scheduling.snapshot import QueueSnapshot, RunLoad
 
 @dataclass(frozen=True)
 class Concurrency:
-    """A run's effective concurrency: `at_once` of `slots` that there are, and the limiting factor."""
+    """A run's effective concurrency: `limit` of `slots` that there are, and the limiting factor."""
 
-    at_once: int
+    limit: int
     slots: int
-    factor: str
+    limiting_factor: str
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """`3 of 8 slots: model rate limit`."""
-        return f"{self.at_once} of {self.slots} slot{'' if self.slots == 1 else 's'}: {self.factor}"
+        return f"{self.limit} of {self.slots} slot{'' if self.slots == 1 else 's'}: {self.limiting_factor}"
 
 
 def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run

@@ -55,14 +55,14 @@ class CellResult(NamedTuple):
         steps: of steps taken; None without an episode that counts.
         by_steps: how many episodes lie in each of the study's bars.
         ended_by: how many ended each way.
-        left_out: episodes that do not count, by reason.
+        excluded: episodes that do not count, by reason.
     """
 
     levels: Mapping[str, JSON]
     steps: Spread | None
     by_steps: Sequence[int]
     ended_by: Mapping[str, int]
-    left_out: Mapping[str, int]
+    excluded: Mapping[str, int]
 
 
 class MeasureDifference(NamedTuple):
@@ -79,7 +79,7 @@ class LevelResult(NamedTuple):
     Attributes:
         comparison: level minus base level, over the pairs of which both episodes count.
         adjusted_p: by Holm over all levels of the study; None without a pair.
-        left_out: pairs that do not count, by reason; `base: ` where the reason lies with the base level's episode.
+        excluded: pairs that do not count, by reason; `base: ` where the reason lies with the base level's episode.
         measures: how each measure differs, over the pairs that count and have it under both levels.
     """
 
@@ -88,7 +88,7 @@ class LevelResult(NamedTuple):
     level: JSON
     comparison: Comparison
     adjusted_p: float | None
-    left_out: Mapping[str, int]
+    excluded: Mapping[str, int]
     measures: Mapping[str, MeasureDifference] = MappingProxyType({})
 
 
@@ -129,7 +129,7 @@ def _cell(levels: Mapping[str, JSON], facts: Sequence[CellEpisode], into: Sequen
         steps=spread(steps),
         by_steps=histogram(steps, into),
         ended_by=_counts(fact.ended_by or "unknown" for fact in facts if not fact.why_not),
-        left_out=_counts(fact.why_not for fact in facts if fact.why_not),
+        excluded=_counts(fact.why_not for fact in facts if fact.why_not),
     )
 
 
@@ -145,11 +145,11 @@ def _levels(
     for factor in study.factors:
         for level in factor.levels[1:]:
             sides = matched([levels for levels, _ in outcomes], factor.name, level, factor.levels[0])
-            both, left_out = _pairs([(by_key[one], by_key[other]) for one, other in sides])
+            both, excluded = _pairs([(by_key[one], by_key[other]) for one, other in sides])
             pairs = [Pair(one.task, one.score or 0.0, two.score or 0.0) for one, two in both]
             comparison = compare(pairs, level=study.level, resamples=study.resamples, seed=study.base.seed)
             measures = _measures(study, both)
-            results.append(LevelResult(factor.name, factor.levels[0], level, comparison, None, left_out, measures))
+            results.append(LevelResult(factor.name, factor.levels[0], level, comparison, None, excluded, measures))
     return _adjusted(results)
 
 
@@ -175,15 +175,15 @@ Side = Mapping[tuple[str, int], CellEpisode]
 def _pairs(sides: Sequence[tuple[Side, Side]]) -> tuple[list[tuple[CellEpisode, CellEpisode]], dict[str, int]]:
     """The pairs that count, and those that do not, by reason."""
     pairs: list[tuple[CellEpisode, CellEpisode]] = []
-    left_out: list[str] = []
+    excluded: list[str] = []
     for base, other in sides:
         for key in base.keys() | other.keys():
             one, two = base.get(key, _absent(key)), other.get(key, _absent(key))
             if one.why_not or two.why_not:
-                left_out.append(f"base: {one.why_not}" if one.why_not else two.why_not)
+                excluded.append(f"base: {one.why_not}" if one.why_not else two.why_not)
             else:
                 pairs.append((one, two))
-    return pairs, _counts(left_out)
+    return pairs, _counts(excluded)
 
 
 def _absent(key: tuple[str, int]) -> CellEpisode:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Benchmark
 from backend.db.repositories.export import training_data as repository
-from backend.db.repositories.export.training_data import NOT_ASKED, EpisodeGroup, Scope
+from backend.db.repositories.export.training_data import NOT_MATCHING, EpisodeGroup, Scope
 from backend.domain.model.benchmark_licence import LicenceStatus, licence_status
 from backend.domain.model.export_request import Filters
 from backend.domain.model.trajectory_export import AttemptResult
@@ -42,8 +42,8 @@ class ExportCounts:
     Attributes:
         trajectories, steps: exported ones.
         results, kinds, benchmarks: number of exported trajectories by each.
-        left_out: selected episodes that are not exported, by reason.
-        not_asked: scored episodes with an outcome that was not selected.
+        excluded: selected episodes that are not exported, by reason.
+        not_matching: scored episodes with an outcome that was not selected.
         licences: of the exported trajectories' benchmarks.
     """
 
@@ -52,8 +52,8 @@ class ExportCounts:
     results: Mapping[str, int]
     kinds: Mapping[str, int]
     benchmarks: Mapping[str, int]
-    left_out: Mapping[str, int]
-    not_asked: int
+    excluded: Mapping[str, int]
+    not_matching: int
     licences: Sequence[LicenceNote]
 
 
@@ -82,8 +82,8 @@ def count(session: Session, project_id: UUID, filters: Filters) -> ExportCounts:
         results={result.value: number for result in AttemptResult if (number := by_result.get(result.value))},
         kinds=_sums((group.kind, group) for group in usable),
         benchmarks=_sums((known[group.benchmark_id].name, group) for group in usable),
-        left_out=_sums((group.reason, group) for group in groups if group.reason not in {"", NOT_ASKED}),
-        not_asked=sum(group.episodes for group in groups if group.reason == NOT_ASKED),
+        excluded=_sums((group.reason, group) for group in groups if group.reason not in {"", NOT_MATCHING}),
+        not_matching=sum(group.episodes for group in groups if group.reason == NOT_MATCHING),
         licences=[note_of(row) for row in used],
     )
 

@@ -79,7 +79,7 @@ class _PendingFile:
 class Export:
     """One export.
 
-    Order of files: `data/part-00000.jsonl` and on, `index.jsonl` (provenance of each trajectory), `left_out.jsonl`,
+    Order of files: `data/part-00000.jsonl` and on, `index.jsonl` (provenance of each trajectory), `excluded.jsonl`,
     pictures by hash, `images.jsonl`, and `manifest.json` with the hashes of all but the pictures, whose names are their
     hashes. Episodes are in order of creation, so equal data give equal bytes.
     """
@@ -108,7 +108,7 @@ class Export:
         self._work, self._store, self._masker = work, store, masker
         self._project_id, self._request = project_id, request
         self._manifest = Manifest(request, masker)
-        self._index, self._left_out = _PendingFile("index.jsonl"), _PendingFile("left_out.jsonl")
+        self._index, self._excluded = _PendingFile("index.jsonl"), _PendingFile("excluded.jsonl")
 
     def entries(self) -> Iterator[ExportFile]:
         with closing(Pictures()) as pictures:
@@ -165,16 +165,16 @@ class Export:
         after: UUID | None = None
         while True:
             with self._work() as session:
-                rows = repository.left_out(session, scope, after, PART)
+                rows = repository.excluded(session, scope, after, PART)
             for row in rows:
                 self._leave_out(*row)
             if len(rows) < PART:
-                return self._left_out.done(self._manifest)
+                return self._excluded.done(self._manifest)
             after = rows[-1][0]
 
     def _leave_out(self, episode: UUID, run: UUID, task: str, reason: str) -> None:
-        self._manifest.left_out[reason] += 1
-        self._left_out.line({"episode": str(episode), "run": str(run), "task": task, "reason": reason})
+        self._manifest.excluded[reason] += 1
+        self._excluded.line({"episode": str(episode), "run": str(run), "task": task, "reason": reason})
 
     def _pictures(self, pictures: Pictures) -> Iterator[ExportFile]:
         """Pictures, each once, and their list."""

@@ -26,7 +26,7 @@ class Manifest:
     steps: int = 0
     results: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
+    excluded: Counter[str] = field(default_factory=Counter)
     pictures: int = 0
     picture_bytes: int = 0
     pictures_missing: int = 0
@@ -65,7 +65,7 @@ class Manifest:
                 "picture_bytes": self.picture_bytes,
                 "pictures_missing": self.pictures_missing,
             },
-            "left_out": dict(sorted(self.left_out.items())),
+            "excluded": dict(sorted(self.excluded.items())),
             "notes": [each["note"] for _, each in sorted(self.benchmarks.items()) if each["note"]],
             "benchmarks": [each for _, each in sorted(self.benchmarks.items())],
             "runs": [each for _, each in sorted(self.runs.items())],

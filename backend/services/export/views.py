@@ -21,7 +21,7 @@ from backend.services.export.counts import ExportCounts, count
 COMMAND = "deskarena export trajectories --out trajectories"
 RESULT_WORDS = {
     AttemptResult.SOLVED: "score 1",
-    AttemptResult.PARTLY: "some score or a checkpoint",
+    AttemptResult.PARTIAL: "some score or a checkpoint",
     AttemptResult.UNSOLVED: "score 0",
 }
 KIND_WORDS = {

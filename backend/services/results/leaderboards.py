@@ -185,7 +185,9 @@ def _order(row: BoardRow) -> tuple[bool, bool, float, str]:
 def label(row: BoardRow) -> str:
     """An agent with its parameters on one line."""
     params = ", ".join(
-        f"{name}={_to_text(value)}" for name, value in row.agent.params.items() if value not in (None, "")
+        name if value is True else f"{name}={_to_text(value)}"
+        for name, value in row.agent.params.items()
+        if value not in (None, "") and value is not False
     )
     return short(f"{row.agent.name} ({params})" if params else row.agent.name, 60)
 

@@ -49,11 +49,11 @@ def steps_of(episode: Episode, newest: Attempt | None) -> int:
 class WaitView(ReadModel):
     """Why an episode waits."""
 
-    why: str = Field(
+    reason: str = Field(
         description="The first of all reasons that would have to go before it may begin.",
-        examples=["8 of 8 slots are in use; 3 episodes of its run come first"],
+        examples=["8 of 8 desktops in use; 3 episodes of the run first"],
     )
-    ahead: int | None = Field(
+    episodes_ahead: int | None = Field(
         default=None,
         description="Waiting episodes of its run that come first; null where it waits for more than a turn or a limit.",
     )
@@ -65,7 +65,7 @@ class WaitView(ReadModel):
     @property
     def words(self) -> str:
         """The reason, with the estimated start if known."""
-        return f"{self.why}; starts about {self.starts_at:%H:%M} UTC" if self.starts_at else self.why
+        return f"{self.reason}; starts about {self.starts_at:%H:%M} UTC" if self.starts_at else self.reason
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class Forecast(ReadModel):
 
     @computed_field(examples=["on 2 slots, from 48 earlier episodes"])  # type: ignore[prop-decorator]
     @property
-    def seconds_words(self) -> str:
+    def duration_basis(self) -> str:
         """Basis of the expected time."""
         if self.seconds is None:
             return "no earlier runs of this agent on this benchmark" if self.slots else "no slots online"

@@ -84,9 +84,9 @@ class RunSummary(ReadModel):
 
     @computed_field(examples=["22 scored of 24 episodes; 2 lost (guest 2)"])  # type: ignore[prop-decorator]
     @property
-    def denominator_words(self) -> str:
+    def counts_text(self) -> str:
         """The full denominator, as text."""
-        return denominator_words(self.episodes, self.counts, self.lost)
+        return counts_text(self.episodes, self.counts, self.lost)
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def describe(totals: RunTotals, success: Interval | None, mean: Interval | None,
     )
 
 
-def denominator_words(episodes: int, counts: EpisodeCounts, lost: Mapping[str, int]) -> str:
+def counts_text(episodes: int, counts: EpisodeCounts, lost: Mapping[str, int]) -> str:
     """`12 of 20 episodes scored; 3 lost (guest 2, cluster 1), 5 not runnable here`."""
     if episodes == 0:
         return "no episodes"

@@ -109,7 +109,9 @@ class _QueueView:
             waiter = EpisodeWait(each.available_at, each.reason, need, self._lacking(need))
             reason = why(waiter, stand, workers, self._time, ahead)
             starts = self._starts(run, place) if reason.timed and place is not None else None
-            reasons[each.id] = WaitView(why=reason.words, ahead=ahead if reason.turn else None, starts_at=starts)
+            reasons[each.id] = WaitView(
+                reason=reason.words, episodes_ahead=ahead if reason.turn else None, starts_at=starts
+            )
         return reasons
 
     def explain_alike(self, alike: WaitGroup) -> str:
@@ -193,7 +195,7 @@ class _QueueView:
         now, mine = self._now(run.provider), self._run(run)
         urgent = sum(each.in_use for each in _before(now, mine))
         limit = concurrency(now, mine, self._slots_of(run.provider)[0], mine.in_use + 1, urgent=urgent)
-        return 0 if mine.model_waits else limit.at_once
+        return 0 if mine.model_waits else limit.limit
 
     def _lacking(self, need: Requirements | None) -> str:
         return shortage(need.licences, self._seats) if need is not None and need.licences else ""

@@ -36,7 +36,7 @@ def comparison_rows(results: Results) -> Iterator[dict[str, Any]]:
         for name, rate in (("success", compared.success), ("score", compared.score)):
             row |= _rate_cells(name, rate)
         row |= {"only_base": compared.only_base, "only_level": compared.only_other, "test": compared.test}
-        row |= {"p_value": compared.p_value, "p_adjusted": level.adjusted_p, "left_out": words(level.left_out)}
+        row |= {"p_value": compared.p_value, "p_adjusted": level.adjusted_p, "excluded": words(level.excluded)}
         yield row
 
 
@@ -61,7 +61,7 @@ def cell_rows(results: Results) -> Iterator[dict[str, Any]]:
             "steps_median": steps.median if steps else None,
             "steps_mean": steps.mean if steps else None,
             **{f"ended_by_{way}": result.ended_by.get(way, 0) for way in ways},
-            "left_out": words(result.left_out),
+            "excluded": words(result.excluded),
         }
 
 

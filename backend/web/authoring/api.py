@@ -31,19 +31,17 @@ def list_drafts(  # noqa: PLR0913 - one parameter per filter
     *,
     state: State = [],  # noqa: B006 - FastAPI copies it
     benchmark: Word = None,
-    words: Annotated[str, Query(max_length=200, description="Looked for in key and instruction.")] = "",
+    q: Annotated[str, Query(max_length=200, description="Text in key or instruction.")] = "",
     cursor: Cursor = None,
     limit: Limit = 50,
 ) -> Page[own.DraftView]:
     """List drafts, newest first."""
-    page = service.list_drafts(
-        session, project, states=state, benchmark=benchmark, words=words, cursor=cursor, limit=limit
-    )
+    page = service.list_drafts(session, project, states=state, benchmark=benchmark, words=q, cursor=cursor, limit=limit)
     return Page[own.DraftView](items=views.rows(session, page.items), next=next_page_url(request, page.next))
 
 
 @router.post("/drafts", status_code=201)
-def create(
+def create_draft(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftBody, response: Response
 ) -> own.DraftDetail:
     """Write a draft. Everything but its key may still be missing."""
@@ -54,13 +52,15 @@ def create(
 
 
 @router.get("/drafts/{draft_id}")
-def show(session: SessionDep, edge: EdgeDep, draft_id: Id) -> own.DraftDetail:
-    """Show a draft with its checks, its try, its reviews, versions and recordings."""
+def get_draft(session: SessionDep, edge: EdgeDep, draft_id: Id) -> own.DraftDetail:
+    """Get a draft with its checks, trial, reviews, versions and recordings."""
     return views.detail(session, service.get_draft(session, draft_id), edge.store)
 
 
 @router.put("/drafts/{draft_id}")
-def edit(session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftEdit) -> own.DraftDetail:
+def update_draft(
+    session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftEdit
+) -> own.DraftDetail:
     """Create a new version, unless the content is the same. Earlier reviews no longer count."""
     by = person_or_local(session, project, body.by, path="by")
     row = service.edit(session, draft_id, read_content(body.content), by=by)
@@ -68,14 +68,16 @@ def edit(session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, 
 
 
 @router.get("/drafts/{draft_id}/versions/{number}")
-def version(session: SessionDep, draft_id: Id, number: Annotated[int, Path(ge=1, le=2**31)]) -> own.DraftContentView:
-    """What one version of a draft held."""
+def get_draft_version(
+    session: SessionDep, draft_id: Id, number: Annotated[int, Path(ge=1, le=2**31)]
+) -> own.DraftContentView:
+    """Get one version of a draft."""
     content = service.content_of(session, service.get_draft(session, draft_id), number)
     return own.DraftContentView(number=number, content=content.model_dump(mode="json"))
 
 
 @router.post("/drafts/{draft_id}/files", status_code=201)
-def add_file(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
+def add_draft_file(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
     session: SessionDep,
     project: ProjectDep,
     edge: EdgeDep,
@@ -92,24 +94,24 @@ def add_file(  # noqa: PLR0913, PLR0917 - what the edge gives, and the form
     return views.detail(session, row, edge.store)
 
 
-@router.post("/drafts/{draft_id}/try", status_code=202)
-def start_try(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
-    session: SessionDep, project: ProjectDep, actor: ActorDep, edge: EdgeDep, draft_id: Id, body: own.DraftTry
+@router.post("/drafts/{draft_id}/trials", status_code=202)
+def start_trial(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
+    session: SessionDep, project: ProjectDep, actor: ActorDep, edge: EdgeDep, draft_id: Id, body: own.DraftTrialBody
 ) -> own.DraftDetail:
-    """Run oracle, noop and always_fail on the draft; results are in `tried`."""
+    """Run oracle, noop and always_fail on the draft; results are in `trial`."""
     draft_trials.start_try(session, draft_id, project=project, actor=actor, store=edge.store, provider=body.provider)
     return views.detail(session, service.get_draft(session, draft_id), edge.store)
 
 
 @router.post("/drafts/{draft_id}/submit")
-def submit(session: SessionDep, edge: EdgeDep, draft_id: Id, body: own.DraftSubmit) -> own.DraftDetail:
-    """Hand a draft to review. It must have been tried as it is now, and found sound."""
+def submit_draft(session: SessionDep, edge: EdgeDep, draft_id: Id, body: own.DraftSubmit) -> own.DraftDetail:
+    """Submit a draft for review. Its newest version needs a valid trial."""
     row = draft_reviews.submit(session, draft_id, noop_justification=body.noop_justification)
     return views.detail(session, row, edge.store)
 
 
 @router.post("/drafts/{draft_id}/approve")
-def approve(
+def approve_draft(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftApproval
 ) -> own.DraftDetail:
     """Approve a version. Two people other than those who wrote it have to."""
@@ -119,7 +121,7 @@ def approve(
 
 
 @router.post("/drafts/{draft_id}/reject")
-def reject(
+def reject_draft(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftRejection
 ) -> own.DraftDetail:
     """Reject a version with a reason. One rejection is enough; its author may change it and submit it again."""
@@ -129,8 +131,8 @@ def reject(
 
 
 @router.post("/drafts/{draft_id}/recordings", status_code=201)
-def begin_recording(
-    session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.RecordingBegin
+def start_recording(
+    session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.RecordingBody
 ) -> own.DraftDetail:
     """Create a desktop on which somebody performs the set-up or the solution, on the episode's page."""
     by = person_or_local(session, project, body.by, path="by")
@@ -140,9 +142,14 @@ def begin_recording(
     return views.detail(session, service.get_draft(session, draft_id), edge.store)
 
 
-@router.post("/drafts/{draft_id}/recordings/{recording_id}/use")
-def use_recording(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
-    session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, recording_id: Id, body: own.RecordingUse
+@router.post("/drafts/{draft_id}/recordings/{recording_id}/apply")
+def apply_recording(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
+    session: SessionDep,
+    project: ProjectDep,
+    edge: EdgeDep,
+    draft_id: Id,
+    recording_id: Id,
+    body: own.RecordingApplyBody,
 ) -> own.DraftDetail:
     """Make a recording the draft's solution, or one more step of its set-up."""
     by = person_or_local(session, project, body.by, path="by")
@@ -151,7 +158,9 @@ def use_recording(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
 
 
 @router.post("/drafts/publish", status_code=201)
-def publish(session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftPublish) -> own.PublishedView:
+def publish_drafts(
+    session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftPublish
+) -> own.PublishedView:
     """Make the next version of a benchmark, of its newest one and the approved drafts."""
     publication = draft_publication.publish(
         session, project, store=edge.store, benchmark=body.benchmark, only=body.drafts
@@ -166,7 +175,7 @@ def publish(session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.D
 
 
 @router.post("/draft-requests", status_code=202)
-def ask_model(session: SessionDep, project: ProjectDep, body: own.DraftRequestBody) -> own.DraftRequestView:
+def request_drafts(session: SessionDep, project: ProjectDep, body: own.DraftRequestBody) -> own.DraftRequestView:
     """Ask a model for drafts for a persona. They are drafts like any other: people have to approve them."""
     by = person_or_local(session, project, body.by, path="by")
     row = draft_requests.request(
@@ -184,19 +193,19 @@ def ask_model(session: SessionDep, project: ProjectDep, body: own.DraftRequestBo
 
 
 @router.get("/draft-requests")
-def list_requests(session: SessionDep, project: ProjectDep) -> Page[own.DraftRequestView]:
+def list_draft_requests(session: SessionDep, project: ProjectDep) -> Page[own.DraftRequestView]:
     """List requests for generated drafts, newest first, at most 20."""
     rows = draft_requests.list_requests(session, project)
     return Page[own.DraftRequestView](items=[views.request(row) for row in rows])
 
 
-@router.get("/task-forms/{kind}")
-def task_forms(
+@router.get("/plugins/{kind}")
+def list_plugins(
     kind: Literal["setup", "getter", "metric"],
     dialect: Annotated[str, Query(min_length=1, max_length=50)] = "starter",
     name: Annotated[str | None, Query(max_length=200, description="Only this one.")] = None,
-) -> Page[own.PluginFormView]:
+) -> Page[own.PluginView]:
     """List set-up steps, getters and metrics with their parameters."""
     registry.load()
     plugin_forms = forms.forms(KINDS[kind], dialect) if name is None else [forms.form_of(KINDS[kind], name, dialect)]
-    return Page[own.PluginFormView](items=[views.form(one) for one in plugin_forms])
+    return Page[own.PluginView](items=[views.form(one) for one in plugin_forms])

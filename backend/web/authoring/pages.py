@@ -261,7 +261,7 @@ def act(  # noqa: PLR0913, PLR0917 - what the edge gives, and the forms' fields
     return _apply_and_show(request, session, edge, person, draft_id, works[do])
 
 
-@router.post(f"{LIST}/{{draft_id}}/recordings/{{recording_id}}/use")
+@router.post(f"{LIST}/{{draft_id}}/recordings/{{recording_id}}/apply")
 def use(  # noqa: PLR0913, PLR0917 - what the edge gives
     request: Request, session: SessionDep, edge: EdgeDep, person: PersonDep, draft_id: Id, recording_id: Id
 ) -> Response:

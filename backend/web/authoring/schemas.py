@@ -38,8 +38,8 @@ class DraftEdit(RequestModel):
     by: str = _BY
 
 
-class DraftTry(RequestModel):
-    """Where a draft is tried."""
+class DraftTrialBody(RequestModel):
+    """Where a trial runs."""
 
     provider: str = Field(default="local", min_length=1, max_length=100)
 
@@ -76,7 +76,7 @@ class DraftPublish(RequestModel):
     drafts: list[UUID] = Field(default=[], max_length=500, description="Only these; empty = all that are approved.")
 
 
-class RecordingBegin(RequestModel):
+class RecordingBody(RequestModel):
     """A desktop on which somebody performs the set-up or the solution."""
 
     kind: RecordingKind
@@ -84,7 +84,7 @@ class RecordingBegin(RequestModel):
     provider: str = Field(default="local", min_length=1, max_length=100)
 
 
-class RecordingUse(RequestModel):
+class RecordingApplyBody(RequestModel):
     """A recording becomes part of the draft."""
 
     by: str = _BY
@@ -114,16 +114,16 @@ class DraftView(ReadModel):
 
 
 class DraftCheck(ReadModel):
-    """One thing that was looked at before people review."""
+    """One automatic check before people review."""
 
     name: str = Field(examples=["duplicates"])
     title: str
-    found: list[str]
-    stops: bool = Field(description="A draft with this can be neither tried nor submitted.")
+    findings: list[str]
+    blocking: bool = Field(description="A draft with this can be neither tried nor submitted.")
 
 
 class DraftTrialView(ReadModel):
-    """What the newest try found."""
+    """Result of the newest trial."""
 
     version: int
     current: bool = Field(description="It was made with what the draft holds now.")
@@ -164,10 +164,10 @@ class DraftRecording(ReadModel):
     kind: RecordingKind
     run: UUID
     episode: UUID
-    over: bool
+    ended: bool
     used_in_version: int | None
     steps: list[dict[str, Any]]
-    words: list[str]
+    descriptions: list[str]
     problems: list[str]
 
 
@@ -177,7 +177,7 @@ class DraftDetail(DraftView):
     content: dict[str, Any]
     missing: list[str]
     checks: list[DraftCheck]
-    tried: DraftTrialView | None
+    trial: DraftTrialView | None
     noop_justification: str
     reviews: list[DraftReview]
     versions: list[DraftVersion]
@@ -200,7 +200,7 @@ class PublishedView(ReadModel):
     drafts: list[UUID]
 
 
-class PluginFormView(ReadModel):
+class PluginView(ReadModel):
     """Parameters of one set-up step, getter or metric."""
 
     kind: Literal["setup", "getter", "metric"]

@@ -17,7 +17,8 @@ from backend.web.authoring import schemas as own
 
 FIELDS = (
     "id", "benchmark", "key", "instruction", "state", "rejection_reason", "rejection_comment", "version",
-    "content_hash", "approvals", "author_kind", "model", "prompt_hash", "persona", "created_at", "updated_at",
+    "content_hash",
+    "approvals", "author_kind", "model", "prompt_hash", "persona", "created_at", "updated_at",
 )  # fmt: skip
 
 
@@ -40,8 +41,8 @@ def detail(session: Session, row: TaskDraft, store: ArtifactStore) -> own.DraftD
         **rows(session, [row])[0].model_dump(),
         content=content.model_dump(mode="json"),
         missing=missing(content),
-        checks=[own.DraftCheck(name=c.name, title=c.title, found=list(c.found), stops=c.stops) for c in checks],
-        tried=_trial_view(latest_trial(session, row)),
+        checks=[own.DraftCheck(name=c.name, title=c.title, findings=list(c.found), blocking=c.stops) for c in checks],
+        trial=_trial_view(latest_trial(session, row)),
         noop_justification=row.noop_justification,
         reviews=[
             own.DraftReview.model_validate(
@@ -63,9 +64,9 @@ def recording(view: Recording) -> own.DraftRecording:
             **_own(view.row, "id kind used_in_version"),
             "run": view.run.id,
             "episode": view.episode.id,
-            "over": view.over,
+            "ended": view.over,
             "steps": [dict(step) for step in view.steps],
-            "words": list(view.words),
+            "descriptions": list(view.words),
             "problems": list(view.problems),
         }
     )
@@ -81,8 +82,8 @@ def request(row: TaskDraftRequest) -> own.DraftRequestView:
     return own.DraftRequestView.model_validate({**columns, **parameters})
 
 
-def form(plugin_form: PluginForm) -> own.PluginFormView:
-    return own.PluginFormView.model_validate(
+def form(plugin_form: PluginForm) -> own.PluginView:
+    return own.PluginView.model_validate(
         {
             "kind": plugin_form.kind.name.lower(),
             "name": plugin_form.name,

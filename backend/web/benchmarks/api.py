@@ -103,14 +103,14 @@ def list_tasks(  # noqa: PLR0913 - one parameter per filter
     *,
     domain: Word = None,
     difficulty: Annotated[Difficulty | Literal["unlabelled"] | None, Query()] = None,
-    words: Annotated[str, Query(max_length=200, description="Looked for in name and instruction.")] = "",
+    q: Annotated[str, Query(max_length=200, description="Text in name or instruction.")] = "",
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> Page[benchmarks_schemas.TaskView]:
     """List a benchmark's tasks."""
     newest = service.latest_task_set(session, name)
     page = service.list_tasks(
-        session, newest.id, domain=domain, difficulty=difficulty, words=words, cursor=cursor, limit=limit
+        session, newest.id, domain=domain, difficulty=difficulty, words=q, cursor=cursor, limit=limit
     )
     aside = task_repository.quarantined(session, [row.id for row in page.items])
     items = [

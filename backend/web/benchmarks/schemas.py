@@ -274,7 +274,7 @@ class NodeView(ReadModel):
     name: str = Field(description="Empty: wherever the cluster's scheduler places a desktop.")
     state: str = Field(description="ready, draining, unready, lost or gone", examples=["draining"])
     reason: str = Field(default="", examples=["cordoned: somebody keeps new pods away from it"])
-    seen_seconds: float = Field(description="Since a worker last saw it in its cluster, or it was first known.")
+    last_seen_seconds: float = Field(description="Since a worker last saw it in its cluster, or it was first known.")
     labels: dict[str, str] = Field(default={})
     capacity: dict[str, int] = Field(
         default={}, description="Bytes of `memory` and `disk`, `cpu` in thousandths, `devices`."

@@ -47,7 +47,7 @@ def nodes(session: SessionDep) -> Page[NodeView]:
             name=node.name,
             state=node.state,
             reason=node.reason,
-            seen_seconds=node.age,
+            last_seen_seconds=node.age,
             labels={name: str(value) for name, value in node.labels.items()},
             capacity=dict(node.capacity),
             slots=_slots(node, node.slots, LeasedSlotView),

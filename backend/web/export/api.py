@@ -45,8 +45,8 @@ class TrajectoryCounts(BaseModel):
     results: dict[str, int]
     kinds: dict[str, int]
     benchmarks: dict[str, int]
-    left_out: dict[str, int] = Field(description="episodes that were asked for and are not given away, by reason")
-    not_asked_for: int = Field(description="scored episodes whose outcome was not asked for")
+    excluded: dict[str, int] = Field(description="episodes that were asked for and are not given away, by reason")
+    not_matching: int = Field(description="scored episodes whose outcome was not asked for")
     licences: list[BenchmarkLicence]
 
 
@@ -100,8 +100,8 @@ def counts_json(counts: ExportCounts) -> TrajectoryCounts:
         results=dict(counts.results),
         kinds=dict(counts.kinds),
         benchmarks=dict(counts.benchmarks),
-        left_out=dict(counts.left_out),
-        not_asked_for=counts.not_asked,
+        excluded=dict(counts.excluded),
+        not_matching=counts.not_matching,
         licences=[
             BenchmarkLicence(
                 benchmark=one.benchmark, licence=one.licence, status=one.status, source=one.source, note=one.words

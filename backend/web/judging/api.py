@@ -32,7 +32,7 @@ def show(session: SessionDep, judge_id: Id) -> own.JudgeView:
     return judge_view(judging_views.judge_page(session, judge_id))
 
 
-@router.post("/judges/{judge_id}/draw", status_code=201)
+@router.post("/judges/{judge_id}/sample", status_code=201)
 def draw(session: SessionDep, judge_id: Id, body: own.Draw) -> own.DrawResult:
     """Draw attempts for people; deterministic for the same attempts and seed."""
     return own.DrawResult(drawn=reviews.draw(session, judge_id, body.size, body.seed))
@@ -78,7 +78,7 @@ def judge_view(page: JudgePage) -> own.JudgeView:
             "attempts_checked": agreement.attempts,
             "agreement": [level_view(level) for level in (agreement.whole, *agreement.levels)],
             "alpha_people": alpha_view(agreement.people),
-            "alpha_everybody": alpha_view(agreement.everybody),
+            "alpha_with_judge": alpha_view(agreement.everybody),
             "correlations": [
                 own.RatingCorrelation.model_validate(
                     {"measure": one.measure, "rating": one.rating, "r": coefficient(one.r, one.interval, one.n)}

@@ -44,7 +44,7 @@ def show(request: Request, session: Session, judge_id: UUID, error: DeskarenaErr
     return render(request, "judge.html", values | {"error": error}, status=error.status if error else 200)
 
 
-@router.post("/judges/{judge_id}/draw")
+@router.post("/judges/{judge_id}/sample")
 def draw(
     request: Request,
     session: SessionDep,

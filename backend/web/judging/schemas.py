@@ -59,7 +59,7 @@ class JudgeView(ReadModel):
     attempts_checked: int = Field(description="Attempts that at least one person has judged.")
     agreement: list[LevelAgreement] = Field(description="All pairs, then by level.")
     alpha_people: Coefficient = Field(description="Krippendorff's, nominal: people among themselves.")
-    alpha_everybody: Coefficient = Field(description="The same with the judge as one more.")
+    alpha_with_judge: Coefficient = Field(description="The same with the judge as one more.")
     correlations: list[RatingCorrelation]
 
 

@@ -52,11 +52,11 @@ def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
 def run_detail(session: Session, run: models.Run) -> RunView:
     """A run with its summary, and what limits it now."""
     (view,) = run_views(session, [run], {run.id: summary_of(session, run)})
-    return view.model_copy(update={"effective": ConcurrencyView.of(concurrency_of(session, run.id))})
+    return view.model_copy(update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run.id))})
 
 
 @router.post("/runs", status_code=201)
-def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
+def submit_run(  # noqa: PLR0913 - what the edge gives, the body, the key
     session: SessionDep,
     project: ProjectDep,
     actor: ActorDep,
@@ -74,7 +74,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
 
 
 @router.post("/runs/forecast")
-def expect(session: SessionDep, body: schemas.RunSubmit) -> Forecast:
+def forecast_run(session: SessionDep, body: schemas.RunSubmit) -> Forecast:
     """Forecast a run's cost and statistical power. Starts nothing."""
     return forecast(session, request_of(body))
 
@@ -163,7 +163,7 @@ def episode_views(session: Session, run: models.Run, rows: Sequence[EpisodeSumma
 
 
 @router.get("/runs/{run_id}")
-async def show(
+async def get_run(
     edge: EdgeDep,
     run_id: Id,
     response: Response,
@@ -179,7 +179,7 @@ async def show(
 
 
 @router.get("/runs/{run_id}/summary")
-def summary(session: SessionDep, run_id: Id) -> RunSummary:
+def get_run_summary(session: SessionDep, run_id: Id) -> RunSummary:
     """The run's summary."""
     return summary_of(session, service.get_run(session, run_id))
 
@@ -254,7 +254,7 @@ def waiting(session: Session, run_id: UUID) -> int:
 
 
 @router.patch("/runs/{run_id}")
-def retune(session: SessionDep, run_id: Id, body: schemas.RunTuning) -> RunView:
+def change_scheduling(session: SessionDep, run_id: Id, body: schemas.SchedulingBody) -> RunView:
     """Change a run's scheduling settings, from the next claim on. Results are unaffected. Safe to repeat."""
     return run_detail(
         session,
@@ -263,19 +263,19 @@ def retune(session: SessionDep, run_id: Id, body: schemas.RunTuning) -> RunView:
 
 
 @router.post("/runs/{run_id}/pause")
-def pause(session: SessionDep, run_id: Id) -> ChangeResult:
+def pause_run(session: SessionDep, run_id: Id) -> ChangeResult:
     """Pause a run: running episodes continue, no further ones start. Safe to repeat."""
     return changed(service.pause_run(session, run_id), waiting(session, run_id))
 
 
 @router.post("/runs/{run_id}/resume")
-def resume(session: SessionDep, run_id: Id) -> ChangeResult:
+def resume_run(session: SessionDep, run_id: Id) -> ChangeResult:
     """Go on with a paused run. Safe to repeat."""
     return changed(service.resume_run(session, run_id), waiting(session, run_id))
 
 
 @router.post("/runs/{run_id}/cancel")
-def cancel(session: SessionDep, run_id: Id) -> ChangeResult:
+def cancel_run(session: SessionDep, run_id: Id) -> ChangeResult:
     """Cancel what waits at once and what runs before its next step. Safe to repeat."""
     service.get_run(session, run_id)
     number = waiting(session, run_id)
@@ -283,13 +283,13 @@ def cancel(session: SessionDep, run_id: Id) -> ChangeResult:
 
 
 @router.post("/runs/{run_id}/close")
-def close(session: SessionDep, run_id: Id) -> ChangeResult:
+def close_run(session: SessionDep, run_id: Id) -> ChangeResult:
     """Take no further episodes into an open run. Safe to repeat."""
     return changed(service.close_run(session, run_id), 0)
 
 
 @router.post("/runs/{run_id}/retry")
-def retry(session: SessionDep, run_id: Id, body: schemas.RetryBody | None = None) -> ChangeResult:
+def retry_episodes(session: SessionDep, run_id: Id, body: schemas.RetryBody | None = None) -> ChangeResult:
     """Try lost episodes again, and those that could not run here and now can."""
     options = body or schemas.RetryBody()
     number = service.retry_run(
@@ -299,7 +299,7 @@ def retry(session: SessionDep, run_id: Id, body: schemas.RetryBody | None = None
 
 
 @router.post("/runs/{run_id}/episodes", status_code=201)
-def add(session: SessionDep, run_id: Id, body: schemas.AddEpisodesBody) -> ChangeResult:
+def add_episodes(session: SessionDep, run_id: Id, body: schemas.AddEpisodesBody) -> ChangeResult:
     """Add episodes to an open run."""
     number = service.add_episodes(session, run_id, body.tasks, body.repeats)
     return changed(service.get_run(session, run_id), number)

@@ -15,7 +15,7 @@ from backend.services.capacity.scheduling_fields import MOST_AT_ONCE
 from backend.web.api_common import RequestModel
 
 
-class RunTuning(RequestModel):
+class SchedulingBody(RequestModel):
     """A run's scheduling settings. Results are unaffected. In a change, omitted fields stay."""
 
     priority: int = Field(default=0, ge=LOWEST, le=HIGHEST, description="Higher ones come first.", examples=[5])
@@ -24,7 +24,7 @@ class RunTuning(RequestModel):
     )
 
 
-class RunSubmit(RunTuning):
+class RunSubmit(SchedulingBody):
     """A run to start. Only `benchmark` and `agent` are needed."""
 
     benchmark: str = Field(min_length=1, max_length=100, examples=["starter"])

@@ -120,7 +120,7 @@ class LevelComparison(ReadModel):
     test: str = Field(examples=["exact McNemar test"])
     p_value: float | None
     p_adjusted: float | None = Field(description="By Holm, over all levels of the study.")
-    left_out: dict[str, int] = Field(description="Pairs that do not count, by reason.", examples=[{"lost (guest)": 1}])
+    excluded: dict[str, int] = Field(description="Pairs that do not count, by reason.", examples=[{"lost (guest)": 1}])
     measures: dict[str, MeasureComparison] = Field(default={}, description="By the measure's name.")
 
 
@@ -146,7 +146,7 @@ class StudyCellView(ReadModel):
     steps: SpreadView | None = Field(description="Steps taken in the episodes that count.")
     by_steps: list[int] = Field(description="Episodes in each of the bars.")
     ended_by: dict[str, int] = Field(examples=[{"done": 4, "steps": 1}])
-    left_out: dict[str, int]
+    excluded: dict[str, int]
 
 
 class StudyResults(ReadModel):

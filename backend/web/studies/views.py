@@ -104,7 +104,7 @@ def _cell(cell: StudyCell, result: CellResult) -> schemas.StudyCellView:
         steps=_spread(result.steps),
         by_steps=list(result.by_steps),
         ended_by=dict(result.ended_by),
-        left_out=dict(result.left_out),
+        excluded=dict(result.excluded),
     )
 
 
@@ -144,5 +144,5 @@ def _level(level: LevelResult) -> schemas.LevelComparison:
             for name, one in level.measures.items()
             if (difference := _difference(one.difference)) is not None
         },
-        left_out=dict(level.left_out),
+        excluded=dict(level.excluded),
     )

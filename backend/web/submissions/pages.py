@@ -19,8 +19,8 @@ from backend.web.templating import render, with_query
 
 router = page_router()
 Person = Annotated[str, Query(max_length=LONGEST_NAME)]
-HEAD = ("group", "contestant", "mark", "works", "tasks", "wins", "losses", "ties", "points", "points_low",
-        "points_high", "preferred_to_expert")  # fmt: skip
+HEAD = ("group", "contestant", "mark", "submissions", "tasks", "wins", "losses", "ties", "points", "points_low",
+        "points_high", "preferred_over_expert")  # fmt: skip
 
 
 @router.get("/compare/pairs")

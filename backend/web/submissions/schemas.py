@@ -11,7 +11,7 @@ from backend.services.read_model import ReadModel
 Side = Literal["left", "right", "equal"]
 
 
-class WorkView(ReadModel):
+class SubmissionView(ReadModel):
     """An anonymous submission."""
 
     id: UUID
@@ -19,26 +19,26 @@ class WorkView(ReadModel):
 
 
 class PairView(ReadModel):
-    """Two works of one task."""
+    """Two submissions for one task."""
 
     task: str = Field(examples=["creative/IMG_L4_001"])
     instruction: str
-    left: WorkView
-    right: WorkView
-    judged: int = Field(description="Pairs of the benchmark that this person has judged.")
-    remaining: int = Field(description="Those that are left, this one included.")
+    left: SubmissionView
+    right: SubmissionView
+    compared: int = Field(description="Pairs of the benchmark that this person has compared.")
+    remaining: int = Field(description="Pairs left, this one included.")
 
 
-class ChoiceBody(ReadModel):
-    """Which of two works is preferred."""
+class PreferenceBody(ReadModel):
+    """Which of two submissions is preferred."""
 
     left: UUID
     right: UUID
     preferred: Side
-    person: str = Field(default="", max_length=LONGEST_NAME, description="Who judges; empty: `local`.")
+    person: str = Field(default="", max_length=LONGEST_NAME, description="Who compares; empty: `local`.")
 
 
-class ChoiceView(ReadModel):
+class PreferenceView(ReadModel):
     """A stored preference."""
 
     left: UUID
@@ -52,24 +52,24 @@ class ContestantView(ReadModel):
 
     name: str
     mark: str = Field(description="`expert`, `human`, `privileged` or empty.")
-    works: int
+    submissions: int
     tasks: int
-    group: int | None = Field(description="Between groups no choice says anything.")
+    group: int | None = Field(description="Points of different groups cannot be compared.")
     points: float | None = Field(description="0 is the mean of the group; 400 points are odds of 10 to 1.")
     interval: tuple[float, float] | None
     wins: int
     losses: int
     ties: int
-    preferred_to_expert: float | None = Field(description="Probability, among choices that are no tie.")
+    preferred_over_expert: float | None = Field(description="Probability, among comparisons without a tie.")
 
 
-class WorksBoard(ReadModel):
+class SubmissionBoard(ReadModel):
     """Ratings of a benchmark's newest tasks, best first."""
 
     benchmark: str
     version: int
     tasks: int
-    choices: int
+    comparisons: int
     people: int
     left_share: float | None = Field(description="How often the left one was preferred, among the decided.")
     left_interval: tuple[float, float] | None

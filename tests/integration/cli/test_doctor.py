@@ -43,7 +43,7 @@ class TestDoctor:
         assert [each["name"] for each in summary] == ["stack", "local", "local, Windows programs", "qemu", "k8s"]
         assert all(each["works"] or each["reason"] for each in summary)
         counts = [each["slots"] for each in summary if each["works"] and each["name"] in {"local", "qemu"}]
-        assert all(count["reason"].startswith("counted, by ") for count in counts)
+        assert all(count["reason"].startswith("limited by ") for count in counts)
 
     def test_database_and_broker_really_start(self, report: tuple[int, dict[str, bool], list[dict[str, str]]]) -> None:
         details = {check["name"]: check["detail"] for check in report[2]}

@@ -153,7 +153,7 @@ class TestPersonsTask:
 class TestWorkers:
     def test_slots_and_images_with_their_reasons(self, client: TestClient) -> None:
         text = client.get("/workers", headers=PAGE).text
-        assert "counted, by cores: 15.6 GiB of memory" in text
+        assert "limited by cores: 15.6 GiB of memory" in text
         assert "disk.qcow2 has 4096 bytes, image.json says 734003200" in text
         assert "Wine 8.0" in text
 
@@ -248,7 +248,7 @@ class TestSuites:
         return answer.text
 
     def task(self, client: TestClient, benchmark: str, word: str) -> str:
-        (found,) = client.get(f"/api/v1/benchmarks/{benchmark}/tasks?words={word}").json()["items"]
+        (found,) = client.get(f"/api/v1/benchmarks/{benchmark}/tasks?q={word}").json()["items"]
         return f"/tasks/{found['id']}"
 
     def test_selections_variants_and_infeasible_tasks(self, suite: TestClient) -> None:

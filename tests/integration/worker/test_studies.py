@@ -87,7 +87,7 @@ class TestStudy:
                 {"image.scale": 1.0, "observation": "screenshot_a11y", "perturbation": "moved"},
             ]
             for level in results.found.levels:
-                assert level.left_out == {}, level
+                assert level.excluded == {}, level
                 assert level.comparison.pairs == level.comparison.tasks == len(tasks)
                 assert level.comparison.success is not None
                 low, high = level.comparison.success.interval

@@ -49,7 +49,7 @@ def run(*, solved: int = 0, status: str = "completed", **counts: int) -> dict[st
             "mean_interval": [0.2, 0.9] if scored else None,
             "lower_bound_success": None,
             "lower_bound_mean": None,
-            "denominator_words": f"{scored} scored",
+            "counts_text": f"{scored} scored",
             "interval": {"words": "95 %"},
         },
         "created_at": "2026-03-01T12:30:05.123456Z",

@@ -23,7 +23,7 @@ def judge(kind: str = "vlm") -> dict[str, Any]:
         "done": 4,
         "agreement": [{**LEVEL, "kappa": {"value": 0.8, "interval": [0.5, 1.0], "n": 10}}],
         "alpha_people": {"value": 0.75, "interval": None, "n": 10},
-        "alpha_everybody": NOTHING,
+        "alpha_with_judge": NOTHING,
         "correlations": [
             {"measure": "CR", "rating": "completion", "r": {"value": 0.5, "interval": [0.1, 0.75], "n": 50}},
             {"measure": "LC", "rating": "logic", "r": NOTHING},

@@ -17,7 +17,7 @@ class TaskDraft(Base):
 
     `version` and `content_hash` are of the newest `task_draft_version`; domain, name and instruction are copied from
     it for lists. `approvals` counts people other than the author who approved that version: without enough of them the
-    database refuses an approved draft. `noop_justification` is the author's word for a task on which
+    database refuses an approved draft. `noop_justification` is why it is right that
     doing nothing scores more than 0. `published_task_set_id` is the task set that the approved version came into.
     """
 

@@ -29,7 +29,7 @@ from backend.domain.model.episode import AttemptState, EpisodeState
 from backend.domain.model.export_request import Filters
 from backend.domain.model.trajectory_export import AgentKind, AttemptResult
 
-NOT_ASKED = "not asked for"
+NOT_MATCHING = "not asked for"
 QUARANTINE = "the task is in quarantine"
 LICENCE = "the licence is not known to be open"
 NO_PICTURES = "no picture was recorded"
@@ -97,11 +97,11 @@ def page(session: Session, scope: Scope, after: UUID | None, limit: int) -> list
     return [TrainingEpisode(*row) for row in session.execute(_after(query, after).limit(limit))]
 
 
-def left_out(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[tuple[UUID, UUID, str, str]]:
+def excluded(session: Session, scope: Scope, after: UUID | None, limit: int) -> list[tuple[UUID, UUID, str, str]]:
     """The next (episode, run, task, reason) of selected episodes that are not exported."""
     reason = _reason(scope)
     query = _joined(select(Episode.id, Episode.run_id, Task.domain + "/" + Task.name, reason))
-    query = _filter_rows(query, scope).where(reason.not_in(("", NOT_ASKED)))
+    query = _filter_rows(query, scope).where(reason.not_in(("", NOT_MATCHING)))
     return [(row[0], row[1], row[2], row[3]) for row in session.execute(_after(query, after).limit(limit))]
 
 
@@ -186,7 +186,7 @@ def _result() -> ColumnElement[str | None]:
     return case(
         (Episode.solved.is_(True), AttemptResult.SOLVED.value),
         (Episode.solved.is_(None), None),
-        (some, AttemptResult.PARTLY.value),
+        (some, AttemptResult.PARTIAL.value),
         else_=AttemptResult.UNSOLVED.value,
     )
 
@@ -200,7 +200,7 @@ def _reason(scope: Scope) -> ColumnElement[str]:
     return case(
         (Episode.state == EpisodeState.LOST.value, lost),
         (Episode.state != EpisodeState.SCORED.value, func.replace(Episode.state, "_", " ")),
-        (~_outcome_filter(scope.filters), NOT_ASKED),
+        (~_outcome_filter(scope.filters), NOT_MATCHING),
         (quarantined, QUARANTINE),
         (closed, LICENCE),
         (~has_picture, NO_PICTURES),

@@ -69,7 +69,7 @@ class ChartCell:
 def _rate(summary: RunSummary | None, measure: str) -> ChartValue | None:
     if summary is None or summary.mean_score is None or summary.success_rate is None:
         return None
-    scored, note = summary.counts.scored, summary.denominator_words
+    scored, note = summary.counts.scored, summary.counts_text
     if measure == "mean":
         return ChartValue(summary.mean_score, summary.mean_interval, scored, note)
     return ChartValue(summary.success_rate, summary.success_interval, scored, note)

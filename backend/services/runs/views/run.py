@@ -27,12 +27,12 @@ class TaskSetRef(ReadModel):
 
 
 class ConcurrencyView(ReadModel):
-    """Number of a run's episodes that can run in parallel now, and what limits it."""
+    """How many episodes of a run can run in parallel now, and what limits it."""
 
-    at_once: int = Field(description="The least of all that limits it.", examples=[3])
+    limit: int = Field(description="Episodes that can run in parallel now.", examples=[3])
     slots: int = Field(description="Slots of its provider that may be used now.", examples=[8])
-    factor: str = Field(description="The limiting factor, in words.", examples=["model rate limit"])
-    words: str = Field(examples=["3 of 8 slots: model rate limit"])
+    limiting_factor: str = Field(examples=["model rate limit"])
+    text: str = Field(examples=["3 of 8 slots: model rate limit"])
 
     @classmethod
     def of(cls, concurrency: Concurrency | None) -> "ConcurrencyView | None":
@@ -59,7 +59,7 @@ class RunView(ReadModel):
     open: bool = False
     priority: int = Field(default=0, description="-10 to 10; higher ones come first.")
     concurrency: int | None = Field(default=None, description="Its simultaneous episodes at most; null = no limit.")
-    effective: ConcurrencyView | None = Field(
+    effective_concurrency: ConcurrencyView | None = Field(
         default=None, description="Only where one run is asked for, until it ends."
     )
     actor: str = ""

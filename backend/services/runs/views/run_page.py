@@ -175,7 +175,7 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
     unrated = _unrated(session, run_id) if row.AgentConfiguration.human else None
     episodes = repository.episodes(session, run_id, filters, after, PAGE + 1)
     return RunPage(
-        run=shown.run.model_copy(update={"effective": ConcurrencyView.of(concurrency_of(session, run_id))}),
+        run=shown.run.model_copy(update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run_id))}),
         split=shown.split,
         config_hash=row.Run.config_hash,
         tiles=tiles(session, run_id=run_id),

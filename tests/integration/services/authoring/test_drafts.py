@@ -118,7 +118,7 @@ class TestWriting:
 class TestTrying:
     def test_an_incomplete_one_is_refused(self, installation: World) -> None:
         draft_id = written(installation, make_content(oracle=()))
-        with pytest.raises(Invalid, match="no solution"):
+        with pytest.raises(Invalid, match="Missing: a solution"):
             tried(installation, draft_id)
 
     def test_an_unknown_name_is_refused(self, installation: World) -> None:

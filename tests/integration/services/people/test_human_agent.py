@@ -355,7 +355,7 @@ class TestMixed:
             summary = runs.run_summary(session, run.id)
             assert (summary.counts.mixed, summary.counts.scored, summary.solved) == (1, 0, 0)
             assert summary.success_rate is None
-            assert "1 human-assisted (not counted)" in summary.denominator_words
+            assert "1 human-assisted (not counted)" in summary.counts_text
             assert sum(vars(summary.counts).values()) == summary.episodes
             (row,) = leaderboards.leaderboard(session, "starter").rows
             assert (row.summary.counts.mixed, row.summary.counts.scored) == (1, 0)

@@ -56,7 +56,7 @@ class TestLeaderboard:
         play(measured, [1.0, None, 0.5], "random")
         summary = board(measured).rows[0].summary
         assert (summary.mean_score, summary.lower_bound_mean) == (0.75, 0.5)
-        assert summary.denominator_words == "2 of 3 episodes scored; 1 lost (evaluator 1)"
+        assert summary.counts_text == "2 of 3 episodes scored; 1 lost (evaluator 1)"
 
     def test_floors_and_agents_that_see_the_task_have_no_rank(self, measured: World) -> None:
         play(measured, [0.5] * 3, "random")

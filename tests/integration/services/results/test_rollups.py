@@ -128,5 +128,5 @@ class TestSummaries:
         ready.roll_up()
         cells = {key: rollups.summary_of(row) for key, row in stored(ready, run).items()}
         assert cells["domain", "files"].mean_score == 0.5
-        assert cells["domain", "editor"].denominator_words == "1 of 1 episode scored"
+        assert cells["domain", "editor"].counts_text == "1 of 1 episode scored"
         assert {key for dimension, key in cells if dimension == "app"} == {"pcmanfm"}

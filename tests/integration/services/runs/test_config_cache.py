@@ -32,7 +32,7 @@ def of_another_release(world: World, model: type[Run] | type[Task], key: UUID, c
 def sentences(world: World, run: Run) -> dict[UUID, str]:
     with world.work() as session:
         rows = session.scalars(select(Episode).where(Episode.run_id == run.id)).all()
-        return {row.task_id: found.why for row in rows if (found := explain(session, [row]).get(row.id))}
+        return {row.task_id: found.reason for row in rows if (found := explain(session, [row]).get(row.id))}
 
 
 def taken(world: World, worker_id: UUID, number: int = 9) -> list[Claim]:

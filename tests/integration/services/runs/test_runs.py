@@ -79,7 +79,7 @@ class TestSubmitRun:
         assert run.state == "completed"
         summary = installation.do(runs.run_summary, run.id)
         assert (summary.success_rate, summary.mean_score, summary.lower_bound_mean) == (None, None, None)
-        assert summary.denominator_words == "0 of 1 episode scored; 1 not runnable here"
+        assert summary.counts_text == "0 of 1 episode scored; 1 not runnable here"
 
     def test_tasks_of_another_system_are_not_runnable(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(os="windows")))
@@ -212,7 +212,7 @@ class TestCancel:
         ready.do(attempts.finish_cancelled, claim.fence)
         assert states(ready, run) == ["cancelled"] * 3
         summary = ready.do(runs.run_summary, run.id)
-        assert summary.denominator_words == "0 of 3 episodes scored; 3 cancelled"
+        assert summary.counts_text == "0 of 3 episodes scored; 3 cancelled"
         assert summary.lower_bound_success is None
 
     def test_is_final(self, ready: World) -> None:

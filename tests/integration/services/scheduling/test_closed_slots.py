@@ -43,7 +43,7 @@ def told(world: World, run: UUID) -> str:
     assert {wait.reason for wait in world.do(home.home).queue} == {sentence}
     limited = world.do(concurrency_of, run)
     assert limited is not None
-    assert limited.words == f"0 of 0 slots: {sentence}"
+    assert limited.text == f"0 of 0 slots: {sentence}"
     return sentence
 
 
@@ -94,4 +94,4 @@ class TestClosedSlots:
         cluster.do(runs.pause_run, run)
         found = cluster.do(concurrency_of, run)
         assert found is not None
-        assert found.words == "0 of 0 slots: the run is paused"
+        assert found.text == "0 of 0 slots: the run is paused"

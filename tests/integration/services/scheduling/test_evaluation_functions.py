@@ -53,7 +53,7 @@ def why(world: World, run: Run) -> dict[str, str]:
     with world.work() as session:
         rows = session.scalars(select(Episode).where(Episode.run_id == run.id)).all()
         found = explain(session, rows)
-        return {session.get_one(Task, row.task_id).name: found[row.id].why for row in rows if row.id in found}
+        return {session.get_one(Task, row.task_id).name: found[row.id].reason for row in rows if row.id in found}
 
 
 class TestSubmission:
@@ -196,7 +196,7 @@ class TestWaiting:
         installation.do(claims.drain, having.id)
         found = installation.do(concurrency_of, run.id)
         assert found is not None
-        assert found.words == f"0 of 2 slots: {WAITS}"
+        assert found.text == f"0 of 2 slots: {WAITS}"
 
 
 class TestPages:

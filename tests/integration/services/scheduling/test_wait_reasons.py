@@ -55,7 +55,7 @@ def in_seconds(world: World, found: WaitView) -> float:
 def words(world: World, run: Run) -> str:
     found = world.do(concurrency_of, run.id)
     assert found is not None
-    return str(found.words)
+    return str(found.text)
 
 
 class TestExplain:
@@ -66,8 +66,8 @@ class TestExplain:
             session.execute(text("UPDATE episode SET estimated_seconds = 100"))
             at = session.scalar(text("SELECT now()"))
         first, second, *_ = why(queued, run)
-        assert first.why == "2 of 2 desktops in use; next in its run"
-        assert (first.ahead, second.ahead) == (0, 1)
+        assert first.reason == "2 of 2 desktops in use; next in its run"
+        assert (first.episodes_ahead, second.episodes_ahead) == (0, 1)
         assert second.starts_at is not None
         assert timedelta(seconds=90) < second.starts_at - at < timedelta(seconds=110)
 
@@ -91,13 +91,15 @@ class TestExplain:
     def test_gives_no_time_where_nothing_may_begin(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
         assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
-        assert why(queued, run)[0] == WaitView(why="about to start", ahead=0)
+        assert why(queued, run)[0] == WaitView(reason="about to start", episodes_ahead=0)
         queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 2}})
         assert in_seconds(queued, why(queued, run)[0]) > 0
         queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 0}})
-        assert why(queued, run)[0] == WaitView(why="project quota reached: 2 of 0 local desktops", ahead=0)
+        assert why(queued, run)[0] == WaitView(reason="project quota reached: 2 of 0 local desktops", episodes_ahead=0)
         queued.do(scheduling_settings.set_rules, "default", {"quota": {}, "reserved": {"local": 4}})
-        assert why(queued, run)[0] == WaitView(why="free desktops are reserved for interactive episodes", ahead=0)
+        assert why(queued, run)[0] == WaitView(
+            reason="free desktops are reserved for interactive episodes", episodes_ahead=0
+        )
 
     def test_gives_no_time_where_others_take_what_becomes_free(self, queued: World) -> None:
         worker, run = queued.worker(slots=2), queued.submit()
@@ -115,7 +117,7 @@ class TestExplain:
         urgent = queued.submit()
         queued.do(scheduling_settings.update_scheduling, urgent.id, SchedulingUpdate(priority=3))
         queued.do(claims.claim_many, worker.id, "local", 1)
-        assert why(queued, run)[0].why == (
+        assert why(queued, run)[0].reason == (
             "the only desktop is in use; next in its run; 11 episodes of higher-priority runs first"
         )
 
@@ -123,21 +125,21 @@ class TestExplain:
         worker, run = queued.worker(slots=8), queued.submit()
         urgent = queued.submit()
         queued.do(scheduling_settings.update_scheduling, urgent.id, SchedulingUpdate(priority=3, concurrency=2))
-        assert why(queued, run)[7].why == (
+        assert why(queued, run)[7].reason == (
             "0 of 8 desktops in use; 7 episodes of the run first; 2 episodes of higher-priority runs first"
         )
         assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
-        assert why(queued, run)[0].why == "about to start"
+        assert why(queued, run)[0].reason == "about to start"
 
     def test_says_what_nobody_can_do(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(requires=("gimp",))))
         gone = installation.worker(capabilities=capabilities(("gimp",)))
         run = installation.submit()
-        assert why(installation, run)[0].why == "about to start"
+        assert why(installation, run)[0].reason == "about to start"
         installation.do(claims.drain, gone.id)
-        assert why(installation, run)[0].why == "no online worker offers local desktops"
+        assert why(installation, run)[0].reason == "no online worker offers local desktops"
         installation.worker("poor", node="n2", pid=2)
-        assert why(installation, run)[0] == WaitView(why="no online worker has the program gimp")
+        assert why(installation, run)[0] == WaitView(reason="no online worker has the program gimp")
 
     def test_says_why_a_worker_cannot_use_the_provider_now(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task()))
@@ -147,24 +149,24 @@ class TestExplain:
         away = {**capabilities(), "providers": {"local": {"ok": False, "reason": "the API server does not answer"}}}
         installation.worker("w2", node="n2", pid=2, capabilities=away)
         sentence = "local desktops are not available now: the API server does not answer"
-        assert why(installation, run)[0].why == sentence
+        assert why(installation, run)[0].reason == sentence
         found = installation.do(concurrency_of, run.id)
         assert found is not None
-        assert found.words == f"0 of 2 slots: {sentence}"
+        assert found.text == f"0 of 2 slots: {sentence}"
         installation.worker("w3", node="n3", pid=3)
-        assert why(installation, run)[0].why == "about to start"
+        assert why(installation, run)[0].reason == "about to start"
 
     def test_says_what_keeps_workers_from_beginning_anything(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task()))
         installation.worker(capabilities={**capabilities(), "hindrance": "the artifact store does not accept data"})
         run = installation.submit()
         sentence = "workers are not starting attempts: the artifact store does not accept data"
-        assert why(installation, run)[0] == WaitView(why=sentence)
+        assert why(installation, run)[0] == WaitView(reason=sentence)
         found = installation.do(concurrency_of, run.id)
         assert found is not None
-        assert found.words == f"0 of 2 slots: {sentence}"
+        assert found.text == f"0 of 2 slots: {sentence}"
         installation.worker("w2", node="n2", pid=2)
-        assert why(installation, run)[0].why == "about to start"
+        assert why(installation, run)[0].reason == "about to start"
 
     def test_asks_the_database_as_often_for_many_as_for_one(self, queued: World) -> None:
         queued.worker(slots=1)
@@ -196,7 +198,7 @@ class TestConcurrencyOf:
         (claim,) = queued.do(claims.claim_many, worker.id, "local", 1)
         queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: "model rate limit"})
         assert words(queued, run) == "1 of 8 slots: model rate limit"
-        assert why(queued, run)[0].why == "model rate limit: 1 of its 1 episodes are waiting"
+        assert why(queued, run)[0].reason == "model rate limit: 1 of its 1 episodes are waiting"
         queued.do(runs.pause_run, run.id)
         assert words(queued, run) == "0 of 8 slots: the run is paused"
         queued.do(runs.cancel_run, run.id)

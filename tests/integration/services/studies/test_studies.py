@@ -119,7 +119,7 @@ class TestStudyResults:
     def test_before_anything_has_ended(self, world: World) -> None:
         results = world.do(study_results, submit(world, study()))
         assert results.view.ended == 0
-        assert all(level.left_out == {"base: waiting": 3} for level in results.found.levels)
+        assert all(level.excluded == {"base: waiting": 3} for level in results.found.levels)
         assert "No pair of episodes counts yet" in sentence(results)
 
     def test_scored_and_lost_episodes(self, world: World) -> None:
@@ -135,7 +135,7 @@ class TestStudyResults:
         results = world.do(study_results, study_id)
         (level,) = results.found.levels
         assert level.comparison.pairs == 2
-        assert sum(level.left_out.values()) == 1
+        assert sum(level.excluded.values()) == 1
         assert level.comparison.success is not None
         assert level.comparison.success.value == -1.0
         assert level.comparison.score is not None
@@ -146,7 +146,7 @@ class TestStudyResults:
     def test_every_combination(self, world: World) -> None:
         results = world.do(study_results, submit(world, study(design=Design.FULL)))
         assert len(results.cells) == 4
-        assert all(sum(level.left_out.values()) == 6 for level in results.found.levels)
+        assert all(sum(level.excluded.values()) == 6 for level in results.found.levels)
 
     def test_no_such_study(self, world: World) -> None:
         with pytest.raises(NotFound, match="no study"):

@@ -78,7 +78,7 @@ class TestHandedIn:
         run_id = handed_in(installation, "noop")[0]
         summary = installation.do(run_summary, run_id)
         assert (summary.counts.scored, summary.counts.handed_in, summary.success_rate) == (0, 1, None)
-        assert summary.denominator_words == "0 of 1 episode scored; 1 handed in and judged by people"
+        assert summary.counts_text == "0 of 1 episode scored; 1 submitted for comparison"
         installation.roll_up()
         with installation.work() as session:
             stored = run_summaries.summary(session, session.get_one(Run, run_id))

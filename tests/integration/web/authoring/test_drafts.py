@@ -30,13 +30,13 @@ def done(answer: Any) -> Any:
 class TestApi:
     def test_from_the_first_word_to_a_run(self, installation: World, fresh: TestClient, draft: dict[str, Any]) -> None:
         path = f"{API}/{draft['id']}"
-        started = done(fresh.post(f"{path}/try", json={}))
-        assert (started["tried"]["done"], set(started["tried"]["runs"])) == (False, set(SCORES))
+        started = done(fresh.post(f"{path}/trials", json={}))
+        assert (started["trial"]["done"], set(started["trial"]["runs"])) == (False, set(SCORES))
         assert fresh.post(f"{path}/submit", json={}).status_code == 409
         worker = installation.worker(slots=1)
         while (claim := installation.claim(worker)) is not None:
             installation.score(claim, SCORES[claim.config.agent])
-        assert done(fresh.get(path))["tried"]["sound"] is True
+        assert done(fresh.get(path))["trial"]["sound"] is True
         assert done(fresh.post(f"{path}/submit", json={}))["state"] == "in_review"
         assert fresh.post(f"{path}/approve", json={"version": 1, "by": "ada"}).status_code == 403
         for name in ("bob", "cleo"):
@@ -78,9 +78,9 @@ class TestApi:
         assert done(fresh.get(API, params={"state": ["approved", "rejected"]}))["items"] == []
 
     def test_forms(self, fresh: TestClient) -> None:
-        found = done(fresh.get("/api/v1/task-forms/getter", params={"name": "vm_file"}))["items"]
+        found = done(fresh.get("/api/v1/plugins/getter", params={"name": "vm_file"}))["items"]
         assert list(found[0]["parameters"]["properties"])[:2] == ["path", "dest"]
-        assert len(done(fresh.get("/api/v1/task-forms/metric"))["items"]) > 100
+        assert len(done(fresh.get("/api/v1/plugins/metric"))["items"]) > 100
 
 
 class TestPages:

@@ -56,10 +56,10 @@ class TestRoundTrip:
         query = "any_result=true"
         files, counted = files_of(client, f"{query}&form={form}"), count(client, query)
         manifest, index = manifest_of(files), rows_of(files, "index.jsonl")
-        left_out = sum(manifest["left_out"].values())
+        excluded = sum(manifest["excluded"].values())
         assert manifest["counts"]["trajectories"] == len(index)
-        assert len(index) + left_out == counted["trajectories"] + sum(counted["left_out"].values())
-        assert len(rows_of(files, "left_out.jsonl")) == left_out
+        assert len(index) + excluded == counted["trajectories"] + sum(counted["excluded"].values())
+        assert len(rows_of(files, "excluded.jsonl")) == excluded
         named = {word for row in rows_of(files) for word in pictures_in(row)}
         listed = rows_of(files, "images.jsonl")
         assert named == {row["name"] for row in listed} == {name for name in files if name.startswith("images/")}
@@ -118,7 +118,7 @@ class TestFilters:
         [
             "&".join(pair)
             for pair in itertools.product(
-                ("result=solved", "result=partly&result=unsolved", "any_result=true"),
+                ("result=solved", "result=partial&result=unsolved", "any_result=true"),
                 ("", "kind=oracle", "kind=human&kind=other", "kind=model"),
                 ("", "domain=images&domain=files", "difficulty=hard", "min_score=0.5", "measure=similarity>=0.75"),
             )
@@ -184,7 +184,7 @@ def everything(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> list[d
 
 class TestLeftOut:
     def test_what_is_lost_or_has_not_ended_and_why(self, client: TestClient, scene: Scene) -> None:
-        rows = rows_of(files_of(client, "any_result=true&pictures=false"), "left_out.jsonl")
+        rows = rows_of(files_of(client, "any_result=true&pictures=false"), "excluded.jsonl")
         reasons = {row["reason"] for row in rows}
         assert {"lost: guest", "not runnable", "waiting", "running", "the task is in quarantine"} <= reasons
         assert {row["episode"]: row["reason"] for row in rows}[str(scene.lost)] == "lost: guest"
@@ -195,7 +195,7 @@ class TestLeftOut:
             kept = {row.id: row.frame_sha256 for row in session.scalars(select(Step).where(Step.attempt_id == attempt))}
             session.execute(update(Step).where(Step.id.in_(kept)).values(frame_sha256=None))
         try:
-            assert count(client)["left_out"]["no picture was recorded"] == 1
+            assert count(client)["excluded"]["no picture was recorded"] == 1
         finally:
             with scene.world.work() as session:
                 for key, sha256 in kept.items():
@@ -239,11 +239,11 @@ class TestManifest:
         assert words in note
         assert count(fresh)["licences"][0]["note"] == note
         only = count(fresh, "open_licence=true")
-        assert (only["trajectories"], only["left_out"]["the licence is not known to be open"]) == (0, 1)
+        assert (only["trajectories"], only["excluded"]["the licence is not known to be open"]) == (0, 1)
 
     def test_an_empty_export_is_one_too(self, fresh: TestClient) -> None:
         files = files_of(fresh)
-        assert set(files) == {"index.jsonl", "left_out.jsonl", "images.jsonl", "manifest.json"}
+        assert set(files) == {"index.jsonl", "excluded.jsonl", "images.jsonl", "manifest.json"}
         assert manifest_of(files)["counts"]["trajectories"] == 0
 
 
@@ -254,10 +254,10 @@ class TestResults:
         part = {"name": "a", "kind": "node", "value": 1.0, "step": 1}
         with installation.work() as session:
             session.execute(update(Evaluation).values(parts=[part]))
-        assert count(fresh, "result=partly")["results"] == {"partly": 1}
-        (row,) = rows_of(files_of(fresh, "result=partly&form=omnibench_tasks"))
+        assert count(fresh, "result=partial")["results"] == {"partial": 1}
+        (row,) = rows_of(files_of(fresh, "result=partial&form=omnibench_tasks"))
         assert row["topological_order"] == ["a"]
-        steps = rows_of(files_of(fresh, "result=partly"))
+        steps = rows_of(files_of(fresh, "result=partial"))
         assert [step["reached"] for step in steps] == [[], ["a"]]
 
     def test_who_acted(self, fresh: TestClient, installation: World) -> None:
@@ -285,7 +285,7 @@ class TestSecrets:
     def test_a_lost_attempt_gives_nothing(self, fresh: TestClient, installation: World) -> None:
         installation.submit()
         installation.lose(installation.must_claim(installation.worker("w2", pid=2)), FailureClass.EVALUATOR)
-        assert count(fresh)["left_out"]["lost: evaluator"] == 1
+        assert count(fresh)["excluded"]["lost: evaluator"] == 1
 
 
 class TestPage:

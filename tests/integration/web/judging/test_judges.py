@@ -47,7 +47,7 @@ class TestPages:
     def test_from_the_draw_to_kappa(self, fresh: TestClient, judged: Judged) -> None:
         base = f"/judges/{judged.judge}"
         assert 'data-agreement="none"' in fresh.get(base, headers=PAGE).text
-        assert fresh.post(f"{base}/draw", data={"size": "50", "seed": "3"}, headers=OWN).status_code == 303
+        assert fresh.post(f"{base}/sample", data={"size": "50", "seed": "3"}, headers=OWN).status_code == 303
         assert 'id="as"' in fresh.get(f"{base}/review", headers=PAGE).text
         assert answered(fresh, judged.judge, "Ann", **{"c.opened": "yes", "c.final": "yes"}) == 4
         assert answered(fresh, judged.judge, "Ben", **{"c.opened": "yes", "c.final": "no"}) == 4
@@ -88,14 +88,14 @@ class TestPages:
 
     def test_a_draw_from_nothing(self, fresh: TestClient, judged: Judged) -> None:
         judged.draw()
-        sent = fresh.post(f"/judges/{judged.judge}/draw", data={"size": "5", "seed": "0"}, headers=OWN)
+        sent = fresh.post(f"/judges/{judged.judge}/sample", data={"size": "5", "seed": "0"}, headers=OWN)
         assert (sent.status_code, "nothing is left to draw from" in sent.text) == (422, True)
 
     def test_graphs_are_rated_in_tenths(self, fresh: TestClient, installation: World) -> None:
         graph_run(installation, [{"CR": 0.2}, {"CR": 0.5}, {"CR": 1.0}])
         with installation.work() as session:
             judge = session.scalars(select(Judge.id)).one()
-        fresh.post(f"/judges/{judge}/draw", data={"size": "50", "seed": "3"}, headers=OWN)
+        fresh.post(f"/judges/{judge}/sample", data={"size": "50", "seed": "3"}, headers=OWN)
         for name in ("Ann", "Ben"):
             assert answered(fresh, judge, name, completion="70", logic="100") == 3
         text = fresh.get(f"/judges/{judge}", headers=PAGE).text
@@ -109,7 +109,7 @@ class TestPages:
 class TestRest:
     def test_draw_judge_and_read(self, fresh: TestClient, judged: Judged) -> None:
         base = f"/api/v1/judges/{judged.judge}"
-        assert fresh.post(f"{base}/draw", json={"size": 2, "seed": 1}).json() == {"drawn": 2}
+        assert fresh.post(f"{base}/sample", json={"size": 2, "seed": 1}).json() == {"drawn": 2}
         for name, final in (("ann", True), ("ben", None)):
             while (task := fresh.get(f"{base}/review", params={"by": name}).json()["task"]) is not None:
                 assert [one["name"] for one in task["criteria"]] == ["opened", "final"]

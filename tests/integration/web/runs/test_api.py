@@ -136,7 +136,7 @@ class TestShow:
         low, high = found["success_interval"]
         assert low < found["success_rate"] < high
         assert found["lower_bound_success"] == pytest.approx(found["solved"] / 24)
-        assert "2 not runnable here" in found["denominator_words"]
+        assert "2 not runnable here" in found["counts_text"]
         assert run["episodes"] is None
 
     def test_none(self, client: TestClient) -> None:

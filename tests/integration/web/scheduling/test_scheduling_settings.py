@@ -61,7 +61,7 @@ class TestSubmit:
         submit(fresh)
         urgent = submit(fresh, priority=7, concurrency=1)
         assert (urgent["priority"], urgent["concurrency"]) == (7, 1)
-        assert urgent["effective"]["words"] == "1 of 2 slots: parallel limit of the run"
+        assert urgent["effective_concurrency"]["text"] == "1 of 2 slots: parallel limit of the run"
         assert begin(installation, 1) == [UUID(urgent["id"])]
 
     @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ class TestRetune:
         assert len(begin(installation)) == 1
         changed = fresh.patch(f"/api/v1/runs/{run['id']}", json={"concurrency": None, "priority": 3}).json()
         assert (changed["concurrency"], changed["priority"]) == (None, 3)
-        assert changed["effective"]["words"] == "2 of 2 slots: all available slots"
+        assert changed["effective_concurrency"]["text"] == "2 of 2 slots: all available slots"
         assert len(begin(installation)) == 1
         told = fresh.get(f"/api/v1/runs/{run['id']}/events").json()["items"]
         assert [row["data"] for row in told if row["kind"] == "run_tuned"] == [{"concurrency": None, "priority": 3}]
@@ -170,8 +170,8 @@ class TestPauseAndResume:
         for _ in range(2):
             answer = fresh.post(f"/api/v1/runs/{run['id']}/pause").json()
             assert (answer["status"], answer["episodes"]) == ("paused", 3)
-        assert whole(fresh, run)["effective"]["words"] == "0 of 2 slots: the run is paused"
-        assert {each["why"] for each in waiting(fresh, run)} == {"the run is paused"}
+        assert whole(fresh, run)["effective_concurrency"]["text"] == "0 of 2 slots: the run is paused"
+        assert {each["reason"] for each in waiting(fresh, run)} == {"the run is paused"}
         assert begin(installation) == []
         fresh.post(f"/api/v1/runs/{run['id']}/resume")
         assert len(begin(installation)) == 2
@@ -186,12 +186,15 @@ class TestProjects:
         assert row == {"name": "default", **rules, "in_use": {}}
         run = submit(fresh)
         assert len(begin(installation)) == 1
-        assert whole(fresh, run)["effective"]["words"] == "1 of 2 slots: the project's quota of 1 desktop in all"
-        assert {each["why"] for each in waiting(fresh, run)} == {"project quota reached: 1 of 1 desktops"}
+        assert (
+            whole(fresh, run)["effective_concurrency"]["text"]
+            == "1 of 2 slots: the project's quota of 1 desktop in all"
+        )
+        assert {each["reason"] for each in waiting(fresh, run)} == {"project quota reached: 1 of 1 desktops"}
         assert fresh.get("/api/v1/projects").json()["items"] == [{**row, "in_use": {"local": 1}}]
         fresh.patch("/api/v1/projects/default", json={"quota": {}, "reserved": {"local": 1}})
         assert begin(installation) == []
-        assert waiting(fresh, run)[0]["why"] == "free desktops are reserved for interactive episodes"
+        assert waiting(fresh, run)[0]["reason"] == "free desktops are reserved for interactive episodes"
         fresh.patch("/api/v1/projects/default", json={"reserved": {}})
         assert len(begin(installation)) == 1
 
@@ -234,8 +237,8 @@ class TestWhyWaiting:
         before = datetime.now(UTC)
         assert len(begin(installation)) == 2
         found = waiting(fresh, run)
-        assert {each["why"] for each in found} == {"parallel limit of the run reached: 2 of 2"}
-        assert [each["ahead"] for each in found] == [0, 1, 2, 3]
+        assert {each["reason"] for each in found} == {"parallel limit of the run reached: 2 of 2"}
+        assert [each["episodes_ahead"] for each in found] == [0, 1, 2, 3]
         starts = [(datetime.fromisoformat(each["starts_at"]) - before).total_seconds() for each in found]
         assert starts == pytest.approx([600, 600, 1200, 1500], abs=30)
         assert starts == sorted(starts)
@@ -246,7 +249,7 @@ class TestWhyWaiting:
         told = [episode for episode in whole(fresh, run)["episodes"] if episode["state"] == "waiting"]
         listed = fresh.get(f"/api/v1/runs/{run['id']}/episodes?state=waiting").json()["items"]
         shown = fresh.get(f"/api/v1/episodes/{told[0]['id']}").json()
-        assert [one["waiting"]["why"] for one in (*told, *listed, shown)] == [
+        assert [one["waiting"]["reason"] for one in (*told, *listed, shown)] == [
             "2 of 2 desktops in use; next in its run"
         ] * 3
         assert [episode["waiting"] for episode in whole(fresh, run)["episodes"] if episode["state"] != "waiting"] == [

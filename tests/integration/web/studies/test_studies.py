@@ -105,7 +105,7 @@ class TestApi:
         assert len(found["cells"]) == 3
         assert [row["level"] for row in found["comparisons"]] == [0.5, "moved"]
         for row in found["comparisons"]:
-            assert (row["pairs"], row["left_out"]) == (3, {})
+            assert (row["pairs"], row["excluded"]) == (3, {})
             low, high = row["success_rate"]["interval"]
             assert low <= row["success_rate"]["difference"] <= high
             assert 0 <= row["p_value"] <= row["p_adjusted"] <= 1

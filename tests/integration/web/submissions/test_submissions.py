@@ -108,13 +108,13 @@ class TestBoard:
 
     def test_api(self, fresh: TestClient, judged: World) -> None:
         pair = fresh.get(f"/api/v1/benchmarks/{NAME}/pairs/next").json()
-        assert (pair["judged"], pair["remaining"]) == (0, 3)
+        assert (pair["compared"], pair["remaining"]) == (0, 3)
         assert fresh.get(pair["left"]["files"][0]).status_code == 200
         body = {"left": pair["left"]["id"], "right": pair["right"]["id"], "preferred": "equal", "person": "Ada"}
-        assert fresh.post("/api/v1/choices", json=body).json()["person"] == "Ada"
-        assert fresh.post("/api/v1/choices", json=body).status_code == 409
-        board = fresh.get(f"/api/v1/benchmarks/{NAME}/works").json()
-        assert (board["choices"], board["people"], board["left_share"]) == (1, 1, None)
+        assert fresh.post("/api/v1/preferences", json=body).json()["person"] == "Ada"
+        assert fresh.post("/api/v1/preferences", json=body).status_code == 409
+        board = fresh.get(f"/api/v1/benchmarks/{NAME}/submissions").json()
+        assert (board["comparisons"], board["people"], board["left_share"]) == (1, 1, None)
         assert sum(row["ties"] for row in board["contestants"]) == 2
         assert judged
 

@@ -271,7 +271,7 @@ class TestTrouble:
 
         def waits_for() -> str:
             found = world.do(concurrency_of, run.id)
-            return found.words if found else ""
+            return found.text if found else ""
 
         until(
             lambda: "workers are not starting attempts: the artifact store does not accept data" in waits_for(),

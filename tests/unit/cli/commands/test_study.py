@@ -22,7 +22,7 @@ ROW: dict[str, Any] = {
     "test": "exact McNemar test",
     "p_value": 0.5,
     "p_adjusted": 1.0,
-    "left_out": {"lost (guest)": 1},
+    "excluded": {"lost (guest)": 1},
     "measures": {},
 }
 RESULTS: dict[str, Any] = {
@@ -88,7 +88,7 @@ class TestWords:
         row = flat(ROW)
         assert row["success_rate_low"] == -0.6
         assert row["mean_score_difference"] is None
-        assert row["left_out"] == "lost (guest) 1"
+        assert row["excluded"] == "lost (guest) 1"
 
     def test_results_as_tables(self, capsys: pytest.CaptureFixture[str]) -> None:
         show_results(RESULTS)

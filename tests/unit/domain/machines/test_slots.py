@@ -20,17 +20,17 @@ class TestCounted:
             (room(cores=2), 2, "cores"),
             (room(disk=7.9), 5, "disk"),
             (room(memory=4, cores=3), 3, "memory and cores"),
-            (room(), MOST, f"at most {MOST} are counted"),
+            (room(), MOST, f"the maximum of {MOST}"),
         ],
     )
     def test_the_scarcest_decides(self, machine: FreeResources, number: int, by: str) -> None:
         count = slot_count(machine, NEED)
         assert count.number == number
-        assert count.reason.startswith(f"counted, by {by}: ")
+        assert count.reason.startswith(f"limited by {by}: ")
 
     def test_says_what_there_is_and_what_one_takes(self) -> None:
         assert slot_count(room(memory=7.5, cores=4, disk=20.25), NEED).reason == (
-            "counted, by cores: 7.5 GiB of memory, 4 cores, 20.2 GiB of disk; one takes 1 GiB, 1 core, 1 GiB"
+            "limited by cores: 7.5 GiB of memory, 4 cores, 20.2 GiB of disk; one takes 1 GiB, 1 core, 1 GiB"
         )
 
     def test_one_core_runs_one_desktop_that_wants_two(self) -> None:

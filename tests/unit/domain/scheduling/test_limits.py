@@ -40,7 +40,7 @@ class TestConcurrency:
         ],
     )
     def test_the_least_of_all_bounds_decides(self, run: RunLoad, now: QueueSnapshot, left: int, words: str) -> None:
-        assert concurrency(now, run, 8, left).words == words
+        assert concurrency(now, run, 8, left).text == words
 
     @pytest.mark.parametrize(
         ("others", "words"),
@@ -55,7 +55,7 @@ class TestConcurrency:
         ],
     )
     def test_what_others_cannot_use_is_not_theirs(self, others: tuple[RunLoad, ...], words: str) -> None:
-        assert concurrency(queue(*others, in_use=6), RUN, 8, 50).words == words
+        assert concurrency(queue(*others, in_use=6), RUN, 8, 50).text == words
 
     @pytest.mark.parametrize(
         ("urgent", "words"),
@@ -67,21 +67,21 @@ class TestConcurrency:
     )
     def test_more_urgent_runs_leave_what_it_has(self, urgent: int, words: str) -> None:
         now = queue(RunLoad(UUID(int=8), Q, "local", priority=5))
-        assert concurrency(now, RUN, 8, 50, urgent=urgent).words == words
+        assert concurrency(now, RUN, 8, 50, urgent=urgent).text == words
 
     def test_what_they_leave_is_shared(self) -> None:
         now = queue(RunLoad(UUID(int=8), Q, "local", priority=5), RunLoad(UUID(int=9), P, "local"))
-        assert concurrency(now, RUN, 8, 50, urgent=2).words == "3 of 8 slots: a fair share with 1 other run"
+        assert concurrency(now, RUN, 8, 50, urgent=2).text == "3 of 8 slots: a fair share with 1 other run"
 
     def test_nothing_begins_where_nothing_may(self) -> None:
         assert concurrency(queue(), RUN, 8, 50, ["the run is paused"]) == Concurrency(0, 8, "the run is paused")
 
     def test_what_is_held_back_is_left(self) -> None:
-        assert concurrency(queue(), RUN, 8, 3, hold_reason="the rest waits").words == "3 of 8 slots: the rest waits"
+        assert concurrency(queue(), RUN, 8, 3, hold_reason="the rest waits").text == "3 of 8 slots: the rest waits"
         assert (
-            concurrency(queue(), RUN, 8, 50, hold_reason="the rest waits").words == "8 of 8 slots: all available slots"
+            concurrency(queue(), RUN, 8, 50, hold_reason="the rest waits").text == "8 of 8 slots: all available slots"
         )
 
     def test_a_person_may_use_what_is_kept_for_people(self) -> None:
         now = queue(reserve=Reserve(2, {}, {}))
-        assert concurrency(now, replace(RUN, urgency=Urgency.PERSON), 8, 50).at_once == 8
+        assert concurrency(now, replace(RUN, urgency=Urgency.PERSON), 8, 50).limit == 8

@@ -33,7 +33,7 @@ class TestStudyResult:
         assert (small.comparison.p_value, small.adjusted_p) == (0.5, 1.0)
         assert moved.comparison.success is not None
         assert moved.comparison.success.value == 0.0
-        assert (small.left_out, moved.left_out) == ({}, {})
+        assert (small.excluded, moved.excluded) == ({}, {})
 
     def test_pairs_that_do_not_count_are_listed_with_the_reason(self) -> None:
         base = [*scored(1, 1, 1, 1), lost("t4", "guest"), CellEpisode("t5", 1, "waiting")]
@@ -47,7 +47,7 @@ class TestStudyResult:
         found = study_result(STUDY, [(BASE, base), (SMALL, other), (MOVED, [])])
         small, moved = found.levels
         assert small.comparison.pairs == 1
-        assert small.left_out == {
+        assert small.excluded == {
             "a person helped": 1,
             "base: lost (guest)": 1,
             "base: no such episode": 1,
@@ -56,13 +56,13 @@ class TestStudyResult:
             "not runnable here": 1,
         }
         assert (moved.comparison.pairs, moved.adjusted_p) == (0, None)
-        assert moved.left_out == {"base: lost (guest)": 1, "base: waiting": 1, "no such episode": 4}
+        assert moved.excluded == {"base: lost (guest)": 1, "base: waiting": 1, "no such episode": 4}
 
     def test_every_pair_is_counted_or_left_out(self) -> None:
         base = [CellEpisode(f"t{task}", repeat, "scored", None, "done", 1.0) for task in range(3) for repeat in (1, 2)]
         found = study_result(STUDY, [(BASE, base), (SMALL, base[:4]), (MOVED, [])])
         for level in found.levels:
-            assert level.comparison.pairs + sum(level.left_out.values()) == 6
+            assert level.comparison.pairs + sum(level.excluded.values()) == 6
 
     def test_a_full_design_compares_under_each_combination(self) -> None:
         study = STUDY.model_copy(update={"design": Design.FULL})
@@ -86,7 +86,7 @@ class TestStudyResult:
             [0] * 6,
         )
         assert (base.ended_by, small.ended_by) == ({"done": 2}, {"steps": 2})
-        assert small.left_out == {"lost (guest)": 1}
+        assert small.excluded == {"lost (guest)": 1}
         assert base.steps is not None
         assert base.steps.median == 2
         assert moved.steps is None

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from uuid_utils.compat import uuid7
 
 from backend.db.repositories.results.rollups import TaskTotals
-from backend.services.runs.summary import BOOTSTRAP, WILSON, EpisodeCounts, denominator_words, summarise
+from backend.services.runs.summary import BOOTSTRAP, WILSON, EpisodeCounts, counts_text, summarise
 
 
 def totals(**values: Any) -> TaskTotals:
@@ -20,7 +20,7 @@ class TestSummarise:
     def test_nothing_at_all(self) -> None:
         found = summarise([])
         assert (found.episodes, found.success_rate, found.mean_score, found.success_interval) == (0, None, None, None)
-        assert found.denominator_words == "no episodes"
+        assert found.counts_text == "no episodes"
 
     def test_all_lost_is_no_rate_but_a_lower_bound_of_zero(self) -> None:
         found = summarise([totals(lost={"guest": 1}), totals(lost={"cluster": 1})])
@@ -32,7 +32,7 @@ class TestSummarise:
         found = summarise([totals(scored=1, solved=1), totals(scored=1, score_sum=0.5), totals(lost={"guest": 2})])
         assert (found.success_rate, found.mean_score) == (0.5, 0.75)
         assert (found.lower_bound_success, found.lower_bound_mean) == (0.25, 0.375)
-        assert found.denominator_words == "2 of 4 episodes scored; 2 lost (guest 2)"
+        assert found.counts_text == "2 of 4 episodes scored; 2 lost (guest 2)"
         assert (found.tasks, found.scored_tasks, found.solved) == (3, 2, 1)
 
     def test_the_method_depends_on_repeats(self) -> None:
@@ -74,4 +74,4 @@ class TestDenominatorWords:
     )
     def test_says_where_every_episode_is(self, counts: EpisodeCounts, lost: dict[str, int], words: str) -> None:
         total = sum(vars(counts).values())
-        assert denominator_words(total, counts, lost) == words
+        assert counts_text(total, counts, lost) == words

@@ -79,7 +79,7 @@ class TestDescribe:
         counter = SlotCounter(settings, lambda _: FreeResources(memory=64 * 2**30, cores=5, disk=2**40))
         info = describe(settings, {"fake": FakeProvider()}, InProcessJudge(), counter)
         assert info.slots == {"fake": 5}
-        assert info.capabilities["providers"]["fake"]["slots"]["reason"].startswith("counted, by cores: ")
+        assert info.capabilities["providers"]["fake"]["slots"]["reason"].startswith("limited by cores: ")
 
     def test_a_provider_without_room_for_one_desktop_does_not_work(self, tmp_path: Path) -> None:
         settings = Settings(data_dir=tmp_path)
