@@ -117,7 +117,7 @@ def resets(provider: LocalProvider, times: int, *, ahead: bool) -> list[float]:
     for _ in range(times):
         if ahead:
             provider.prepare(SlotRef(0), SPEC)
-            until(provider._spares[SlotRef(0)].coming.done, LONG)
+            until(provider.slot_desktops.spares[SlotRef(0)].coming.done, LONG)
         start = time.monotonic()
         opened.close()
         opened = provider.open(SlotRef(0), SPEC)

@@ -35,7 +35,7 @@ from worker.local.home import content_hash
 from worker.local.images import SYSTEMS, WINE, offers
 from worker.local.limits import MIB, DesktopLimits
 from worker.local.trials import once, version_of
-from worker.providers._prewarmed import SpareDesktop, closed_on_failure, deliver
+from worker.providers._prewarmed import SlotDesktops, warmed
 from worker.providers.local_trial import Trial, use
 
 READY_SECONDS = {"linux": 30.0, "windows": 90.0}
@@ -156,11 +156,8 @@ class LocalProvider:
         self._keeper: DesktopSupervisorClient | None = None
         self._gateways = Gateways()
         self._starting = threading.Lock()
-        self._lock = threading.Lock()
         self._trying = threading.Lock()
-        self._open: dict[SlotRef, LocalDesktop] = {}
-        self._spares: dict[SlotRef, SpareDesktop[LocalDesktop]] = {}
-        self._closed = False
+        self.slot_desktops: SlotDesktops[LocalDesktop] = SlotDesktops()
         self._answer: Availability | None = None
         self._asked = 0.0
 
@@ -196,7 +193,7 @@ class LocalProvider:
         Raises:
             MachineLost: none can be created, or it does not last.
         """
-        desktop = self._make_warm(_TRIAL)
+        desktop = warmed(self._make(_TRIAL))
         try:
             return use(desktop, programs or {})
         finally:
@@ -219,7 +216,7 @@ class LocalProvider:
 
     def _try_wine(self) -> str:
         try:
-            self._make_warm(_WINE_TRIAL).close()
+            warmed(self._make(_WINE_TRIAL)).close()
         except MachineLost as error:
             return f"Wine is installed, but no desktop with it can be created: {error.message}"
         return ""
@@ -234,72 +231,27 @@ class LocalProvider:
                 code="image_not_available",
                 hint=f"Available: {', '.join(SYSTEMS)}.",
             )
-        with self._lock:
-            former = self._open.pop(slot, None)
-        if former is not None:
-            former.close()
-        opened = self._take_spare(slot, spec) or self._make(spec)
-        with self._lock:
-            closed = self._closed
-            self._open[slot] = opened
-        if closed:
-            opened.close()
-            raise ClusterLost("the worker is stopping", code="worker_stopping")
-        return opened
+        return self.slot_desktops.open(slot, spec, partial(self._make, spec))
 
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
         """Starts creating the slot's next desktop, if the machine has room for its maximum usage."""
-        with self._lock:
-            known = self._spares.get(slot)
-            if self._closed or (known is not None and known.spec == spec):
-                return
-            if free_memory() < self._limits.memory + RESERVE:
-                return
-            spare = self._spares[slot] = SpareDesktop(spec, 2 * READY_SECONDS[SYSTEMS[spec.image]])
-        make = partial(self._make_spare, spec, known)
-        threading.Thread(target=deliver, args=(spare.coming, make), name=f"spare {slot}").start()
+        if free_memory() >= self._limits.memory + RESERVE:
+            seconds = 2 * READY_SECONDS[SYSTEMS[spec.image]]
+            self.slot_desktops.prepare(slot, spec, partial(self._make, spec), seconds=seconds)
 
     def unprepare(self, slot: SlotRef) -> None:
         """Destroys the slot's prepared desktop, if any: a machine without work keeps none."""
-        with self._lock:
-            spare = self._spares.pop(slot, None)
-        if spare is not None:
-            threading.Thread(target=spare.discard, name=f"no spare {slot}").start()
+        self.slot_desktops.unprepare(slot)
 
     def close(self) -> None:
         """Destroys everything. Safe to call twice."""
-        with self._lock:
-            self._closed = True
-            spares, self._spares = list(self._spares.values()), {}
-            opened, self._open = list(self._open.values()), {}
-        for spare in spares:
-            spare.discard()
-        for each in opened:
-            each.close()
+        self.slot_desktops.close()
         with self._starting:
             if self._keeper is not None:
                 self._keeper.close()
         self._gateways.close()
 
     # ---- creating desktops
-
-    def _make_spare(self, spec: DesktopSpec, former: SpareDesktop[LocalDesktop] | None) -> LocalDesktop:
-        if former is not None:
-            former.discard()
-        return self._make_warm(spec)
-
-    def _make_warm(self, spec: DesktopSpec) -> LocalDesktop:
-        """A desktop whose screen was captured once, so that the first observation finds everything loaded."""
-        warm_desktop = self._make(spec)
-        with closed_on_failure(warm_desktop):
-            warm_desktop.desktop.frame()
-        return warm_desktop
-
-    def _take_spare(self, slot: SlotRef, spec: DesktopSpec) -> LocalDesktop | None:
-        """The slot's prepared desktop, if it matches and is healthy."""
-        with self._lock:
-            spare = self._spares.pop(slot, None)
-        return None if spare is None else spare.take(spec)
 
     def _make(self, spec: DesktopSpec) -> LocalDesktop:
         """A new desktop. One that does not start is retried once, with a new supervisor if needed.
@@ -347,7 +299,7 @@ class LocalProvider:
 
     def _running_keeper(self) -> DesktopSupervisorClient:
         with self._starting:
-            if self._closed:
+            if self.slot_desktops.closed:
                 raise ClusterLost("the worker is stopping", code="worker_stopping")
             if self._keeper is not None and not self._keeper.alive():
                 self._keeper.close()

@@ -20,7 +20,7 @@ from worker.base.health import health_limits
 from worker.egress import Gateways
 from worker.local.capacity import free_memory
 from worker.providers._images import offers
-from worker.providers._prewarmed import SpareDesktop, closed_on_failure, deliver
+from worker.providers._prewarmed import SlotDesktops
 from worker.providers._template_store import LocalTemplateStore, VmHost
 from worker.providers._vm_desktop import QemuDesktop
 from worker.providers.vm_factory import BOOT_SECONDS, VmFactory, remove
@@ -71,8 +71,7 @@ class QemuProvider:
         self._gateways = Gateways()
         self._lock, self._admitting = threading.Lock(), threading.Lock()
         self._supervisors: dict[SlotRef, SlotSupervisor] = {}
-        self._open: dict[SlotRef, QemuDesktop] = {}
-        self._spares: dict[SlotRef, SpareDesktop[QemuDesktop]] = {}
+        self.slot_desktops: SlotDesktops[QemuDesktop] = SlotDesktops()
         self._trackers: dict[SlotRef, Tracker] = {}
         self._claims: list[_Claim] = []
         self._host: Host | None = None
@@ -111,18 +110,7 @@ class QemuProvider:
 
     def open(self, slot: SlotRef, spec: DesktopSpec) -> OpenDesktop:
         """A pristine machine: the prepared one of the slot if there is one, else a new one."""
-        with self._lock:
-            former = self._open.pop(slot, None)
-        if former is not None:
-            former.close()
-        opened = self._take_spare(slot, spec) or self._make_in_room(slot, spec)
-        with self._lock:
-            closed = self._closed
-            self._open[slot] = opened
-        if closed:
-            opened.close()
-            raise ClusterLost("the worker is stopping", code="worker_stopping")
-        return opened
+        return self.slot_desktops.open(slot, spec, partial(self._make_in_room, slot, spec))
 
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
         """Starts creating the slot's next machine, if the number of prepared ones and the memory allow it."""
@@ -133,27 +121,19 @@ class QemuProvider:
         claim = self._claim(order.size)
         if claim is None:
             return
-        with self._lock:
-            known = self._spares.get(slot)
-            others = len(self._spares.keys() - {slot})
-            if self._closed or others >= self._settings.qemu_warm_vms or (known is not None and known.spec == spec):
+        make = partial(self._make, slot, order, claim)
+        most = self._settings.qemu_warm_vms
+        if not self.slot_desktops.prepare(slot, spec, make, seconds=BOOT_SECONDS * 2, most=most):
+            with self._lock:
                 self._claims.remove(claim)
-                return
-            spare = self._spares[slot] = SpareDesktop(spec, BOOT_SECONDS * 2)
-        make = partial(self._make_spare, slot, order, claim, known)
-        threading.Thread(target=deliver, args=(spare.coming, make), name=f"spare {slot}").start()
 
     def unprepare(self, slot: SlotRef) -> None:
         """Destroys the slot's prepared machine, if any."""
-        with self._lock:
-            spare = self._spares.pop(slot, None)
-        if spare is not None:
-            threading.Thread(target=spare.discard, name=f"no spare {slot}").start()
+        self.slot_desktops.unprepare(slot)
 
     def ready(self, slot: SlotRef) -> bool:
         """Whether the slot's next machine is ready."""
-        with self._lock:
-            spare = self._spares.get(slot)
+        spare = self.slot_desktops.spares.get(slot)
         return spare is not None and spare.made()
 
     def template(self, spec: DesktopSpec) -> Template:
@@ -173,16 +153,11 @@ class QemuProvider:
         """Destroys everything. Safe to call twice."""
         with self._lock:
             self._closed = True
-            spares, self._spares = list(self._spares.values()), {}
-            opened, self._open = list(self._open.values()), {}
             supervisors, self._supervisors = list(self._supervisors.values()), {}
         # Supervisors first: machines that are being created then fail at once.
         for supervisor in supervisors:
             supervisor.close()
-        for spare in spares:
-            spare.discard()
-        for each in opened:
-            each.close()
+        self.slot_desktops.close()
         self._gateways.close()
 
     # ---- creating machines
@@ -218,33 +193,13 @@ class QemuProvider:
         """
         order = self._order(spec)
         while (claim := self._claim(order.size)) is None:
-            with self._lock:
-                _, spare = self._spares.popitem() if self._spares else (None, None)
-            if spare is None:
+            if not self.slot_desktops.discard_one():
                 raise ClusterLost(
                     f"not enough memory for a machine of {order.size // MIB} MiB",
                     code="host_memory_full",
                     hint=_HINT,
                 )
-            spare.discard()
         return self._make(slot, order, claim)
-
-    def _make_spare(
-        self, slot: SlotRef, order: VmRequest, claim: _Claim, former: SpareDesktop[QemuDesktop] | None
-    ) -> QemuDesktop:
-        if former is not None:
-            former.discard()
-        machine = self._make(slot, order, claim)
-        with closed_on_failure(machine):
-            # Captured once, so that the first observation finds everything loaded.
-            machine.desktop.frame()
-        return machine
-
-    def _take_spare(self, slot: SlotRef, spec: DesktopSpec) -> QemuDesktop | None:
-        """The slot's prepared machine, if it matches and is healthy."""
-        with self._lock:
-            spare = self._spares.pop(slot, None)
-        return None if spare is None else spare.take(spec)
 
     def _make(self, slot: SlotRef, order: VmRequest, claim: _Claim) -> QemuDesktop:
         """A new machine in its reserved room, which is released on failure."""

@@ -163,7 +163,7 @@ class TestPrepare:
     def test_the_next_desktop_is_there_at_once(self, once: LocalProvider) -> None:
         once.prepare(SlotRef(0), SPEC)
         once.prepare(SlotRef(0), SPEC)
-        once._spares[SlotRef(0)].coming.result(60)
+        once.slot_desktops.spares[SlotRef(0)].coming.result(60)
         opened = of(once.open(SlotRef(0), SPEC))
         assert opened.details["prepared"] is True
         assert opened.desktop.frame().width == 800
@@ -171,7 +171,7 @@ class TestPrepare:
 
     def test_one_that_is_not_what_is_wanted_is_not_used(self, once: LocalProvider) -> None:
         once.prepare(SlotRef(0), SPEC)
-        spare = once._spares[SlotRef(0)].coming.result(60)
+        spare = once.slot_desktops.spares[SlotRef(0)].coming.result(60)
         opened = of(once.open(SlotRef(0), OTHER))
         assert "prepared" not in opened.details
         assert opened.desktop.frame().width == 1024
@@ -180,16 +180,16 @@ class TestPrepare:
 
     def test_another_wish_replaces_it(self, once: LocalProvider) -> None:
         once.prepare(SlotRef(0), SPEC)
-        first = once._spares[SlotRef(0)].coming
+        first = once.slot_desktops.spares[SlotRef(0)].coming
         once.prepare(SlotRef(0), OTHER)
-        second = once._spares[SlotRef(0)].coming.result(60)
+        second = once.slot_desktops.spares[SlotRef(0)].coming.result(60)
         assert not first.result(0).alive()
         assert second.spec == OTHER
         once.open(SlotRef(0), OTHER).close()
 
     def test_one_that_died_is_not_used(self, once: LocalProvider) -> None:
         once.prepare(SlotRef(0), SPEC)
-        spare = once._spares[SlotRef(0)].coming.result(60)
+        spare = once.slot_desktops.spares[SlotRef(0)].coming.result(60)
         end_everything(spare)
         eventually(lambda: not spare.alive())
         opened = of(once.open(SlotRef(0), SPEC))
@@ -199,7 +199,7 @@ class TestPrepare:
     def test_does_nothing_without_room(self, once: LocalProvider, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.providers.local.free_memory", lambda: 1024 * MIB)
         once.prepare(SlotRef(0), SPEC)
-        assert once._spares == {}
+        assert once.slot_desktops.spares == {}
 
 
 class _Stumbling(DesktopSupervisorClient):
@@ -255,7 +255,7 @@ class TestLoss:
     def test_a_dead_keeper_is_replaced(self, own: LocalProvider) -> None:
         opened = own.open(SlotRef(0), SPEC)
         own.prepare(SlotRef(0), SPEC)
-        own._spares[SlotRef(0)].coming.result(60)
+        own.slot_desktops.spares[SlotRef(0)].coming.result(60)
         assert own._keeper is not None
         os.kill(own._keeper.pid, 9)
         eventually(lambda: not opened.alive(), 5)

@@ -104,7 +104,7 @@ class TestLost:
         run = submit(world, "patient", "qemu")
         worker.dispatcher.wake()
         assert patient.waiting.wait(60.0)
-        (opened,) = provider._open.values()
+        (opened,) = provider.slot_desktops.opened.values()
         fault(opened)
         begun = time.monotonic()
         patient.go.set()

@@ -288,7 +288,7 @@ class TestBackPressure:
         poor.prepare(SlotRef(1), SPEC)
         made = poor.open(SlotRef(0), SPEC)
         assert "prepared" not in made.details
-        assert (len(machines()) - before, poor._spares) == (1, {})
+        assert (len(machines()) - before, poor.slot_desktops.spares) == (1, {})
         made.close()
 
 

@@ -7,10 +7,10 @@ import pytest
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, MachineLost
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
-from backend.domain.ports.desktop import DesktopSpec
+from backend.domain.ports.desktop import Desktop, DesktopSpec
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeOpenDesktop
-from worker.providers._prewarmed import SpareDesktop, closed_on_failure, deliver
+from worker.providers._prewarmed import SlotDesktops, SpareDesktop, closed_on_failure, deliver
 
 
 def failing(error: BaseException) -> int:
@@ -57,6 +57,7 @@ class Made:
 
     def __init__(self) -> None:
         self.details: Mapping[str, Any] = {"path": "clone"}
+        self.desktop: Desktop = FakeDesktop()
         self.lives = True
         self.closed = 0
 
@@ -111,3 +112,51 @@ class TestSpare:
         assert give_up(spare) is None
         spare.coming.set_result(made)
         assert made.closed == 1
+
+
+FIRST, SECOND = SlotRef(0), SlotRef(1)
+
+
+class TestSlotDesktops:
+    @pytest.fixture
+    def slots(self) -> SlotDesktops[Made]:
+        return SlotDesktops()
+
+    def prepared(self, slots: SlotDesktops[Made], slot: SlotRef = FIRST) -> Made:
+        assert slots.prepare(slot, SPEC, Made, seconds=5.0)
+        return slots.spares[slot].coming.result(5.0)
+
+    def test_the_prepared_one_is_opened_and_the_former_one_destroyed(self, slots: SlotDesktops[Made]) -> None:
+        former = slots.open(FIRST, SPEC, Made)
+        ahead = self.prepared(slots)
+        assert slots.open(FIRST, SPEC, Made) is ahead
+        assert (former.closed, ahead.closed, dict(slots.spares)) == (1, 0, {})
+
+    def test_one_of_another_spec_makes_way_for_a_new_one(self, slots: SlotDesktops[Made]) -> None:
+        ahead = self.prepared(slots)
+        assert slots.open(FIRST, OTHER, Made) is not ahead
+        assert ahead.closed == 1
+
+    def test_the_same_is_not_prepared_twice_nor_more_than_allowed(self, slots: SlotDesktops[Made]) -> None:
+        self.prepared(slots)
+        assert not slots.prepare(FIRST, SPEC, Made, seconds=5.0)
+        assert not slots.prepare(SECOND, SPEC, Made, seconds=5.0, most=1)
+
+    def test_another_spec_replaces_the_prepared_one(self, slots: SlotDesktops[Made]) -> None:
+        ahead = self.prepared(slots)
+        assert slots.prepare(FIRST, OTHER, Made, seconds=5.0, most=1)
+        assert slots.spares[FIRST].coming.result(5.0) is not ahead
+        assert ahead.closed == 1
+
+    def test_one_can_make_room(self, slots: SlotDesktops[Made]) -> None:
+        ahead = self.prepared(slots, SECOND)
+        assert slots.discard_one()
+        assert (ahead.closed, slots.discard_one()) == (1, False)
+
+    def test_after_the_end_nothing_is_left_and_nothing_opens(self, slots: SlotDesktops[Made]) -> None:
+        opened, ahead, late = slots.open(FIRST, SPEC, Made), self.prepared(slots, SECOND), Made()
+        slots.close()
+        assert not slots.prepare(FIRST, SPEC, Made, seconds=5.0)
+        with pytest.raises(ClusterLost):
+            slots.open(FIRST, SPEC, lambda: late)
+        assert (opened.closed, ahead.closed, late.closed) == (1, 1, 1)

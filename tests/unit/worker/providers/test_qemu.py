@@ -94,7 +94,7 @@ class TestRoom:
         provider.prepare(SlotRef(1), SPEC)
         floor.gate.set()
         first.join()
-        assert (floor.making, provider._spares) == (1, {})
+        assert (floor.making, provider.slot_desktops.spares) == (1, {})
 
     def test_a_machine_that_could_not_be_made_takes_none(
         self, provider: QemuProvider, floor: Floor, monkeypatch: pytest.MonkeyPatch
@@ -143,7 +143,7 @@ class TestPrepare:
         monkeypatch.setattr(GuestDesktop, "frame", lambda _: fail(GuestRefused("over the limit", kind="too_large")))
         provider.prepare(SlotRef(0), SPEC)
         with pytest.raises(GuestLost, match="over the limit"):
-            provider._spares[SlotRef(0)].coming.result(5)
+            provider.slot_desktops.spares[SlotRef(0)].coming.result(5)
         assert floor.supervisor.ended == ["m1"]
 
     def test_one_that_comes_when_nobody_waits_any_more_is_ended(
