@@ -5,12 +5,13 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from threading import Event, RLock, Thread
+from threading import RLock
 from types import TracebackType
 from typing import Self, TextIO
 
 from worker.activity.screen import ScreenSample
 from worker.activity.tracker import Activity, Tracker
+from worker.base.periodic_thread import PeriodicThread
 
 EVERY_SECONDS = 10.0
 _LOOK_SECONDS = 0.5
@@ -51,13 +52,15 @@ class ProgressLines:
         """
         self._tracker, self._out, self._picture, self._prefix = tracker, out, picture, prefix
         self._only_meanwhile, self._every, self._now = only_meanwhile, every, now
-        self._terminal, self._lock, self._ending = out.isatty(), RLock(), Event()
+        self._terminal, self._lock = out.isatty(), RLock()
         self._handlers = list(logging.getLogger().handlers)
         self._begun: list[Activity] = []
         self._current: Activity | None = None
         self._look: ScreenSample | None = None
         self._seen, self._look_at, self._pending, self._saved = 0, 0.0, False, False
-        self._thread = Thread(target=self._run, name="progress", daemon=True)
+        self._thread = PeriodicThread(
+            "progress", self.show, every=_LOOK_SECONDS, delayed=True, broken="no progress shown"
+        )
 
     def __enter__(self) -> Self:
         for handler in self._handlers:
@@ -67,8 +70,7 @@ class ProgressLines:
 
     def __exit__(self, _: type[BaseException] | None, __: BaseException | None, ___: TracebackType | None) -> None:
         """Prints what has ended, then stops."""
-        self._ending.set()
-        self._thread.join()
+        self._thread.stop(60.0)
         self.show()
         with self._lock:
             self._clear()
@@ -80,10 +82,6 @@ class ProgressLines:
         with self._lock:
             self._clear()
         return True
-
-    def _run(self) -> None:
-        while not self._ending.wait(_LOOK_SECONDS):
-            self.show()
 
     def say(self, text: str) -> None:
         """Prints another line between ours."""

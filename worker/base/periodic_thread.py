@@ -28,6 +28,8 @@ class PeriodicThread:
         away: str = "",
         errors: tuple[type[Exception], ...] = (Unavailable,),
         woken: Event | None = None,
+        retry: float | None = None,
+        delayed: bool = False,
     ) -> None:
         """Creates the thread; `start` starts it.
 
@@ -39,8 +41,11 @@ class PeriodicThread:
             away: what cannot be done meanwhile; empty = nothing is said of it, as somebody else says so already.
             errors: raised where a server is away; their text is why.
             woken: set when there may be something new.
+            retry: seconds after one of `errors`; None = `every`.
+            delayed: the first round comes after `every`, too, not at once.
         """
-        self._turn, self._every = turn, every
+        self._turn, self._every, self._delayed = turn, every, delayed
+        self._retry = every if retry is None else retry
         self._broken, self._away, self._errors = broken, away, errors
         self._reasons: set[str] = set()
         self._woken = woken or Event()
@@ -48,7 +53,7 @@ class PeriodicThread:
         self._thread = Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begins with the first round, at once."""
+        """Begins."""
         self._thread.start()
 
     def wake(self) -> None:
@@ -63,12 +68,15 @@ class PeriodicThread:
             self._thread.join(seconds)
 
     def _run(self) -> None:
+        pause = self._every if self._delayed else 0.0
         while not self._ended.is_set():
-            self._safely(self._turn)
-            self._woken.wait(self._every)
+            self._woken.wait(pause)
             self._woken.clear()
+            if not self._ended.is_set():
+                pause = self._safely(self._turn)
 
-    def _safely(self, what: Callable[[], object]) -> None:
+    def _safely(self, what: Callable[[], object]) -> float:
+        """Does it; the seconds until the next round."""
         try:
             what()
         except self._errors as error:
@@ -77,7 +85,9 @@ class PeriodicThread:
                 self._reasons.add(reason)
                 if self._away:
                     logger.warning("%s: %s", self._away, reason)
+            return self._retry
         except Exception:
             logger.exception("%s", self._broken)
         else:
             self._reasons.clear()
+        return self._every

@@ -20,6 +20,7 @@ from backend.domain.registry import PluginKind, register
 from worker.activity import Tracker
 from worker.base.circuit_breaker import CircuitBreaker
 from worker.base.health import health_limits
+from worker.base.periodic_thread import PeriodicThread
 from worker.egress import Gateways
 from worker.k8s import manifests
 from worker.k8s.client import configured, connect
@@ -76,7 +77,10 @@ class K8sProvider:
         self._plan: PodPlan | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._closed = threading.Event()
-        self._minder = threading.Thread(target=self._mind, name="pods", daemon=True)
+        self._swept_at = time.monotonic()
+        self._minder = PeriodicThread(
+            "pods", self._mind, every=LOOK_SECONDS, delayed=True, broken="maintenance of pods raised"
+        )
 
     # ---- capabilities
 
@@ -275,8 +279,7 @@ class K8sProvider:
         self._remove_all(slots)
         self._warmth.close()
         self._gateways.close()
-        if self._minder.ident is not None:
-            self._minder.join(LOOK_SECONDS * 5)
+        self._minder.stop(LOOK_SECONDS * 5)
         if self._watch is not None:
             self._watch.close()
         if self._folder is not None:
@@ -338,24 +341,19 @@ class K8sProvider:
 
     def _mind(self) -> None:
         """Renews pods in use, gives up lost ones, and removes unused ones."""
-        swept_at = time.monotonic()
-        while not self._closed.wait(LOOK_SECONDS):
-            try:
-                pods = self._pods
-                if pods is None:
-                    continue
-                self._answers.look()
-                self._slots.look(pods)
-                for pod_slot in self._slots.all().values():
-                    self._tell(pod_slot)
-                # While the cluster fails, they would only be forgotten.
-                for slot in () if self.away() else self._slots.leaving(pods):
-                    self.cool(slot)
-                if time.monotonic() - swept_at > SWEEP_SECONDS:
-                    swept_at = time.monotonic()
-                    pods.sweep(self._slots.in_use())
-            except Exception:
-                logger.exception("maintenance of pods raised")
+        pods = self._pods
+        if pods is None or self._closed.is_set():
+            return
+        self._answers.look()
+        self._slots.look(pods)
+        for pod_slot in self._slots.all().values():
+            self._tell(pod_slot)
+        # While the cluster fails, they would only be forgotten.
+        for slot in () if self.away() else self._slots.leaving(pods):
+            self.cool(slot)
+        if time.monotonic() - self._swept_at > SWEEP_SECONDS:
+            self._swept_at = time.monotonic()
+            pods.sweep(self._slots.in_use())
 
 
 def _worker() -> str:

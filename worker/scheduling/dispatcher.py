@@ -25,6 +25,7 @@ from worker.attempt.attempt_dependencies import AttemptDeps
 from worker.base.database import Database
 from worker.base.guarded_store import GuardedStore
 from worker.base.lease import HeldLease, HeldLeases, LeaseGrant
+from worker.base.periodic_thread import PeriodicThread
 from worker.scheduling.heartbeat import Heartbeat
 from worker.scheduling.maintenance_loop import MaintenanceLoop
 from worker.scheduling.slot_health_reporter import SlotHealthReporter
@@ -87,7 +88,6 @@ class Dispatcher:
         self._lock = Lock()
         self._woken = Event()
         self._draining = Event()
-        self._away = False
         self._failures: dict[str, int] = {}
         self._rest_until: dict[str, float] = {}
         self._clusters_away: set[str] = set()
@@ -95,7 +95,14 @@ class Dispatcher:
         self._info: WorkerInfo | None = None
         self._news_rest, self._look_again_at, self._outdated = NEWS_REST, 0.0, False
         self._news: Thread | None = None
-        self._thread = Thread(target=self._run, name="dispatcher", daemon=True)
+        self._thread = PeriodicThread(
+            "dispatcher",
+            self._turn,
+            every=works.settings.poll_seconds,
+            woken=self._woken,
+            away="no work can be taken",
+            broken="polling for work raised",
+        )
 
     def start(self) -> None:
         """Starts its background threads."""
@@ -138,7 +145,7 @@ class Dispatcher:
             seconds: time after the grace period until everything has ended; what remains is left to the reapers.
         """
         self.begin_drain()
-        self._thread.join(seconds)
+        self._thread.stop(seconds)
         self._tell(claims.drain)
         for hold in self._holds.all():
             hold.last = True
@@ -157,21 +164,10 @@ class Dispatcher:
         for tools in self._works.tools.values():
             tools.provider.close()
 
-    def _run(self) -> None:
-        while not self._draining.is_set():
-            try:
-                self._show_life()
-                self._round()
-            except Unavailable as error:
-                if not self._away:
-                    logger.warning("no work can be taken: %s", error.message)
-                self._away = True
-            except Exception:
-                logger.exception("polling for work raised")
-            else:
-                self._away = False
-            self._woken.wait(self._works.settings.poll_seconds)
-            self._woken.clear()
+    def _turn(self) -> None:
+        if not self._draining.is_set():
+            self._show_life()
+            self._round()
 
     def _show_life(self) -> None:
         if self._works.settings.liveness_file is not None:

@@ -2,17 +2,17 @@
 
 import logging
 import time
-from threading import Event, Thread
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.domain.errors import Cancelled, LeaseLost, NotFound, Unavailable
+from backend.domain.errors import Cancelled, LeaseLost, NotFound
 from backend.services.attempts import attempts
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Fence
 from worker.base.database import Database
 from worker.base.lease import HeldLease, HeldLeases
+from worker.base.periodic_thread import PeriodicThread
 
 LOOK_SECONDS = 0.25
 RETRY_SECONDS = 0.5
@@ -29,11 +29,20 @@ class Heartbeat:
         """Args: database; holds: all leases of this worker; seconds: interval of heartbeats."""
         self._database = database
         self._holds = holds
-        self._seconds = seconds
         self._worker_id: UUID | None = None
-        self._threads: list[Thread] = []
-        self._ended = Event()
-        self._away = False
+        self._started = False
+        self._threads = [
+            PeriodicThread(
+                "heartbeat",
+                self.beat,
+                every=seconds,
+                retry=min(RETRY_SECONDS, seconds),
+                delayed=True,
+                away="no heartbeat",
+                broken="heartbeat raised",
+            ),
+            PeriodicThread("lease-watch", self._watch, every=LOOK_SECONDS, broken="leases not checked"),
+        ]
 
     @property
     def worker_id(self) -> UUID | None:
@@ -43,45 +52,22 @@ class Heartbeat:
     def start(self, worker_id: UUID) -> None:
         """Starts for that worker, or continues with another id."""
         self._worker_id = worker_id
-        if not self._threads:
-            self._threads = [
-                Thread(target=self._beat_on, name="heartbeat", daemon=True),
-                Thread(target=self._watch, name="lease-watch", daemon=True),
-            ]
+        if not self._started:
+            self._started = True
             for thread in self._threads:
                 thread.start()
 
     def stop(self, seconds: float = 1.0) -> None:
         """Stops; waits at most the given seconds for a running heartbeat."""
-        self._ended.set()
         for thread in self._threads:
-            thread.join(seconds)
+            thread.stop(seconds)
 
     def _watch(self) -> None:
-        while not self._ended.wait(LOOK_SECONDS):
-            for hold in self._holds.all():
-                try:
-                    _ = hold.error  # Asking stops a hold that has run out.
-                except Exception:
-                    logger.exception("lease %s not checked", hold.ticket.lease_id)
-
-    def _beat_on(self) -> None:
-        pause = self._seconds
-        while not self._ended.wait(pause):
-            pause = self._seconds
+        for hold in self._holds.all():
             try:
-                self.beat()
-            except Unavailable as error:
-                pause = min(RETRY_SECONDS, self._seconds)
-                if not self._away:
-                    logger.warning("database unavailable: %s", error.message)
-                self._away = True
+                _ = hold.error  # Asking stops a hold that has run out.
             except Exception:
-                logger.exception("heartbeat raised")
-            else:
-                if self._away:
-                    logger.info("database available again")
-                self._away = False
+                logger.exception("lease %s not checked", hold.ticket.lease_id)
 
     def beat(self) -> None:
         """One heartbeat for all leases. Raises Unavailable."""

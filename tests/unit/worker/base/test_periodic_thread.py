@@ -1,8 +1,9 @@
 import logging
 import time
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import count, pairwise
 from threading import Event, current_thread
+from typing import Any
 
 import pytest
 
@@ -46,8 +47,8 @@ def make(turns: Turns) -> Iterator[Make]:
     """Makes rounds that end with the test."""
     made: list[PeriodicThread] = []
 
-    def one(*, every: float = 0.01, away: str = "nothing is done", woken: Event | None = None) -> PeriodicThread:
-        made.append(PeriodicThread("rounds", turns, every=every, broken="a turn broke", away=away, woken=woken))
+    def one(*, every: float = 0.01, away: str = "nothing is done", **more: Any) -> PeriodicThread:
+        made.append(PeriodicThread("rounds", turns, every=every, broken="a turn broke", away=away, **more))
         return made[-1]
 
     yield one
@@ -115,10 +116,15 @@ class TestErrors:
     def test_reasons_that_differ_each_time_do_not_fill_the_log(
         self, make: Make, turns: Turns, caplog: pytest.LogCaptureFixture
     ) -> None:
-        rounds = make(every=NEVER)
-        for number in range(MOST_REASONS + 10):
-            turns.error = Unavailable(f"refused at {number}")
-            rounds._safely(turns)
+        number = count()
+
+        class Differing(Unavailable):
+            def __str__(self) -> str:
+                return f"number {next(number)}"
+
+        turns.error = Differing("")
+        make(every=0.001).start()
+        turns.more(MOST_REASONS * 2)
         assert len(told(caplog, logging.WARNING)) == MOST_REASONS
 
     def test_any_other_error_is_logged_and_it_goes_on(
@@ -170,3 +176,16 @@ class TestStop:
 
 def alive(rounds: PeriodicThread) -> bool:
     return rounds._thread.is_alive()  # noqa: SLF001
+
+
+class TestPauses:
+    def test_a_round_that_found_nobody_is_repeated_sooner(self, make: Make, turns: Turns) -> None:
+        turns.error = Unavailable("nobody is there")
+        make(every=3600.0, retry=0.01).start()
+        turns.more(3)
+
+    def test_a_delayed_one_does_nothing_at_first(self, make: Make, turns: Turns) -> None:
+        thread = make(every=3600.0, delayed=True)
+        thread.start()
+        thread.stop(10.0)
+        assert turns.at == []
