@@ -53,7 +53,6 @@ class PeriodicThread:
         self._thread = Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
-        """Begins."""
         self._thread.start()
 
     def wake(self) -> None:

@@ -25,7 +25,6 @@ class Loop:
         self._thread = threading.Thread(target=self._run, name="fake-cluster", daemon=True)
 
     def start(self) -> None:
-        """Begins."""
         self._thread.start()
 
     def soon(self, work: Work) -> None:
