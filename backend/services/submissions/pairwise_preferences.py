@@ -144,7 +144,7 @@ def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preferenc
     if left.id == right.id or left.task_id != right.task_id:
         raise Invalid("expected two works of one task", code="invalid_pair", path="right")
     values = {"id": uuid7(), "task_id": left.task_id, "left_id": left.id, "right_id": right.id}
-    if not repository.choose(session, {**values, "preferred": preferred.value, "actor_id": actor.id}):
+    if not repository.choose(session, {**values, "preference": preferred.value, "actor_id": actor.id}):
         raise Conflict(
             "you have judged this pair before",
             code="pair_already_judged",

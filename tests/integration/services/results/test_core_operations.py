@@ -32,7 +32,7 @@ class TestOperationBoard:
     def test_alone_and_within(self, scored: World) -> None:
         board = scored.do(core_operations.operation_board, "starter")
         assert [(one.name, one.alone, one.within) for one in board.operations] == [("blur", 1, 1), ("crop", 1, 2)]
-        blur, crop = board.lines[0].cells
+        blur, crop = board.rows[0].cells
         assert blur.alone and blur.within and crop.alone and crop.within  # noqa: PT018 - all are there
         assert (blur.alone.success_rate, blur.within.success_rate) == (0.0, 1.0)
         assert (crop.alone.success_rate, crop.within.success_rate) == (1.0, 0.5)
@@ -51,7 +51,7 @@ class TestOperationBoard:
 
     def test_a_benchmark_without_operations(self, ready: World) -> None:
         board = ready.do(core_operations.operation_board, "starter")
-        assert (board.operations, board.lines) == ([], [])
+        assert (board.operations, board.rows) == ([], [])
 
     def test_an_operation_that_no_task_is(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(level="L2", extra={"operations": ["crop"]})))
@@ -59,5 +59,5 @@ class TestOperationBoard:
         installation.submit()
         installation.score(installation.must_claim(worker))
         board = installation.do(core_operations.operation_board, "starter")
-        assert board.lines[0].cells[0].alone is None
-        assert board.lines[0].cells[0].within is not None
+        assert board.rows[0].cells[0].alone is None
+        assert board.rows[0].cells[0].within is not None
