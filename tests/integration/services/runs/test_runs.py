@@ -203,6 +203,11 @@ class TestPauseAndResume:
 
 
 class TestCancel:
+    def test_a_cancelled_run_accepts_no_more_episodes(self, ready: World) -> None:
+        ready.worker()
+        run = ready.submit(open=True)
+        assert ready.do(runs.cancel_run, run.id).accepts_episodes is False
+
     def test_waiting_ones_at_once_running_ones_at_their_next_step(self, ready: World) -> None:
         worker, run = ready.worker(), ready.submit()
         claim = ready.must_claim(worker)
