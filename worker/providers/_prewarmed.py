@@ -20,7 +20,7 @@ class PrewarmedDesktop(Protocol):
 
     @property
     def desktop(self) -> Desktop:
-        """See `OpenDesktop`."""
+        """Interface of the running desktop."""
 
     def alive(self) -> bool:
         """Whether it is usable."""
