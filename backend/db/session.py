@@ -93,7 +93,7 @@ def unit_of_work(factory: SessionFactory) -> Iterator[Session]:
             raise Unavailable(
                 f"the database did not answer: {_first_line(error)}",
                 code="database_unavailable",
-                hint="Ask again in a few seconds.",
+                hint="Try again in a few seconds.",
             ) from error
         hooks: dict[str, Callable[[], None]] = session.info.pop(_HOOKS, {})
     for hook in hooks.values():

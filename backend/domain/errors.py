@@ -192,7 +192,7 @@ class MissingEvidence(EvaluatorFailed):
 
     def __init__(self, facts: Sequence[Mapping[str, Any]]) -> None:
         named = ", ".join(str(fact.get("type")) for fact in facts[:3])
-        super().__init__(f"the evaluation function asks for what was not gathered: {named}")
+        super().__init__(f"the evaluation function needs evidence that was not collected: {named}")
         self.facts = tuple(facts)
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from backend.services.read_model import FieldProblem, ReadModel
 
 BASE = "/api/v1"
+PROBLEM_TYPE = "application/problem+json"
 T = TypeVar("T")
 Id = Annotated[UUID, Path(examples=["018f0000-0000-7000-8000-000000000000"])]
 Name = Annotated[str, Path(min_length=1, max_length=100, examples=["starter"])]
@@ -45,16 +46,21 @@ class Page(ReadModel, Generic[T]):
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": words, "content": {"application/problem+json": {}}}
-    for status, words in {
-        401: "The service has a token and the request does not carry it.",
-        403: "A foreign Host or Origin.",
-        404: "There is no such thing.",
-        409: "Its state forbids it.",
+    status: {"model": Problem, "description": description, "content": {PROBLEM_TYPE: {}}}
+    for status, description in {
+        400: "The body cannot be read.",
+        401: "The token is missing or wrong.",
+        403: "The Host or Origin is foreign.",
+        404: "Not found.",
+        405: "The address does not have this method.",
+        409: "The state does not allow it.",
+        413: "The body is too large.",
         422: "The request is wrong; `errors` names the fields.",
-        503: "Database, broker or worker is away for now.",
+        503: "Database, broker or worker is unavailable.",
+        507: "The disk has no room for the upload.",
     }.items()
 }
+"""Of all operations; `backend.web.openapi` leaves out what one cannot have."""
 
 
 def api_router(tag: str) -> APIRouter:

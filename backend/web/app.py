@@ -21,6 +21,7 @@ from backend.web import api_routes, errors, page_routes, socket_routes
 from backend.web.allowed_hosts import KnownHosts, is_loopback
 from backend.web.dependencies import AppContext
 from backend.web.graceful_shutdown import GracefulShutdownMiddleware
+from backend.web.openapi import DocumentedApp
 from backend.web.security_middleware import SecurityMiddleware
 from backend.web.static_files import STATIC, Documentation, VersionedFiles
 
@@ -73,12 +74,12 @@ def create_app(
     counter = settings.metrics_token.get_secret_value() if settings.metrics_token else ""
     if not is_loopback(settings.host) and not token:
         raise Invalid(
-            f"listening on {settings.host} without a token would let anybody in",
+            f"listening on {settings.host} needs a token",
             code="token_required_to_listen",
             path="DESKARENA_HOST",
             hint="Set DESKARENA_TOKEN, or listen on 127.0.0.1.",
         )
-    app = FastAPI(
+    app = DocumentedApp(
         title="Deskarena",
         version=own_version(),
         description=ABOUT,
@@ -91,10 +92,11 @@ def create_app(
     app.state.edge = AppContext(settings, factory, store, own_version())
     app.mount("/static", VersionedFiles(), name="static")
     app.add_api_route("/favicon.ico", favicon, include_in_schema=False)
-    for router in (*api_routes.ROUTERS, *page_routes.ROUTERS, *socket_routes.ROUTERS):
+    routers = (*api_routes.ROUTERS, *page_routes.ROUTERS, *socket_routes.ROUTERS)
+    for router in routers:
         app.include_router(router)
     app.mount("/docs", Documentation(), name="docs")  # After the API reference, whose address begins alike.
-    errors.install(app)
+    errors.install(app, [route for router in routers for route in router.routes])
     app.add_middleware(
         SecurityMiddleware, hosts=KnownHosts(settings.host, settings.allowed_hosts), token=token, metrics_token=counter
     )

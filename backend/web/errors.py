@@ -13,15 +13,15 @@ from fastapi.responses import JSONResponse, Response
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match, Route
 
 from backend.db.session import is_away
 from backend.domain.errors import DeskarenaError, Invalid, NoRoom, Unavailable
 from backend.services.read_model import FieldProblem
-from backend.web.api_common import Problem
+from backend.web.api_common import PROBLEM_TYPE, Problem
 from backend.web.headers import HEADERS
 
 log = logging.getLogger(__name__)
-MEDIA_TYPE = "application/problem+json"
 ERRORS_PAGE = "/docs/errors.html"
 RETRY_SECONDS = "3"
 _ENDPOINTS = "/docs/api-reference lists every endpoint."
@@ -72,7 +72,7 @@ def problem_response(error: DeskarenaError, errors: Sequence[FieldProblem] = ())
     """The JSON form of an error."""
     body = problem(error, errors).model_dump(mode="json")
     headers = {"Retry-After": RETRY_SECONDS} if error.status == HTTPStatus.SERVICE_UNAVAILABLE else None
-    return JSONResponse(body, status_code=error.status, media_type=MEDIA_TYPE, headers=headers)
+    return JSONResponse(body, status_code=error.status, media_type=PROBLEM_TYPE, headers=headers)
 
 
 def path_of(location: Sequence[Any]) -> str:
@@ -100,16 +100,22 @@ def as_ours(error: Exception) -> DeskarenaError:
     if is_away(error):
         log.warning("the database is away: %s", str(error).splitlines()[0])
         return Unavailable(
-            "the database is away",
+            "the database is unavailable",
             code="database_unavailable",
-            hint="It is tried again with every request; nothing is lost.",
+            hint="Try again in a few seconds; nothing is lost.",
         )
     log.error("unforeseen error", exc_info=error)
     return DeskarenaError(
-        "something went wrong in the service itself",
+        "an unexpected error occurred in the service",
         code="internal_error",
-        hint="The log of the server has the details.",
+        hint="See the server's log.",
     )
+
+
+def allowed_methods(routes: Sequence[BaseRoute], request: Request) -> str:
+    """The methods of the request's address, for the header `Allow`."""
+    matching = [each for each in routes if isinstance(each, Route) and each.matches(request.scope)[0] is Match.PARTIAL]
+    return ", ".join(sorted({method for route in matching for method in route.methods or ()}))
 
 
 def wants_page(request: Request) -> bool:
@@ -119,8 +125,8 @@ def wants_page(request: Request) -> bool:
     return "text/html" in request.headers.get("accept", "")
 
 
-def install(app: FastAPI) -> None:
-    """Registers the handlers on an application."""
+def install(app: FastAPI, routes: Sequence[BaseRoute] = ()) -> None:
+    """Registers the handlers on an application; `routes` are those of its routers."""
 
     async def handle(request: Request, error: Exception) -> Response:
         fields: list[FieldProblem] = []
@@ -135,6 +141,8 @@ def install(app: FastAPI) -> None:
             response: Response = render(request, "error.html", page, status=ours.status)
         else:
             response = problem_response(ours, fields)
+        if ours.status == HTTPStatus.METHOD_NOT_ALLOWED:
+            response.headers["Allow"] = allowed_methods(routes, request)
         # An unforeseen error is answered outside the guard, which would have set these.
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)

@@ -71,7 +71,7 @@ class SecurityMiddleware:
             raise NotAllowed(
                 f"this service does not answer to the name {host!r}",
                 code="host_not_allowed",
-                hint="Open it by its own address, or list the name in DESKARENA_ALLOWED_HOSTS.",
+                hint="Open it by its own address, or add the name to DESKARENA_ALLOWED_HOSTS.",
             )
         if self._foreign(scope, headers, host):
             raise NotAllowed(
@@ -79,7 +79,7 @@ class SecurityMiddleware:
                 code="origin_not_allowed",
                 hint="Open Deskarena itself and do it there.",
             )
-        if self._token and not _is_open(scope["path"]) and not self._has_token(headers, scope["path"]):
+        if self._token and not is_open(scope["path"]) and not self._has_token(headers, scope["path"]):
             raise TokenNeeded("this service needs its token", hint="Send it as 'Authorization: Bearer TOKEN'.")
 
     def _foreign(self, scope: Scope, headers: Headers, host: str) -> bool:
@@ -122,7 +122,7 @@ class SecurityMiddleware:
         await response(scope, receive, send)
 
 
-def _is_open(path: str) -> bool:
+def is_open(path: str) -> bool:
     """Whether the path needs no token."""
     return path.startswith(OPEN_PATHS) or path == AGENT_PATH or path.startswith(f"{AGENT_PATH}/")
 

@@ -12,6 +12,7 @@ from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
 from backend.domain.ports.agent import AgentContext
 from backend.domain.registry import PluginKind
+from tests.error_codes import raises_code
 from tests.factories.starter_tasks import make_task
 from tests.fakes.agent_channel import FakeLine
 from tests.fakes.models import COST, FakeModels
@@ -117,7 +118,7 @@ class TestAgentsThatAskModels:
 
     def test_say_whose_model_is_missing(self, name: str) -> None:
         plugin = registry.lookup(PluginKind.AGENT, name)
-        with pytest.raises(AgentFailed, match="model"):
+        with raises_code(AgentFailed, "no_model"):
             plugin(plugin.Params()).reset(context(plugin))
 
     def test_prompts_have_hashes(self, name: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from backend.domain.errors import ModelApiFailed
 from backend.domain.ports.model import ModelClient
+from tests.error_codes import raises_code
 from tests.factories.models import CLICK, KEY, LIVE, asked, cassette, client, close_clients, endpoint
 from tests.fakes.model_server import ModelServer, Said, model_server
 
@@ -40,7 +41,7 @@ class TestRecorded:
         assert [speaker.complete(asked(word)).text for word in ("a blue one", "a red one")] == ["Blue.", "Red."]
 
     def test_without_a_line_the_attempt_is_lost_and_the_error_says_which_is_missing(self, tmp_path: Path) -> None:
-        with pytest.raises(ModelApiFailed, match="has no reply") as raised:
+        with raises_code(ModelApiFailed, "no_recorded_reply") as raised:
             _recorded(tmp_path, {"when": "red", "reply": "Red."}).complete(asked("blue"))
         assert '"request": "' in raised.value.hint
 

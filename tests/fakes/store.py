@@ -65,4 +65,4 @@ class MemoryStore:
 
 def _check(sha256: str) -> None:
     if len(sha256) != 64 or set(sha256) - set("0123456789abcdef"):
-        raise NotFound(f"{sha256[:80]!r} is no artifact")
+        raise NotFound(f"{sha256[:80]!r} is not an artifact")

@@ -27,7 +27,10 @@ def decode(cursor: str) -> UUID:
         return UUID(hex=cursor)
     except ValueError as error:
         raise Invalid(
-            f"{cursor[:80]!r} is no cursor", code="invalid_cursor", path="cursor", hint="Use `next` of the page before."
+            f"{cursor[:80]!r} is not a cursor",
+            code="invalid_cursor",
+            path="cursor",
+            hint="Use `next` of the previous page.",
         ) from error
 
 

@@ -43,7 +43,7 @@ def pixel(x: float, y: float) -> tuple[int, int]:
         InvalidAction: the numbers are far beyond any screen.
     """
     if not (abs(x) < _FAR and abs(y) < _FAR):
-        raise InvalidAction(f"the point ({x:g}, {y:g}) is no place on any screen", code="point_out_of_range")
+        raise InvalidAction(f"the point ({x:g}, {y:g}) is not on any screen", code="point_out_of_range")
     return math.floor(x), math.floor(y)
 
 

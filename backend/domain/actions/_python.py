@@ -80,10 +80,10 @@ def _parsed(text: str, path: str) -> ast.Module:
     except SyntaxError as error:
         line = (error.text or "").strip()[:_LONGEST_LINE]
         where = f", line {error.lineno}: {line!r}" if error.lineno and line else ""
-        raise InvalidAction(f"this is no Python ({error.msg}{where})", code="invalid_code", path=path) from error
+        raise InvalidAction(f"this is not Python ({error.msg}{where})", code="invalid_code", path=path) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise InvalidAction(
-            "this is no Python: it has odd characters or is nested too deeply", code="invalid_code", path=path
+            "this is not Python: it has odd characters or is nested too deeply", code="invalid_code", path=path
         ) from error
 
 

@@ -37,7 +37,7 @@ def actions_of(
     ending = token(text) or token(text.rstrip()[-100:].rpartition("\n")[2])
     if not ending:
         words = ", ".join(sorted(TOKENS))
-        raise InvalidAction(f"no call of {tool}, and none of {words} on the last line", code="action_missing")
+        raise InvalidAction(f"no call of {tool}, and the last line has none of {words}", code="action_missing")
     return ending
 
 

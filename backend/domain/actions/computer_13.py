@@ -167,6 +167,6 @@ def _where(filled: Any, at: PointMap) -> Point:
     if x is None and y is None:
         return {}
     if x is None or y is None:
-        raise InvalidAction("x and y come together", code="invalid_arguments", path="y" if y is None else "x")
+        raise InvalidAction("x and y must be given together", code="invalid_arguments", path="y" if y is None else "x")
     across, down = at(x, y)
     return {"x": across, "y": down}

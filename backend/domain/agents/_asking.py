@@ -30,13 +30,13 @@ class Asker:
         """Finds the endpoint's client.
 
         Raises:
-            AgentFailed: no model was named, or there are no model clients.
+            AgentFailed: no model was chosen, or there are no model clients.
             ModelApiFailed: there is no such endpoint here, or it has no key.
         """
         if context.models is None:
             raise AgentFailed("this agent asks a model, and there are no model clients here", code="no_model_client")
         if not params.model:
-            raise AgentFailed("no model was named", code="no_model", hint="Give one: --param model=NAME.")
+            raise AgentFailed("no model was chosen", code="no_model", hint="Choose one: --param model=NAME.")
         self._client = context.models.client(params.endpoint)
         self._params = params
         self._seed = context.seed if params.send_seed else None

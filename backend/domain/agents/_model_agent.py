@@ -66,7 +66,7 @@ class ModelAgent(ABC):
     def told(self) -> AgentContext:
         """The context. Raises AgentFailed before reset."""
         if self.context is None:
-            raise AgentFailed("the agent was asked before the episode began", code="agent_not_started")
+            raise AgentFailed("the agent was asked before its episode started", code="agent_not_started")
         return self.context
 
     def begin(self) -> None:  # noqa: B027 - same.

@@ -34,9 +34,9 @@ class OutsideAgent:
         """Takes the run's action space. Raises AgentFailed where there is no line to outside."""
         if context.line is None:
             raise AgentFailed(
-                "this worker has no line to agents outside",
+                "this worker has no channel to agents outside",
                 code="no_agent_channel",
-                hint="It needs a broker: REDIS_URL.",
+                hint="Set REDIS_URL: it needs a broker.",
             )
         self.line: AgentChannel = context.line
         self._context = context
@@ -72,7 +72,7 @@ class OutsideAgent:
                 left -= LOOK_SECONDS
             elif message.get("index") == observation.index:
                 return self.read(message, observation)
-        raise AgentFailed("nobody answered in time", code="agent_timeout")
+        raise AgentFailed("no answer in time", code="agent_timeout")
 
     def read(self, message: Mapping[str, Any], observation: Observation) -> Decision:
         """The decision in a message; one that cannot be understood says why in `invalid`."""

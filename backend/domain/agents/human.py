@@ -50,9 +50,9 @@ class Human:
         """Raises AgentFailed where there is no line to a page."""
         if context.line is None:
             raise AgentFailed(
-                "this worker has no line to a person's page",
+                "this worker has no channel to a person's page",
                 code="no_agent_channel",
-                hint="It needs a broker: REDIS_URL.",
+                hint="Set REDIS_URL: it needs a broker.",
             )
         self._context = context
 

@@ -35,7 +35,7 @@ class Oracle:
     def reset(self, context: AgentContext) -> None:
         """Reads the solution. Raises AgentFailed if the task has none."""
         if context.task is None:
-            raise AgentFailed("the oracle was not given the task", code="oracle_missing")
+            raise AgentFailed("the oracle has no task", code="oracle_missing")
         recipe = context.task.oracle
         if recipe is None and context.task.evaluator.infeasible:
             recipe = ({"fail": "the task is infeasible"},)
@@ -75,8 +75,8 @@ class Oracle:
         self._looks += 1
         if self._looks > step.patience:
             raise AgentFailed(
-                f"step {self._next + 1} of {len(self._steps)} ({describe(step)}) waited {step.patience} times in vain; "
-                f"windows: {', '.join(screen.titles) or 'none'}",
+                f"step {self._next + 1} of {len(self._steps)} ({describe(step)}) timed out after {step.patience} looks;"
+                f" windows: {', '.join(screen.titles) or 'none'}",
                 code="oracle_step_timeout",
             )
         return Decision(

@@ -71,7 +71,7 @@ class Random:
 
     def act(self, observation: Observation) -> Decision:  # noqa: ARG002
         if self._dice is None:
-            raise AgentFailed("the random agent was asked before the episode began", code="agent_not_started")
+            raise AgentFailed("the random agent was asked before its episode started", code="agent_not_started")
         if self._dice.random() < self.params.stop_chance:
             return Decision(actions=(Action(type=ActionType.DONE),), words="The dice say that I am done.")
         actions = tuple(self._draw(self._dice) for _ in range(self.params.actions_per_step))

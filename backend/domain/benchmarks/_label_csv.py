@@ -54,7 +54,7 @@ def read_labels(text: str, keys: Collection[str]) -> list[TaskLabels]:
         rows = list(_rows(reader, _names(keys)))
     except csv.Error as error:
         raise Invalid(
-            f"it is no CSV that can be read: {error}", code="invalid_labels_file", path=f"line {reader.line_num}"
+            f"the CSV file cannot be read: {error}", code="invalid_labels_file", path=f"line {reader.line_num}"
         ) from error
     if not rows:
         raise Invalid("there is no row", code="invalid_labels_file", path="line 2")
@@ -100,7 +100,7 @@ def _labels(row: Mapping[str, str], names: Mapping[str, str], line: str) -> Task
         difficulty, source = by_time(seconds), DifficultySource.HUMAN_TIME
     if (difficulty is None) != (source is None):
         raise Invalid(
-            "a difficulty and its source come together: who says so?",
+            "a difficulty needs a source",
             code="invalid_labels_file",
             path=f"{line}, source",
         )

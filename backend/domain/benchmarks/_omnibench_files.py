@@ -43,7 +43,7 @@ def read_pool(root: Path, warnings: list[str]) -> Pool:
     for number, raw in enumerate(value):
         subtask = _subtask(raw, number, root, warnings)
         if subtask.id in pool:
-            raise Invalid(f"key {number}.id: {subtask.id} is there twice", code="invalid_task_file", path=SUBTASKS)
+            raise Invalid(f"key {number}.id: {subtask.id} occurs twice", code="invalid_task_file", path=SUBTASKS)
         pool[subtask.id] = subtask
     return pool
 

@@ -44,7 +44,7 @@ def load_folder(path: Path, *, kind: str, dialect: str) -> LoadedBenchmark:
     ]
     if not files:
         raise Invalid(
-            "there is no task file", code="invalid_task_file", path=path.name, hint="Expected <domain>/<name>.json."
+            "no task file found", code="invalid_task_file", path=path.name, hint="Expected <domain>/<name>.json."
         )
     warnings: list[str] = []
     about = read_object(root / "about.json", root) if (root / "about.json").exists() else {}

@@ -57,7 +57,7 @@ def find_place(root: Path, suite_names: Sequence[str], others: Collection[str]) 
     if own := [(root.name, file) for file in _json_files(root) if not file.name.startswith(("test_", "about."))]:
         return _place(root, own, root)
     raise Invalid(
-        "there is no task file",
+        "no task file found",
         code="invalid_task_file",
         path=root.name,
         hint="Expected <domain>/<name>.json at or below the folder.",

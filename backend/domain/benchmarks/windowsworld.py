@@ -91,7 +91,7 @@ def _entries(file: Path, root: Path) -> tuple[list[WindowsWorldTask], list[Raw]]
             ) from error
     twice = [task for task, often in Counter(entry.task_id for entry in entries).items() if often > 1]
     if twice:
-        raise Invalid(f"key task_id: {twice[0]} is there twice", code="invalid_task_file", path=name)
+        raise Invalid(f"key task_id: {twice[0]} occurs twice", code="invalid_task_file", path=name)
     return entries, value
 
 

@@ -116,7 +116,7 @@ def _settings(text: str) -> dict[str, str]:
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise WebFailed(f"the secret {SECRET!r} is no JSON: {error}", code="google_secret_invalid") from error
+        raise WebFailed(f"the secret {SECRET!r} is not JSON: {error}", code="google_secret_invalid") from error
     missing = [name for name in names if not (isinstance(value, dict) and isinstance(value.get(name), str))]
     if missing:
         raise WebFailed(f"the secret {SECRET!r} lacks {', '.join(missing)}", code="google_secret_invalid")
@@ -133,7 +133,7 @@ def _object(reply: WebReply) -> Mapping[str, Any]:
     try:
         value = json.loads(reply.body)
     except ValueError as error:
-        raise WebFailed("Google Drive sent something that is no JSON", code="google_drive_failed") from error
+        raise WebFailed("Google Drive sent something that is not JSON", code="google_drive_failed") from error
     if not isinstance(value, dict):
         raise WebFailed("Google Drive sent something else where an object was due", code="google_drive_failed")
     return value

@@ -82,7 +82,7 @@ def read_content(value: Any) -> DraftContent:
     except UnicodeEncodeError as error:
         raise Invalid("it contains half a character (a lone surrogate)", code="invalid_draft") from error
     except (TypeError, ValueError, RecursionError) as error:
-        raise Invalid(f"it is no JSON: {str(error)[:200]}", code="invalid_draft") from error
+        raise Invalid(f"not JSON: {str(error)[:200]}", code="invalid_draft") from error
     if len(data) > MOST_BYTES:
         raise Invalid(f"it is larger than {MOST_BYTES // 1024} KiB", code="invalid_draft")
     if b"\\u0000" in data.replace(b"\\\\", b""):  # An escaped backslash before u0000 is text.

@@ -136,7 +136,7 @@ def read_proposals(text: str) -> list[DraftContent]:
         first = error.errors(include_url=False, include_input=False)[0]
         raise Invalid(first["msg"], code="invalid_model_answer", path=".".join(map(str, first["loc"]))[:300]) from None
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"the answer is no JSON: {str(error)[:200]}", code="invalid_model_answer") from None
+        raise Invalid(f"the answer is not JSON: {str(error)[:200]}", code="invalid_model_answer") from None
     return [_content(one) for one in proposals.drafts]
 
 

@@ -285,7 +285,7 @@ def _read(task: Task, spec: Mapping[str, JSON] | None, blobs: tuple[Blob, ...] |
     if spec is None:
         return None
     if blobs is None:
-        raise EvaluatorFailed(f"nothing was gathered for getter {spec.get('type')!r}", code="evidence_missing")
+        raise EvaluatorFailed(f"no evidence was collected for getter {spec.get('type')!r}", code="evidence_missing")
     getter, parameters = _getter(task, spec)
     folder.mkdir(parents=True, exist_ok=True)
     return getter.read(blobs, parameters, folder)

@@ -51,7 +51,7 @@ def unpacked(blobs: Sequence[Blob]) -> list[tuple[Fact, Sequence[Blob]]]:
     except (ValueError, LookupError, TypeError) as error:
         raise EvaluatorFailed(f"the evidence of the checks cannot be read: {error}", code="evidence_damaged") from error
     if place != len(blobs):
-        raise EvaluatorFailed("the evidence of the checks is not whole", code="evidence_damaged")
+        raise EvaluatorFailed("the evidence of the checks is incomplete", code="evidence_damaged")
     return answers
 
 

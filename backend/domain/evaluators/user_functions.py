@@ -65,7 +65,7 @@ def run(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> F
     """See Runner. Raises EvaluatorFailed where no foreign code can be held."""
     if not _runners:
         raise EvaluatorFailed(
-            "evaluation functions in Python need a fence with its own view of files, which this worker does not have",
+            "evaluation functions in Python need a sandbox with its own file system, which this worker does not have",
             code="sandbox_not_available",
             hint="Install bubblewrap on the worker, or write an expression instead (docs/benchmarks/omnibench.md).",
         )

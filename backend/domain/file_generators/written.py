@@ -93,7 +93,7 @@ def _object(text: str) -> object:
     try:
         return json.loads(match.group() if match else text)
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"the model's answer is no JSON: {error}", code="invalid_model_answer") from error
+        raise Invalid(f"the model's answer is not JSON: {error}", code="invalid_model_answer") from error
 
 
 def _sheets(value: object) -> list[SheetContent]:

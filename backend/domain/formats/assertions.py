@@ -126,7 +126,7 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     while text[place:].strip():
         match = _TOKEN.match(text, place)
         if match is None:
-            raise Invalid(f"{text[place:].strip()[:30]!r} is no part of an assertion", code="invalid_assertion")
+            raise Invalid(f"{text[place:].strip()[:30]!r} is not part of an assertion", code="invalid_assertion")
         place = match.end()
         yield str(match.lastgroup), match.group(str(match.lastgroup))
 
@@ -178,7 +178,7 @@ class _Reader:
     def _call(self) -> Formula:
         kind, name = self._next()
         if kind != "word" or self.left != "(":
-            raise Invalid(f"{name!r} is no fact", code="invalid_assertion")
+            raise Invalid(f"{name!r} is not a fact", code="invalid_assertion")
         self._expect("(")
         args: list[Literal] = []
         options: dict[str, Literal] = {}
@@ -198,7 +198,7 @@ class _Reader:
         if word[0] == "word" and word[1].lower() not in {"true", "false"}:
             self._at += 1
             if not self._accept("="):
-                raise Invalid(f"{name} takes literals, and {word[1]!r} is none", code="invalid_assertion")
+                raise Invalid(f"{name} takes literals, and {word[1]!r} is not one", code="invalid_assertion")
             options[word[1]] = self._literal()
         else:
             args.append(self._literal())
@@ -217,17 +217,17 @@ class _Reader:
             return float(text)
         if text.lower() in {"true", "false"}:
             return text.lower() == "true"
-        raise Invalid(f"{text!r} is no literal", code="invalid_assertion")
+        raise Invalid(f"{text!r} is not a literal", code="invalid_assertion")
 
     def _number(self) -> float:
         value = self._literal()
         if not isinstance(value, float):
-            raise Invalid(f"{value!r} is no number", code="invalid_assertion")
+            raise Invalid(f"{value!r} is not a number", code="invalid_assertion")
         return value
 
     def _next(self) -> tuple[str, str]:
         if self._at >= len(self._tokens):
-            raise Invalid("it ends too early", code="invalid_assertion")
+            raise Invalid("the assertion ends too early", code="invalid_assertion")
         self._at += 1
         return self._tokens[self._at - 1]
 
@@ -252,10 +252,10 @@ def _unescaped(text: str) -> str:
 def _fact(name: str, args: tuple[Literal, ...], options: dict[str, Literal]) -> AssertionFact:
     plain = _SAME_AS.get(name, name)
     if plain not in _TAKES:
-        raise Invalid(f"nothing here can look at {name!r}", code="invalid_assertion")
+        raise Invalid(f"there is no check of {name!r}", code="invalid_assertion")
     takes = _TAKES[plain]
     if len(args) != len(takes) or not all(isinstance(arg, kind) for arg, kind in zip(args, takes, strict=True)):
-        raise Invalid(f"{name} is given {args!r}", code="invalid_assertion")
+        raise Invalid(f"{name} does not take {args!r}", code="invalid_assertion")
     where = None
     if plain == "file_contains" and set(options) == {"sheet", "cell"}:
         where = (str(options["sheet"]), str(options["cell"]))
@@ -274,4 +274,4 @@ def _compiles(name: str, pattern: str) -> None:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise Invalid(f"{name} is given a pattern that is none: {error}", code="invalid_assertion") from error
+        raise Invalid(f"{name} has an invalid pattern: {error}", code="invalid_assertion") from error

@@ -59,7 +59,7 @@ class SevenZip:
 
         Raises:
             Invalid: it is no 7z archive, damaged, or the password does not fit.
-            EvaluatorFailed: it is packed in a way that is not known here.
+            EvaluatorFailed: it is packed in an unsupported way.
         """
         self._data, self._password, self.locked = data, password, False
         self.entries: list[SevenZipEntry] = []
@@ -80,11 +80,11 @@ class SevenZip:
 
     def _directory(self) -> bytes:
         if self._data[:6] != SIGNATURE or len(self._data) < _START:
-            raise Invalid("the file is no 7z archive", code="not_an_archive")
+            raise Invalid("the file is not a 7z archive", code="not_an_archive")
         start, size = (int.from_bytes(self._data[at : at + 8], "little") for at in (12, 20))
         header = self._data[_START + start : _START + start + size]
         if size > MAX_HEADER or len(header) != size:
-            raise Invalid("the archive is cut off", code="archive_truncated")
+            raise Invalid("the archive is truncated", code="archive_truncated")
         _check(header, int.from_bytes(self._data[28:32], "little"))
         while header[:1] == bytes([_ENCODED]):
             folders = _Reader(header[1:]).streams()
@@ -102,7 +102,7 @@ class SevenZip:
             return
         kind, folders = reader.byte(), list[Folder]()
         if kind == _EXTRA:
-            raise EvaluatorFailed("the archive has properties that are not known here", code="archive_not_supported")
+            raise EvaluatorFailed("the archive has unsupported properties", code="archive_not_supported")
         if kind == _STREAMS:
             folders, kind = reader.streams(), reader.byte()
         if kind == _FILES:
@@ -217,9 +217,7 @@ class _Reader:
             flags = self.byte()
             method = self.take(flags & 0xF)
             if flags & 0xD0:
-                raise EvaluatorFailed(
-                    "the archive is packed in a way that is not known here", code="archive_not_supported"
-                )
+                raise EvaluatorFailed("the archive is packed in an unsupported way", code="archive_not_supported")
             steps.append((method, self.take(self.number(1024)) if flags & 0x20 else b""))
         feeds = {}
         for _ in range(len(steps) - 1):

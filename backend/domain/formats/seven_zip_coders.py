@@ -52,7 +52,7 @@ def undone(data: bytes, coder: Coder, password: str) -> bytes:
     }
     if coder.method not in known:
         raise EvaluatorFailed(
-            f"the archive is packed by a method that is not known here: {coder.method.hex()}",
+            f"the archive is packed by an unsupported method: {coder.method.hex()}",
             code="archive_not_supported",
         )
     try:

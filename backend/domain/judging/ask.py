@@ -67,9 +67,7 @@ def judge(
             instead.
     """
     if not question.criteria:
-        raise EvaluatorFailed(
-            "a judge was asked, but nothing of the task is for it to judge", code="task_has_no_criteria"
-        )
+        raise EvaluatorFailed("the task has nothing for a judge", code="task_has_no_criteria")
     steps, config, key = question.steps, question.judge, question.sha256
     shown = picture_positions(steps, config.pictures)
     if not shown:

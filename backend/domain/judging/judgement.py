@@ -90,9 +90,7 @@ class Judgement(Frozen):
             EvaluatorFailed: it was given others, votes are missing, or a vote does not fit the criteria.
         """
         if tuple(criteria) != self.criteria:
-            raise EvaluatorFailed(
-                "the judge was asked for other criteria than those of the task", code="judge_evidence_mismatch"
-            )
+            raise EvaluatorFailed("the judge had other criteria than the task", code="judge_evidence_mismatch")
         votes = self._read()
         return tuple(_majority(criterion.name, [vote[criterion.name] for vote in votes]) for criterion in criteria)
 
@@ -104,7 +102,7 @@ class Judgement(Frozen):
         """
         majority = next((verdict for verdict in self.verdicts(criteria) if verdict.name == name), None)
         if majority is None:
-            raise EvaluatorFailed(f"the judge was not asked for {name[:100]!r}", code="judge_evidence_mismatch")
+            raise EvaluatorFailed(f"the judge has no criterion {name[:100]!r}", code="judge_evidence_mismatch")
         share = sum(vote[name].reached for vote in self._read()) / len(self.votes)
         agree = round(share * len(self.votes)) if majority.reached else round((1 - share) * len(self.votes))
         words = f"{agree} of {len(self.votes)} votes of {self.judge.model}: " if len(self.votes) > 1 else ""

@@ -133,6 +133,6 @@ def settle(desktop: Desktop, clock: Clock, wait: Settle) -> float:
         desktop.wait_stable(quiet=wait.quiet, timeout=wait.timeout)
     except GuestRefused as error:
         raise GuestLost(
-            f"the desktop could not say whether its screen is still: {error.message}", code="desktop_unresponsive"
+            f"the desktop could not report whether its screen is still: {error.message}", code="desktop_unresponsive"
         ) from error
     return clock.now() - before

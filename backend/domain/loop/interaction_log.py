@@ -22,4 +22,4 @@ def log_after(desktop: Desktop, since: int) -> list[Interaction]:
             return entries
         entries += more
         since = max(since, *(entry.number for entry in more))
-    raise GuestLost("the desktop's log of interactions is endless", code="guest_protocol_error")
+    raise GuestLost("the desktop's log of interactions does not end", code="guest_protocol_error")

@@ -56,13 +56,13 @@ def from_detector(boxes: Sequence[Mapping[str, Any]], screen: ScreenSize) -> lis
     """What a detector says, as `PerceptionTools.detect` gives it.
 
     Raises:
-        ModelApiFailed: it is no list of boxes.
+        ModelApiFailed: it is not a list of boxes.
     """
     try:
         elements = [_detected(each, screen) for each in boxes[:MOST_PER_SOURCE]]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise ModelApiFailed(
-            f"the element detector's answer is no list of boxes: {error!r}"[:300], code="detector_failed"
+            f"the element detector's answer is not a list of boxes: {error!r}"[:300], code="detector_failed"
         ) from error
     return [each for each in elements if each.width > 0 and each.height > 0]
 

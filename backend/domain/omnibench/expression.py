@@ -81,7 +81,7 @@ def compile_function(source: str, values: Values) -> CompiledExpression:
     try:
         module = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise Invalid(f"it is no Python: {error}", code="invalid_expression") from error
+        raise Invalid(f"not Python: {error}", code="invalid_expression") from error
     if not any(isinstance(part, ast.FunctionDef) and part.name == FUNCTION for part in module.body):
         raise Invalid(f"it defines no {FUNCTION}()", code="invalid_expression")
     options = {"source": source, "values": dict(values)}

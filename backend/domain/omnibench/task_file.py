@@ -167,4 +167,4 @@ def _complete(subtask: Subtask, values: Mapping[str, JSON], path: str) -> None:
     sets: Sequence[Mapping[str, JSON]] = subtask.available_parameters
     lacking = sorted(set(sets[0]).intersection(*sets) - set(values))
     if lacking:
-        raise Invalid(f"it lacks {lacking[0]!r}, which every set of the pool has", code="invalid_subtask", path=path)
+        raise Invalid(f"it lacks {lacking[0]!r}, which every other set has", code="invalid_subtask", path=path)

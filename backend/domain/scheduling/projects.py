@@ -66,6 +66,6 @@ def read(text: str, path: str) -> dict[str, int]:
         if not name or not number.isascii() or not number.isdigit() or len(number) > _DIGITS:
             raise Invalid(f"expected words like k8s=8, not {word[:50]!r}", code="invalid_project_limits", path=path)
         if name in numbers:
-            raise Invalid(f"{name[:50]} is there twice: leave one", code="invalid_project_limits", path=path)
+            raise Invalid(f"{name[:50]} occurs twice", code="invalid_project_limits", path=path)
         numbers[name] = int(number)
     return numbers

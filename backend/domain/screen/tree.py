@@ -241,7 +241,7 @@ def _parse(xml: str, reader: _Reader | None) -> None:
     try:
         parser.Parse(xml.encode(errors="replace"), True)
     except expat.ExpatError as error:
-        raise Invalid(f"the accessibility tree is no XML: {error}", code="invalid_accessibility_tree") from error
+        raise Invalid(f"the accessibility tree is not XML: {error}", code="invalid_accessibility_tree") from error
 
 
 def _check_length(xml: str) -> None:
@@ -266,4 +266,4 @@ def _connect(parser: expat.XMLParserType, reader: _Reader, *, resolving: bool) -
 
 
 def _refuse(*_: object) -> None:
-    raise Invalid("the accessibility tree has a document type, which none needs", code="invalid_accessibility_tree")
+    raise Invalid("the accessibility tree has a document type, which is not allowed", code="invalid_accessibility_tree")

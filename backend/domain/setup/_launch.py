@@ -100,5 +100,5 @@ def _await_window(desktop: Desktop, program: str, before: int) -> None:
     """A program that shows its file in a window that is there already makes no new one: that is no failure."""
     look_again(desktop, lambda: len(desktop.windows()) > before, looks=_LOOKS)
     if not desktop.windows():
-        raise TaskSetupFailed(f"{program} was started and no window of it appeared", code="window_not_opened")
+        raise TaskSetupFailed(f"{program} was started, but no window opened", code="window_not_opened")
     desktop.wait_stable(quiet=_QUIET, timeout=_SETTLE)

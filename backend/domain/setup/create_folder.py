@@ -25,5 +25,5 @@ class CreateFolder:
         done = context.desktop.run_python(f"import os; os.makedirs(os.path.expanduser({path!r}), exist_ok=True)")
         if done.returncode != 0:
             raise TaskSetupFailed(
-                f"the folder {path!r} could not be made: {done.error.strip()[-300:]}", code="command_failed"
+                f"the folder {path!r} could not be created: {done.error.strip()[-300:]}", code="command_failed"
             )

@@ -71,5 +71,5 @@ def _play(desktop: Desktop, step: OracleStep, number: int) -> None:
 
     if not look_again(desktop, done, looks=step.patience):
         raise TaskSetupFailed(
-            f"its step {number} ({describe(step)}) waited {step.patience} times in vain", code="step_timeout"
+            f"its step {number} ({describe(step)}) timed out after {step.patience} tries", code="step_timeout"
         )

@@ -84,7 +84,7 @@ def _place(desktop: Desktop, window: Window, **placement: Any) -> Window:
         numbers = {key: int(placed[key]) for key in ("x", "y", "width", "height")}
     except (TypeError, KeyError, ValueError) as error:
         raise TaskSetupFailed(
-            f"the desktop did not say where it put the window {window.title!r}", code="window_not_perturbed"
+            f"the desktop did not report where the window is: {window.title!r}", code="window_not_perturbed"
         ) from error
     return window.model_copy(update=numbers)
 
@@ -164,7 +164,7 @@ def _open_over(desktop: Desktop, program: str) -> None:
     desktop.launch([program])
     if not look_again(desktop, lambda: bool(fresh()), looks=_LOOKS):
         raise TaskSetupFailed(
-            f"{program} was opened to clutter the screen and no window of it appeared", code="window_not_opened"
+            f"{program} was opened to clutter the screen, but no window opened", code="window_not_opened"
         )
     desktop.wait_stable(quiet=_QUIET, timeout=_SETTLE)  # Until then a program may still be naming its window.
     windows = fresh()

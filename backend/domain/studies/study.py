@@ -114,7 +114,10 @@ def _check_factor(factor: Factor) -> None:
         )
     if field in _SAME:
         raise Invalid(
-            f"pairs share {field}, so it is no factor", code="invalid_study", path=path, hint="Set it in the base."
+            f"pairs share {field}, so it cannot be a factor",
+            code="invalid_study",
+            path=path,
+            hint="Set it in the base.",
         )
     if field not in RunConfig.model_fields:
         known = ", ".join(sorted(set(RunConfig.model_fields) - _SAME))
@@ -126,7 +129,7 @@ def _check_factor(factor: Factor) -> None:
     words = [level_words(level) for level in factor.levels]
     twice = sorted({word for word in words if words.count(word) > 1})
     if twice:
-        raise Invalid(f"the level {twice[0]} is there twice", code="invalid_study", path=path)
+        raise Invalid(f"the level {twice[0]} occurs twice", code="invalid_study", path=path)
 
 
 class DesignCell(NamedTuple):
@@ -221,7 +224,7 @@ def _value(factor: str, level: JSON, study: StudyConfig) -> JSON:
         return level
     match = _SIZE.fullmatch(level)
     if match is None:
-        raise Invalid(f"{level!r} is no size such as 1280x800", code="invalid_study", path=_path(study, factor, level))
+        raise Invalid(f"{level!r} is not a size like 1280x800", code="invalid_study", path=_path(study, factor, level))
     width, height = int(match[1]), int(match[2])
     return {"width": width, "height": height} if factor == "screen" else [width, height]
 

@@ -67,7 +67,7 @@ async def next_observation(
     paused = status.held and again
     if not agent_channel_store.has_broker():
         raise Unavailable(
-            "there is no broker, so nobody outside can act",
+            "no broker is configured, so no agent outside can act",
             code="broker_not_configured",
             hint="Set REDIS_URL, or use `deskarena up`.",
         )
@@ -124,7 +124,7 @@ async def give(status: Pass, index: int, attempt: int | None, message: Mapping[s
     """
     if status.attempt_id is None or attempt not in {None, status.attempt}:
         raise Conflict(
-            f"nothing waits for an answer: the episode is {status.state}",
+            f"the episode is {status.state}: it is not waiting for an answer",
             code="episode_not_waiting",
             hint="Ask for an observation.",
         )
@@ -135,11 +135,13 @@ async def give(status: Pass, index: int, attempt: int | None, message: Mapping[s
     result = await agent_channel_store.say(status.attempt_id, str(index), message, fresh=fresh)
     if result is ReplyStatus.AWAY:
         raise Unavailable(
-            "the broker is away", code="broker_unavailable", hint="Post the same answer again: it is carried out once."
+            "the broker is unavailable",
+            code="broker_unavailable",
+            hint="Post the same answer again: it is performed only once.",
         )
     if result is ReplyStatus.OTHER:
         raise Conflict(
-            f"another answer was given to step {index}",
+            f"step {index} already has another answer",
             code="answer_already_given",
             hint="Ask for the next observation.",
         )
@@ -147,7 +149,7 @@ async def give(status: Pass, index: int, attempt: int | None, message: Mapping[s
         if waiting is None and status.running:
             # After a broker's restart the waiting step is known once the worker has sent it again.
             raise Unavailable(
-                "the worker has shown no step yet, or not again",
+                "the worker has not published a step yet",
                 code="observation_not_ready",
                 hint="Post the same answer again.",
             )
@@ -171,12 +173,12 @@ async def picture(status: Pass, index: int | None) -> StoredObservation:
     got = await agent_channel_store.latest_seen(attempt, picture=True) if attempt is not None else None
     if got is None and status.running:
         raise Unavailable(
-            "the worker has shown no step yet, or not again",
+            "the worker has not published a step yet",
             code="observation_not_ready",
             hint="Ask again in a moment.",
         )
     if attempt is None or got is None or not got.picture:
-        raise Conflict("there is no picture now", code="picture_not_ready", hint="Ask for an observation first.")
+        raise Conflict("there is no picture yet", code="picture_not_ready", hint="Ask for an observation first.")
     if index is not None and index != got.index:
         raise Conflict(
             f"the newest picture is of step {got.index}, not {index}",

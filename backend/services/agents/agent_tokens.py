@@ -89,12 +89,12 @@ def issue(session: Session, episode_id: UUID, *, agents: frozenset[str] = REMOTE
     agent = str(run.config.get("agent"))
     if agent not in agents:
         raise Conflict(
-            f"the agent of this run is {agent!r}: nobody outside acts in it",
+            f"the agent of this run is {agent!r}, which takes no answers from outside",
             code="agent_not_remote",
             hint="Submit it as `remote`.",
         )
     if EpisodeState(episode.state) not in {EpisodeState.WAITING, EpisodeState.RUNNING}:
-        raise Conflict(f"the episode is {episode.state}: nothing can be done in it any more", code="episode_ended")
+        raise Conflict(f"the episode has ended: it is {episode.state}", code="episode_ended")
     token = PREFIX + secrets.token_urlsafe(32)
     episode.token_sha256 = token_hash(token)
     return token
@@ -110,7 +110,8 @@ def opened(session: Session, token: str) -> Pass:
     rows = repository.by_hash(session, token_hash(token)) if token.startswith(PREFIX) else None
     if rows is None:
         raise InvalidToken(
-            "this is no token of an episode", hint="POST /api/v1/episodes/{id}/agent-token gives one; it is shown once."
+            "this is not the token of an episode",
+            hint="POST /api/v1/episodes/{id}/agent-token creates one; it is shown once.",
         )
     episode, run, row, attempt = rows
     return Pass(
@@ -157,7 +158,7 @@ def given_up(session: Session, token: str) -> Pass:
     attempt = attempts.get(session, status.attempt_id) if status.attempt_id is not None else None
     if rows is None or attempt is None or attempt.state != AttemptState.LOST:
         raise Conflict(
-            f"nothing can be given up: the episode is {status.state}",
+            f"the episode is {status.state}: there is nothing to give up",
             code="episode_not_waiting",
             hint="Read its state: GET /api/v1/agent.",
         )

@@ -45,22 +45,22 @@ def checked_url(url: str) -> SplitResult:
     """
     if len(url) > LONGEST_URL:
         raise Invalid(
-            f"an address of {len(url)} characters", code="invalid_url", hint=f"At most {LONGEST_URL} are allowed."
+            f"the address has {len(url)} characters", code="invalid_url", hint=f"At most {LONGEST_URL} are allowed."
         )
     if url != url.strip() or any(ord(letter) < ord(" ") or ord(letter) == 0x7F for letter in url):  # noqa: PLR2004 - DEL
-        raise Invalid(f"{url!r} has control characters or outer blanks", code="invalid_url")
+        raise Invalid(f"{url!r} has control characters or surrounding spaces", code="invalid_url")
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise Invalid(f"{url!r} is no address: {error}", code="invalid_url") from error
+        raise Invalid(f"{url!r} is not an address: {error}", code="invalid_url") from error
     if parts.scheme not in _SCHEMES:
         raise Invalid(f"{url!r} is neither http nor https", code="invalid_url")
     if not parts.hostname or port == 0:
         raise Invalid(f"{url!r} names no host", code="invalid_url")
     if "@" in parts.netloc or "\\" in url:
         raise Invalid(
-            f"{parts.scheme}://...@{parts.hostname} carries a user name: none is ever sent", code="invalid_url"
+            f"{parts.scheme}://...@{parts.hostname} contains a user name, which is never sent", code="invalid_url"
         )
     return parts
 
@@ -105,7 +105,7 @@ def _refuse_private(host: str, addresses: Iterable[str]) -> None:
     inside = [address for address in addresses if not is_public(address)]
     if inside:
         raise Invalid(
-            f"{host} is {inside[0]}, which is not an address of the public network",
+            f"{host} is {inside[0]}, which is not on the public network",
             code="private_address",
-            hint="A mirror inside your own network: name its host in DESKARENA_WEB_PRIVATE_HOSTS.",
+            hint="For a mirror in your own network, add its host to DESKARENA_WEB_PRIVATE_HOSTS.",
         )

@@ -103,7 +103,9 @@ def _origin(url: str) -> tuple[str, str, int | None]:
         parts = urlsplit(url)
         return parts.scheme, (parts.hostname or "").lower(), parts.port
     except ValueError as error:
-        raise WebFailed(f"a redirect leads to {url[:200]!r}, which is no address", code="invalid_redirect") from error
+        raise WebFailed(
+            f"a redirect leads to {url[:200]!r}, which is not an address", code="invalid_redirect"
+        ) from error
 
 
 def _read(response: httpx.Response, most: int, url: str) -> bytes:
@@ -146,7 +148,7 @@ class _CheckedNetwork(NetworkBackend):
         raise problem or httpcore.ConnectError(f"{host} has no address")
 
     def connect_unix_socket(self, *_: Any, **__: Any) -> NetworkStream:
-        raise Invalid("no socket of this machine is ever asked", code="private_address")
+        raise Invalid("Unix sockets are not allowed", code="private_address")
 
     def sleep(self, seconds: float) -> None:
         self._plain.sleep(min(seconds, _remaining(self._deadline)))

@@ -157,13 +157,13 @@ def _decide(session: Session, subject: "_JudgementInput", request: retry_policy.
     run = runs.lock(session, subject.episode.run_id)
     episode = episodes.lock(session, subject.episode.id)
     if run is None or episode is None or EpisodeState(episode.state) is not EpisodeState.LOST:
-        raise Conflict(f"the episode {subject.episode.id} is not lost any more", code="episode_not_lost")
+        raise Conflict(f"the episode {subject.episode.id} is no longer lost", code="episode_not_lost")
     if RunState(run.state) is RunState.CANCELLED:
         raise Conflict("Cancelled runs cannot be retried.", code="run_cancelled", hint="Submit a new run.")
     if not subject.counts:
         hint = "Say that the new score counts: --make-current, or `make_current`: true."
         raise Conflict(
-            f"the episode {episode.id} has no score that could count instead", code="episode_not_scored", hint=hint
+            f"the episode {episode.id} has no current score to replace", code="episode_not_scored", hint=hint
         )
     return retry_policy.repeat(session, run, episode, subject.before, request)
 
@@ -258,7 +258,7 @@ def finish(
     locked = episodes.lock(session, episode.id)
     attempt = attempt_repository.get(session, row.attempt_id)
     if run is None or locked is None or attempt is None:
-        raise NotFound(f"the episode {row.episode_id} is gone", code="episode_not_found")
+        raise NotFound(f"the episode {row.episode_id} no longer exists", code="episode_not_found")
     other = row.task_id if row.task_id != locked.task_id else None
     gathered = job.plan.gathered if job.plan else ()
     judgement = EvaluationResult(
@@ -315,14 +315,14 @@ def _judgement_input(session: Session, episode_id: UUID, wish: ReevaluationOptio
     subject = _JudgementInput(episode, run, before, row, not other if wish.make_current is None else wish.make_current)
     task = task_of(session, row, run.config)
     if wish.judge is not None and not criteria_of(task):
-        raise Invalid(f"nothing of {row.key} is for a judge", code="task_not_judged", path="judge")
+        raise Invalid(f"{row.key} has nothing for a judge", code="task_not_judged", path="judge")
     if score_by_rule(task.evaluator, _ended_by(session, before)) is None:
         plan, _ = _plan(session, subject, ask=wish.judge is not None)
         if plan.missing:
             raise Invalid(
-                f"the evidence of {row.key} lacks what is asked for: {'; '.join(plan.missing)}",
+                f"the evidence of {row.key} is incomplete: {'; '.join(plan.missing)}",
                 code="evidence_incomplete",
-                hint="Run the task again: what was not gathered cannot be judged.",
+                hint="Run the task again to collect all of it.",
             )
     return subject
 

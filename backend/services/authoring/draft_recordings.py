@@ -125,7 +125,7 @@ def use(session: Session, draft_id: UUID, recording_id: UUID, *, by: Actor, stor
             code="recording_not_usable",
         )
     if not view.steps:
-        raise Invalid("nothing was done that could be played again", code="recording_empty", path="recording")
+        raise Invalid("the recording has no action to replay", code="recording_empty", path="recording")
     content = content_of(session, locked(session, draft_id))
     draft = change(session, draft_id, _changes(content, row.kind, view.steps), by=by, note=f"recorded {row.kind}")
     row.used_in_version = draft.version
@@ -149,7 +149,7 @@ def _task(content: DraftContent) -> Any:
             wrong[0],
             code="invalid_draft",
             path="setup",
-            hint="The set-up has to run before something is recorded after it.",
+            hint="The set-up must work before you record.",
         )
     if not wrong:
         return task

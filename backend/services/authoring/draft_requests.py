@@ -151,7 +151,7 @@ def _check_endpoint(session: Session, name: str) -> None:
         known = ", ".join(view.name for view in offers.values() if view.ok) or "none"
         why = offer.reason if offer is not None else f"no worker knows the endpoint {name[:100]!r}"
         raise Invalid(
-            why or "it cannot be used",
+            why or "this endpoint cannot be used",
             code="endpoint_not_usable",
             path="endpoint",
             hint=f"Ready: {known}. See docs/models.md.",

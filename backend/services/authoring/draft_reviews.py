@@ -47,19 +47,19 @@ def submit(session: Session, draft_id: UUID, *, noop_justification: str = "") ->
     trial = latest_trial(session, draft)
     if trial is None or not trial.current:
         raise Conflict(
-            "the draft was not tried as it is now",
+            "the draft has not been tried since its last change",
             code="draft_not_tried",
-            hint="Try it, and submit it when it is sound.",
+            hint="Try it, then submit it.",
         )
     if not trial.done:
-        raise Conflict("the try is still running", code="trial_running", hint="Wait until all three runs have ended.")
+        raise Conflict("the trial is still running", code="trial_running", hint="Wait until all three runs have ended.")
     if trial.only_noop and not words:
         hint = "Say why that is right, or change set-up or checks."
         raise Invalid(trial.wrong[0], code="noop_explanation_needed", path="noop_justification", hint=hint)
     if not trial.sound and not trial.only_noop:
         why = "; ".join(trial.wrong) or trial.unknown
         raise Conflict(
-            f"the try did not find the task sound: {why}",
+            f"the trial did not show that the task is sound: {why}",
             code="trial_failed",
             hint="Change the draft and try it again.",
         )
@@ -125,7 +125,7 @@ def _review(  # noqa: PLR0913, PLR0917 - one review
         raise Conflict(
             f"the draft has changed: version {draft.version} is in review",
             code="draft_changed",
-            hint="Look at it again.",
+            hint="Review the new version.",
         )
     refusal = may_review(session, draft, by)
     if refusal:

@@ -114,7 +114,9 @@ def check_complete(content: DraftContent) -> None:
     wrong = lint(task_of(content), assets_of(content))
     if wrong:
         more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-        raise Invalid(f"{wrong[0]}{more}", code="invalid_draft", path="draft", hint="The draft's page lists all of it.")
+        raise Invalid(
+            f"{wrong[0]}{more}", code="invalid_draft", path="draft", hint="The draft's page lists all problems."
+        )
 
 
 def scratch(session: Session, content: DraftContent, task: DomainTask, store: ArtifactStore) -> TaskSet:

@@ -168,7 +168,7 @@ def content_of(session: Session, draft: TaskDraft, number: int | None = None) ->
         raise NotFound(
             f"the draft {draft.id} has no version {number}",
             code="version_not_found",
-            hint=f"Its newest is {draft.version}.",
+            hint=f"The newest is {draft.version}.",
         )
     return DraftContent.model_validate(row.content)
 
@@ -200,10 +200,10 @@ def _check_benchmark(session: Session, name: str) -> None:
     known = benchmark_repository.by_name(session, name)
     if SHIPPED.fullmatch(name) or (known is not None and known.kind != KIND):
         raise Invalid(
-            f"{name!r} can take no own tasks",
+            f"{name!r} does not take your own tasks",
             code="benchmark_not_writable",
             path="benchmark",
-            hint="Name another one, for example `own`.",
+            hint="Choose another, for example `own`.",
         )
 
 
@@ -211,7 +211,7 @@ def _check_key(session: Session, project_id: UUID, benchmark: str, content: Draf
     known = repository.open_one(session, project_id, benchmark, content.domain, content.name)
     if known is not None:
         hint = f"Edit that one, or choose another name: /tasks/drafts/{known.id}"
-        raise Conflict(f"there is a draft of {content.key} for {benchmark} already", code="draft_exists", hint=hint)
+        raise Conflict(f"a draft of {content.key} for {benchmark} already exists", code="draft_exists", hint=hint)
 
 
 def _add_version(session: Session, draft: TaskDraft, content: DraftContent, by: Actor, note: str) -> None:
@@ -219,7 +219,7 @@ def _add_version(session: Session, draft: TaskDraft, content: DraftContent, by: 
     for name, sha256 in content.assets.items():
         if sha256 not in assets:
             raise Invalid(
-                "no such file was uploaded for this draft",
+                "this file was not uploaded for the draft",
                 code="file_not_uploaded",
                 path=f"assets.{name}",
                 hint="Upload it first.",

@@ -51,7 +51,7 @@ def import_benchmark(
     twice = [key for key, number in keys.items() if number > 1]
     if twice:
         raise Invalid(
-            f"{twice[0]} is there {keys[twice[0]]} times",
+            f"{twice[0]} occurs {keys[twice[0]]} times",
             code="invalid_benchmark",
             path=name,
             hint="Domain and name identify a task.",

@@ -47,6 +47,9 @@ def without_variant(session: Session, task_set_id: UUID, variant: str | None, ch
     if len(lacking) == len(chosen):
         known = ", ".join(known_variants(session, task_set_id)) or "none"
         raise Invalid(
-            f"no chosen task has the variant {variant}", code="unknown_variant", path="variant", hint=f"Known: {known}."
+            f"no selected task has the variant {variant}",
+            code="unknown_variant",
+            path="variant",
+            hint=f"Known: {known}.",
         )
     return lacking

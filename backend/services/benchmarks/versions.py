@@ -50,10 +50,10 @@ def task_set_named(session: Session, name: str) -> TaskSet:
         return latest_task_set(session, benchmark)
     if not number.isdecimal():
         raise Invalid(
-            f"{number[:50]!r} is no version",
+            f"{number[:50]!r} is not a version",
             code="invalid_version",
             path=name[:100],
-            hint="Write benchmark@2, for example.",
+            hint="For example benchmark@2.",
         )
     versions = list_task_sets(session, benchmark)
     for row in versions:

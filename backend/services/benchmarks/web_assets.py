@@ -98,7 +98,9 @@ def list_assets(
     users = users_of(session, latest_task_set(session, name).id)
     for glob in tasks:
         if not any(fnmatchcase(key, glob) for keys in users.values() for key in keys):
-            raise NotFound(f"{glob!r} matches no task of {name!r} that needs a file of the web", code="asset_not_found")
+            raise NotFound(
+                f"{glob!r} matches no task of {name!r} that needs a file from the web", code="asset_not_found"
+            )
     matches = [
         url
         for url, keys in users.items()

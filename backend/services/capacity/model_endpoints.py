@@ -119,7 +119,7 @@ class Endpoints:
         named = content.get("endpoints", {})
         if not isinstance(named, dict):
             raise Invalid(
-                "expected one table [endpoints.NAME] for each",
+                "expected a table [endpoints.NAME] for each endpoint",
                 code="invalid_models_file",
                 path=f"{self._file}: endpoints",
             )
@@ -152,7 +152,7 @@ class Endpoints:
             key = ""
         if not key.isprintable() or not key.isascii():
             raise MissingKey(
-                f"the key of the endpoint {endpoint.name!r} has characters that no header can carry",
+                f"the key of the endpoint {endpoint.name!r} has characters that a header cannot carry",
                 code="endpoint_key_invalid",
             )
         return endpoint.model_copy(update={"key": SecretStr(key)})
@@ -180,7 +180,7 @@ class Endpoints:
         try:
             content = tomllib.loads(data.decode())
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise Invalid(f"it is no TOML: {error}", code="invalid_models_file", path=str(self._file)) from error
+            raise Invalid(f"not valid TOML: {error}", code="invalid_models_file", path=str(self._file)) from error
         if unknown := set(content) - {"endpoints", "prices"}:
             known = "Known: [endpoints.NAME] and [[prices]]."
             raise Invalid(

@@ -23,7 +23,7 @@ class TaskSecrets:
             TaskSetupFailed: it is missing, or others can read it; the message says where to put it.
         """
         if not _NAME.fullmatch(name):
-            raise TaskSetupFailed(f"{name[:80]!r} is no name of a secret", code="invalid_secret_name")
+            raise TaskSetupFailed(f"{name[:80]!r} is not a valid name of a secret", code="invalid_secret_name")
         file = self._folder / name
         try:
             open_to = file.stat().st_mode & _OTHERS

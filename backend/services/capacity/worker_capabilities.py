@@ -167,7 +167,7 @@ def capabilities(session: Session) -> Capabilities:
     online = [row for row in recent if row.heartbeat_at >= fresh and row.state == "online"]
     if not recent:
         raise Unavailable(
-            "no worker has registered yet, so it is unknown what can run",
+            "no worker has registered yet",
             code="no_worker",
             hint="Start one with `deskarena up`, or wait a few seconds if it is just starting.",
         )
@@ -235,9 +235,7 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
     if offer is None:
         raise _unknown("agent", config.agent, can.agents, path="agent")
     if offer.get("reason"):
-        raise Unavailable(
-            f"the agent {config.agent!r} does not work here: {offer['reason']}", code="agent_not_runnable"
-        )
+        raise Unavailable(f"the agent {config.agent!r} cannot run here: {offer['reason']}", code="agent_not_runnable")
     _check_provider(can, config.provider)
     _check_image(can, config)
     chosen: dict[str, Any] = {
@@ -289,9 +287,9 @@ def _check_provider(can: Capabilities, name: str) -> None:
     if provider is None:
         raise _unknown("provider", name, can.providers, path="provider")
     if not provider.get("ok"):
-        reason = provider.get("reason") or "no reason was given"
+        reason = provider.get("reason") or "no reason given"
         raise Unavailable(
-            f"the provider {name!r} does not work here: {reason}",
+            f"the provider {name!r} cannot be used here: {reason}",
             code="provider_not_runnable",
             hint="`deskarena doctor` says more.",
         )
@@ -307,10 +305,10 @@ def _check_image(can: Capabilities, config: RunConfig) -> None:
     if image_offer is None and len(usable) > len({offer.os for offer in usable}):
         names = ", ".join(offer.name for offer in usable)
         raise Invalid(
-            f"{config.provider} has several images: which?",
+            f"{config.provider} has several images: choose one",
             code="image_ambiguous",
             path="desktop_image",
-            hint=f"One of {names}; or name one in DESKARENA_DEFAULT_IMAGE.",
+            hint=f"One of {names}, or set DESKARENA_DEFAULT_IMAGE.",
         )
     if image_offer is not None and image_offer.reason:
         raise Unavailable(
@@ -333,10 +331,10 @@ def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
     instance = _validated(schema, params, path="params", owner=f"the agent {agent!r}")
     if "model" in schema.model_fields and not getattr(instance, "model", ""):
         raise Invalid(
-            f"the agent {agent!r} asks a model: which?",
+            f"the agent {agent!r} needs a model",
             code="model_missing",
             path="params.model",
-            hint="For example --param model=NAME.",
+            hint="Choose one: --param model=NAME.",
         )
     return instance.model_dump(mode="json", by_alias=True)
 

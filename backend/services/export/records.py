@@ -86,7 +86,10 @@ def _recorded(
 def _score(row: TrainingEpisode) -> float:
     """Only scored attempts are requested: submissions judged by people have no score, which is not 0."""
     if row.evaluation.score is None:
-        raise Conflict(f"the attempt {row.attempt.id} was handed in and has no score", code="attempt_not_scored")
+        raise Conflict(
+            f"the attempt {row.attempt.id} was submitted for people to judge and has no score",
+            code="attempt_not_scored",
+        )
     return row.evaluation.score
 
 

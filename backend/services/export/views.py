@@ -89,7 +89,7 @@ def check(query: Sequence[tuple[str, str]]) -> None:
     registry.load()
     name, file_format = values.get("form", "steps"), values.get("format", "jsonl")
     if name not in registry.names(PluginKind.TRAINING):
-        raise Invalid(f"there is no form {name[:80]!r}", code="unknown_format", path="form")
+        raise Invalid(f"there is no export format {name[:80]!r}", code="unknown_format", path="form")
     check_form(name, file_format, registry.lookup(PluginKind.TRAINING, name).columns)
 
 

@@ -72,7 +72,7 @@ def draw(session: Session, judge_id: UUID, size: int, seed: int) -> int:
     left = sorted(repository.judged_attempts(session, judge) - repository.drawn_attempts(session, judge.id))
     if not left:
         raise Invalid(
-            "nothing is left to draw from", code="nothing_to_review", path="size", hint="Run more judged tasks first."
+            "nothing is left to review", code="nothing_to_review", path="size", hint="Run more judged tasks first."
         )
     drawn = random.Random(seed).sample(left, min(size, len(left)))  # noqa: S311 - a draw that anybody can repeat.
     repository.add_items(
@@ -114,7 +114,7 @@ def give_verdicts(
     names = {criterion.name for criterion in criteria}
     if wrong := names ^ set(verdicts):
         raise Invalid(
-            f"every criterion needs a verdict, and no other: {', '.join(sorted(wrong))[:200]}",
+            f"give a verdict for exactly the task's criteria; wrong: {', '.join(sorted(wrong))[:200]}",
             code="invalid_answer",
             path="said",
         )
@@ -159,9 +159,9 @@ def progress(session: Session, judge: Judge) -> ReviewProgress:
 def _item(session: Session, judge_id: UUID, item_id: UUID, kind: JudgeKind) -> tuple[Judge, ReviewItem]:
     judge, item = get_judge(session, judge_id), repository.item(session, item_id)
     if item is None or item.judge_id != judge.id:
-        raise NotFound("there is no such item to review", code="review_item_not_found")
+        raise NotFound("Item not found.", code="review_item_not_found")
     if judge.kind != kind:
-        raise Invalid("this item wants another form of answer", code="invalid_answer", path="said")
+        raise Invalid("this item needs another form of answer", code="invalid_answer", path="said")
     return judge, item
 
 

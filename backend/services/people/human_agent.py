@@ -88,9 +88,7 @@ def desk(session: Session, run_id: UUID) -> HumanRunState:
     """
     run = get_run(session, run_id)
     if not is_human(session, run_id):
-        raise NotFound(
-            "nobody acts by hand in this run", code="run_not_human", hint="Submit one with the agent `human`."
-        )
+        raise NotFound("no person acts in this run", code="run_not_human", hint="Submit one with the agent `human`.")
     rows = [row for row in repository.newest(session, run_id) if row.Episode.state != EpisodeState.NOT_RUNNABLE]
     at, step = _next(run, rows)
     row = None if at is None else rows[at]
@@ -175,13 +173,13 @@ def begin(session: Session, run_id: UUID, episode_id: UUID, *, feasible: bool) -
     rows = repository.newest(session, run_id)
     if any(_under_way(row.Episode) for row in rows):
         raise Conflict(
-            "a task of this run is under way",
+            "another task of this run is in progress",
             code="task_in_progress",
             hint=f"Finish it first: open /runs/{run_id}/human.",
         )
     episode = _episode(session, run, episode_id)
     if episode.state != EpisodeState.WAITING:
-        raise Conflict(f"the task has begun already: it is {episode.state}", code="task_already_started")
+        raise Conflict(f"the task has already started: it is {episode.state}", code="task_already_started")
     _start(session, episode, {"feasible": feasible})
     return episode
 
@@ -248,14 +246,14 @@ def try_again(session: Session, run_id: UUID, episode_id: UUID, *, project: Proj
 def _locked(session: Session, run_id: UUID) -> Run:
     run = runs.lock(session, run_id)
     if run is None or not is_human(session, run_id):
-        raise NotFound("there is no such run in which a person acts", code="run_not_found")
+        raise NotFound("there is no run with this id in which a person acts", code="run_not_found")
     return run
 
 
 def _episode(session: Session, run: Run, episode_id: UUID) -> Episode:
     episode = episodes.lock(session, episode_id)
     if episode is None or episode.run_id != run.id:
-        raise NotFound("there is no such episode in this run", code="episode_not_found")
+        raise NotFound("this run has no such episode", code="episode_not_found")
     return episode
 
 

@@ -123,9 +123,9 @@ def _select_runs(known: Sequence[RunCondition], run_ids: Sequence[UUID]) -> list
     missing = [run_id for run_id in run_ids if run_id not in by_id]
     if missing:
         raise NotFound(
-            f"run {missing[0]} does not stand on this board",
+            f"run {missing[0]} is not on this leaderboard",
             code="run_not_ranked",
-            hint="Take runs of its ranked rows.",
+            hint="Choose runs of its ranked rows.",
         )
     return [by_id[run_id] for run_id in dict.fromkeys(run_ids)][:MOST]
 

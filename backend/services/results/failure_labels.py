@@ -146,14 +146,14 @@ def review(  # noqa: PLR0913 - what is said, and by whom
             f"there is no label {unknown[0]!r}",
             code="unknown_label",
             path="labels",
-            hint=f"There are {', '.join(sorted(KEYS))}.",
+            hint=f"Known: {', '.join(sorted(KEYS))}.",
         )
     failure = failure_of(session, episode_id)
     if failure is None:
         raise Conflict(
             f"the episode {episode_id} has not failed",
             code="episode_not_failed",
-            hint="Only what is scored below 1 has failed.",
+            hint="Only episodes with a score below 1 have failed.",
         )
     who = projects.person(session, project, person)
     repository.put(

@@ -61,7 +61,7 @@ def tasks_of(
         try:
             task = task_of(session, rows[each], {"variant": config.variant})
         except KeyError:
-            tasks[each] = UnreadableConfig("the task: it is gone")
+            tasks[each] = UnreadableConfig("the task: it no longer exists")
         except ValidationError as error:
             tasks[each] = UnreadableConfig(f"the task ({_first(error)})")
         except NotFound as error:

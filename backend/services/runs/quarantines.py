@@ -14,7 +14,7 @@ from backend.services.benchmarks.benchmarks import get_task
 def quarantine_task(session: Session, task_id: UUID, reason: str, actor: Actor) -> Quarantine:
     """Quarantines a task; an existing entry keeps its reason."""
     if not reason.strip():
-        raise Invalid("say why", code="invalid_request", path="reason")
+        raise Invalid("a reason is needed", code="invalid_request", path="reason")
     task = get_task(session, task_id)
     known = repository.quarantined(session, [task.id]).get(task.id)
     if known is not None:

@@ -122,10 +122,10 @@ def _need_judge(config: RunConfig, chosen: Sequence[Task]) -> None:
     """Rejects runs in which no task can be evaluated. If only some tasks need a judge, those are not runnable."""
     if not has_judge(config) and all(task.requires_judge for task in chosen):
         raise Invalid(
-            "a model judges every one of these tasks: which?",
+            "These tasks need a judge model.",
             code="judge_missing",
             path="judge",
-            hint="For example --judge endpoint=openai --judge model=NAME (docs/judges.md).",
+            hint="Pass --judge endpoint=NAME --judge model=NAME (docs/judges.md).",
         )
 
 

@@ -44,7 +44,7 @@ def update_scheduling(session: Session, run_id: UUID, tuning: SchedulingUpdate) 
         raise NotFound(f"there is no run {run_id}", code="run_not_found", hint="`deskarena run list` shows them.")
     if RunState(run.state) in _ENDED:
         hint = "" if run.state == RunState.CANCELLED else "`deskarena run retry` tries its lost episodes again."
-        raise Conflict(f"the run is {run.state}: nothing of it is given a slot any more", code="run_ended", hint=hint)
+        raise Conflict(f"the run is {run.state}: it gets no more slots", code="run_ended", hint=hint)
     values: dict[str, Any] = tuning.model_dump(exclude_unset=True)
     changed = {name: value for name, value in values.items() if getattr(run, name) != value}
     for name, value in changed.items():

@@ -142,11 +142,11 @@ def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preferenc
     """
     left, right = get_work(session, left_id), get_work(session, right_id)
     if left.id == right.id or left.task_id != right.task_id:
-        raise Invalid("expected two works of one task", code="invalid_pair", path="right")
+        raise Invalid("expected two submissions of one task", code="invalid_pair", path="right")
     values = {"id": uuid7(), "task_id": left.task_id, "left_id": left.id, "right_id": right.id}
     if not repository.choose(session, {**values, "preference": preferred.value, "actor_id": actor.id}):
         raise Conflict(
-            "you have judged this pair before",
+            "you have already judged this pair",
             code="pair_already_judged",
             hint="The first choice counts. Go on with the next pair.",
         )

@@ -34,7 +34,7 @@ def get_work(session: Session, work_id: UUID) -> Submission:
     """The work. Raises NotFound."""
     work = repository.get(session, work_id)
     if work is None:
-        raise NotFound("there is no such work", code="submission_not_found")
+        raise NotFound("Submission not found.", code="submission_not_found")
     return work
 
 
@@ -61,5 +61,5 @@ def read_file(session: Session, store: ArtifactStore, work_id: UUID, number: int
     """The bytes of one of a work's files, counted from 0. Raises NotFound."""
     work = get_work(session, work_id)
     if not 0 <= number < len(work.files):
-        raise NotFound("the work has no such file", code="file_not_found")
+        raise NotFound("The submission has no such file.", code="file_not_found")
     return store.get(str(work.files[number]["sha256"]))

@@ -104,7 +104,7 @@ async def frame(
     observation = await agent_channel.picture(await look(), index)
     media_type = str(observation.head.get("media_type"))
     if media_type not in SHOWN:
-        raise Invalid(f"the picture is {media_type!r}", code="invalid_request")
+        raise Invalid(f"unexpected type of picture: {media_type!r}", code="invalid_request")
     return Response(observation.picture, media_type=media_type, headers={"Cache-Control": "no-store"})
 
 

@@ -86,7 +86,7 @@ def oracle(content: DraftContent, typed: Typed) -> dict[str, Any]:
             "the solution cannot be read as steps",
             code="invalid_draft",
             path="oracle",
-            hint="Put it right in the JSON below.",
+            hint="Correct it in the JSON below.",
         )
     rows = draft_forms.moved(draft_forms.solution_typed(typed), do)
     if do == "add":
@@ -102,7 +102,7 @@ def whole(_content: DraftContent, typed: Typed) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise Invalid(f"expected JSON, {error}", code="invalid_draft", path="json") from error
     if not isinstance(content, dict):
-        raise Invalid("expected an object in braces", code="invalid_draft", path="json")
+        raise Invalid("expected a JSON object", code="invalid_draft", path="json")
     unset = {name: field.get_default(call_default_factory=True) for name, field in DraftContent.model_fields.items()}
     return {**{name: value for name, value in unset.items() if name not in {"domain", "name"}}, **content}
 

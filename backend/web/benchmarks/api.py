@@ -71,7 +71,7 @@ def import_from_url(
         raise Unavailable(
             error.message,
             code="download_failed",
-            hint=error.hint or "Ask again later, or download it and import the file.",
+            hint=error.hint or "Try again later, or download it and import the file.",
         ) from error
     with unit_of_work(edge.factory) as session:
         result = _imported(session, edge, loaded, body.name or body.kind, body.title)
@@ -186,7 +186,7 @@ def import_labels(
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise Invalid(f"it is no UTF-8 text: {error}", code="invalid_file", path="file") from error
+        raise Invalid(f"not UTF-8 text: {error}", code="invalid_file", path="file") from error
     rows, tasks = label_service.import_labels(session, name, text)
     return benchmarks_schemas.LabelResult(rows=rows, tasks=tasks)
 

@@ -96,9 +96,7 @@ def _unpacked(archive: BinaryIO) -> Iterator[Path]:
             with zipfile.ZipFile(archive) as files:
                 _unpack(files, folder)
         except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-            raise Invalid(
-                f"it is no zip file that can be read: {error}", code="archive_damaged", path="file"
-            ) from error
+            raise Invalid(f"the zip file cannot be read: {error}", code="archive_damaged", path="file") from error
         except OSError as error:
             failure = no_room(error)
             if failure is None:
@@ -129,7 +127,7 @@ def _place(folder: Path, entry: zipfile.ZipInfo) -> Path:
     path = PurePosixPath(entry.filename.replace("\\", "/"))
     linked = stat.S_ISLNK(entry.external_attr >> 16)
     if path.is_absolute() or ".." in path.parts or linked or "\x00" in entry.filename:
-        raise Invalid(f"{entry.filename[:120]!r} leads out of the zip", code="archive_unsafe", path="file")
+        raise Invalid(f"{entry.filename[:120]!r} leads outside the zip file", code="archive_unsafe", path="file")
     return folder.joinpath(*path.parts)
 
 

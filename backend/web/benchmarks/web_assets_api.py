@@ -67,9 +67,9 @@ def fetch(edge: EdgeDep, name: Name, body: FetchRequest) -> AssetView:
         return AssetView.model_validate(before)
     if not _turns.acquire(blocking=False):
         raise Unavailable(
-            f"{MOST_AT_ONCE} files are being fetched already",
+            f"{MOST_AT_ONCE} files are already being downloaded",
             code="too_many_downloads",
-            hint="Ask again when one is done.",
+            hint="Try again when one is done.",
         )
     try:
         return _fetched(edge, name, body.url)
@@ -85,7 +85,7 @@ def _fetched(edge: AppContext, name: str, url: str) -> AssetView:
             service.record_dead(session, name, url, error.message)
             return AssetView.model_validate(service.needed_asset(session, name, url))
     except WebFailed as error:
-        raise Unavailable(error.message, code="download_failed", hint=error.hint or "Ask again later.") from error
+        raise Unavailable(error.message, code="download_failed", hint=error.hint or "Try again later.") from error
     with unit_of_work(edge.factory) as session:
         service.record(session, name, url, download)
         return AssetView.model_validate(service.needed_asset(session, name, url))

@@ -105,7 +105,7 @@ def table(session: SessionDep, benchmark: str, dimension: Dimension, version: Ve
 def library(request: Request, version: str) -> Response:
     """Plotly's script; loaded only when a chart comes into view."""
     if not charts.library_url().startswith(f"/charts/{version}/"):
-        raise NotFound("that version of plotly is not here", code="file_not_found")
+        raise NotFound("this version of plotly is not served", code="file_not_found")
     packed = charts.library()
     headers = {"Cache-Control": FOREVER, "Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
     if "gzip" not in request.headers.get("accept-encoding", ""):

@@ -119,7 +119,7 @@ class TestSuites:
     def test_an_address_that_leads_into_the_private_network_is_refused(self, url: str) -> None:
         done = deskarena("benchmark", "import", "waa", f"{url}/files.zip", "--name", "inside", server=url)
         assert done.returncode == 2
-        assert "not an address of the public network" in done.stderr
+        assert "not on the public network" in done.stderr
 
     @pytest.mark.parametrize(
         ("kind", "path", "counts"),

@@ -19,6 +19,7 @@ from backend.db.session import (
 )
 from backend.domain.errors import Unavailable
 from tests.databases import engine_on
+from tests.error_codes import raises_code
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ class TestUnitOfWork:
             session.execute(text("SELECT 1"))
 
         away = session_factory(make_engine("postgresql://nobody@127.0.0.1:1/none"))
-        with pytest.raises(Unavailable, match="did not answer"), unit_of_work(away) as session:
+        with raises_code(Unavailable, "database_unavailable"), unit_of_work(away) as session:
             ask(session)
 
     def test_a_connection_that_was_cut_is_unavailable_and_the_next_one_works(self, factory: SessionFactory) -> None:
@@ -125,7 +126,7 @@ class TestMakeEngine:
     def test_what_a_frozen_process_holds_is_free_after_the_time_it_is_given(self, fresh_database: str) -> None:
         hasty, other = make_engine(fresh_database, idle_seconds=0.5), make_engine(fresh_database)
         try:
-            with pytest.raises(Unavailable, match="idle-in-transaction"):
+            with raises_code(Unavailable, "database_unavailable", mentions="idle-in-transaction"):
                 hold_while(session_factory(hasty), session_factory(other))
         finally:
             hasty.dispose()

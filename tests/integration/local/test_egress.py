@@ -115,7 +115,7 @@ class TestWayOut:
         good, bad = f"http://here.example:{site.port}/x", f"http://elsewhere.example:{site.port}/x"
         found = ask(opened, good, bad)
         assert found[good] == "from the network"
-        assert "not an address of the public network" in found[bad]
+        assert "not on the public network" in found[bad]
         assert [path for _, path, _, _ in site.asked] == ["/x"]
 
     def test_its_own_loopback_is_asked_directly(self, opened: OpenDesktop) -> None:

@@ -40,6 +40,21 @@ class TestDocument:
             if path.startswith("/api/"):
                 assert "application/problem+json" in operation["responses"]["404"]["content"]
 
+    def test_is_valid(self, client: TestClient) -> None:
+        schemathesis.openapi.from_dict(client.get("/api/v1/openapi.json").json()).validate()
+
+    def test_other_methods_get_405_with_allow(self, client: TestClient) -> None:
+        for path, _, operation in operations(client):
+            if path.startswith("/api/"):
+                assert operation["responses"]["405"]["headers"].keys() == {"Allow"}
+
+    def test_errors_of_a_body_are_told_where_there_is_one(self, client: TestClient) -> None:
+        found = {(method, path): operation["responses"].keys() for path, method, operation in operations(client)}
+        assert found["post", "/api/v1/runs"] >= {"400", "413", "422"}
+        assert found["post", "/api/v1/benchmarks"] >= {"400", "413", "422", "507"}
+        assert found["get", "/api/v1/runs/{run_id}"].isdisjoint({"400", "413", "507"})
+        assert "507" not in found["post", "/api/v1/runs"]
+
     def test_requests_have_examples(self, client: TestClient) -> None:
         schemas = client.get("/api/v1/openapi.json").json()["components"]["schemas"]
         assert schemas["RunSubmit"]["properties"]["benchmark"]["examples"] == ["starter"]

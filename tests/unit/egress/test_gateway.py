@@ -95,7 +95,7 @@ class TestNothing:
         for host in ("a.example", "127.0.0.1", "localhost"):
             answer = way.get(f"http://{host}:{site.port}/")
             assert answer.startswith("HTTP/1.1 403"), host
-            assert "not an address of the public network" in answer
+            assert "not on the public network" in answer
             assert way.ask(f"CONNECT {host}:{site.port} HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 403")
         assert site.asked == []
 

@@ -99,6 +99,11 @@ class TestAnswers:
         assert client.get("/api/v1/nothing").json()["code"] == "page_not_found"
         assert "page_not_found" in client.get("/nothing", headers={"Accept": "text/html"}).text
 
+    def test_another_method_learns_those_of_the_address(self, client: TestClient) -> None:
+        answer = client.put("/api/v1/runs")
+        assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
+        assert answer.headers["allow"] == "GET, POST"
+
     def test_health_says_down(self, client: TestClient) -> None:
         answer = client.get("/healthz")
         assert (answer.status_code, answer.json()["status"]) == (503, "down")

@@ -12,6 +12,7 @@ from backend.domain.errors import Invalid
 from backend.web.app import create_app
 from backend.web.headers import CSP
 from backend.web.security_middleware import BODY_LIMIT, COOKIE, session_value
+from tests.error_codes import raises_code
 
 TOKEN = "s3cret-token"
 OWN = "http://127.0.0.1:8000"
@@ -93,7 +94,7 @@ class TestOrigin:
 
 class TestToken:
     def test_listening_on_the_network_without_a_token_is_refused(self, make: Make) -> None:
-        with pytest.raises(Invalid, match="would let anybody in"):
+        with raises_code(Invalid, "token_required_to_listen"):
             make(host="0.0.0.0")
 
     def test_nothing_is_told_without_it(self, make: Make) -> None:

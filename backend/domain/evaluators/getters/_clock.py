@@ -38,7 +38,7 @@ def instant(blob: Blob) -> datetime:
     """
     clock = _known(blob).get("clock")
     if not isinstance(clock, int | float) or not math.isfinite(clock):
-        raise EvaluatorFailed("the desktop's clock was not gathered", code="evidence_missing")
+        raise EvaluatorFailed("the desktop's clock was not collected", code="evidence_missing")
     try:
         return datetime.fromtimestamp(clock, UTC)
     except (OverflowError, ValueError, OSError) as error:
@@ -53,12 +53,12 @@ def local_instant(blob: Blob) -> datetime:
     """
     offset = _known(blob).get("offset")
     if not isinstance(offset, int) or abs(offset) > _FAR:
-        raise EvaluatorFailed("the desktop did not say how far its time is from UTC", code="evidence_unreadable")
+        raise EvaluatorFailed("the desktop did not report its offset from UTC", code="evidence_unreadable")
     return instant(blob).astimezone(timezone(timedelta(seconds=offset)))
 
 
 def _known(blob: Blob) -> Mapping[str, Any]:
     value = stated(blob)
     if not isinstance(value, dict):
-        raise EvaluatorFailed("what was gathered of the desktop's clock is damaged", code="evidence_damaged")
+        raise EvaluatorFailed("the evidence of the desktop's clock is damaged", code="evidence_damaged")
     return value

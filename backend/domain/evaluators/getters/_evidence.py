@@ -38,7 +38,7 @@ def only(blobs: Sequence[Blob]) -> Blob:
         EvaluatorFailed: there are more, or none.
     """
     if len(blobs) != 1:
-        raise EvaluatorFailed(f"one thing was asked for, {len(blobs)} were gathered", code="evidence_mismatch")
+        raise EvaluatorFailed(f"expected one piece of evidence, got {len(blobs)}", code="evidence_mismatch")
     return blobs[0]
 
 
@@ -55,13 +55,13 @@ def stated(blob: Blob) -> Any:
     """
     if blob.data is None:
         raise EvaluatorFailed(
-            f"{blob.name} could not be read: {blob.note or 'no reason was given'}", code="evidence_unreadable"
+            f"{blob.name} could not be read: {blob.note or 'no reason given'}", code="evidence_unreadable"
         )
     try:
         return json.loads(blob.data)
     except ValueError as error:
         raise EvaluatorFailed(
-            f"what was gathered of {blob.name} is cut off or damaged: {error}", code="evidence_damaged"
+            f"the evidence of {blob.name} is truncated or damaged: {error}", code="evidence_damaged"
         ) from error
 
 

@@ -51,7 +51,7 @@ def write_blobs(files: FilesParams, blobs: Sequence[Blob], folder: Path) -> str 
     """
     if len(blobs) != len(files.names):
         raise EvaluatorFailed(
-            f"{len(files.names)} files were asked for, {len(blobs)} were gathered", code="evidence_mismatch"
+            f"{len(files.names)} files were requested, {len(blobs)} were collected", code="evidence_mismatch"
         )
     paths: list[str | None] = []
     for position, (name, blob) in enumerate(zip(files.names, blobs, strict=True)):

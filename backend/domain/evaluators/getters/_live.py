@@ -116,7 +116,7 @@ def address(blobs: Sequence[Blob], prefix: str) -> str | None:
     """
     if len(blobs) < 2:  # noqa: PLR2004 - the tree and the pages
         raise EvaluatorFailed(
-            f"a tree and a list of pages were asked for, {len(blobs)} things were gathered", code="evidence_mismatch"
+            f"expected a tree and a list of pages, got {len(blobs)} pieces of evidence", code="evidence_mismatch"
         )
     text = _bar(blobs[0])
     if text:
@@ -203,7 +203,7 @@ def running(context: SetupContext) -> Browser | None:
     if look_again(context.desktop, lambda: not why_silent(browser)):
         return browser
     if not any(_OF_BROWSERS in f"{each.wm_class} {each.title}".lower() for each in context.desktop.windows()):
-        raise GuestRefused("the browser was started and no window of it came", kind="timeout")
+        raise GuestRefused("the browser was started, but no window opened", kind="timeout")
     return None
 
 

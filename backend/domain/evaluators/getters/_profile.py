@@ -64,14 +64,14 @@ def settings(blobs: Sequence[Blob]) -> dict[str, Any] | None:
         EvaluatorFailed: a file that is there is no JSON object.
     """
     if not blobs:
-        raise EvaluatorFailed("nothing was gathered of the browser's settings", code="evidence_missing")
+        raise EvaluatorFailed("the browser's settings were not collected", code="evidence_missing")
     if blobs[0].data is None:
         return None
     result: dict[str, Any] = {}
     for blob in blobs:
         value = stated(blob) if blob.data is not None else {}
         if not isinstance(value, dict):
-            raise EvaluatorFailed(f"{blob.name} holds something else than settings", code="evidence_damaged")
+            raise EvaluatorFailed(f"{blob.name} does not hold settings", code="evidence_damaged")
         result = _merged(result, value)
     return result
 
@@ -148,7 +148,7 @@ class ProfileDatabase(ParameterGetter):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if not blobs:
-            raise EvaluatorFailed("nothing was gathered of the browser's database", code="evidence_missing")
+            raise EvaluatorFailed("the browser's database was not collected", code="evidence_missing")
         if blobs[0].data is None:
             return None
         for blob, suffix in zip(blobs, ("", "-wal", "-journal"), strict=False):

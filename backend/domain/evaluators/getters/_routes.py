@@ -35,7 +35,7 @@ def answer(blob: Blob) -> Any:
     """
     reply = stated(blob)
     if not isinstance(reply, dict):
-        raise EvaluatorFailed(f"what was gathered of {blob.name} is damaged", code="evidence_damaged")
+        raise EvaluatorFailed(f"the evidence of {blob.name} is damaged", code="evidence_damaged")
     if "answer" in reply:
         return reply["answer"]
     if reply.get("refused") in NO and NO_ROUTE not in str(reply.get("message", "")):

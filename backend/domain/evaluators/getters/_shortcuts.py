@@ -37,7 +37,7 @@ class Shortcuts(ParameterGetter):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if not blobs:
-            raise EvaluatorFailed("nothing was gathered of the desktop's shortcuts", code="evidence_missing")
+            raise EvaluatorFailed("the desktop's shortcuts were not collected", code="evidence_missing")
         return {blob.name: _text(blob) for blob in blobs[1:] if blob.data is not None}
 
 

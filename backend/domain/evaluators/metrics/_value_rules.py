@@ -31,7 +31,7 @@ def fits(value: Any, condition: Mapping[str, Any], *, otherwise: bool = False) -
         test = _test(method, ref)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError, re.error) as error:
         raise EvaluatorFailed(
-            f"method {short(method)} with `ref` {short(ref)} has no meaning", code="invalid_rule", hint=HINT
+            f"method {short(method)} with `ref` {short(ref)} is not valid", code="invalid_rule", hint=HINT
         ) from error
     try:
         return bool(test(value))

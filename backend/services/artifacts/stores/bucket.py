@@ -154,17 +154,17 @@ def _whole(body: StreamingBody, size: int, deadline: float) -> bytes:
     """
     if size > MOST_BYTES:
         body.close()
-        raise DamagedArtifact(f"the object has {size} bytes, more than any artifact")
+        raise DamagedArtifact(f"the object has {size} bytes, more than an artifact can have")
     pieces = bytearray()
     try:
         while piece := body.read(_PIECE):
             pieces += piece
             if time.monotonic() > deadline:
                 raise IncompleteRead(
-                    f"{size} bytes took longer than {READ_SECONDS:g} s", hint="Is the store overloaded?"
+                    f"{size} bytes took longer than {READ_SECONDS:g} s", hint="Check the load of the store."
                 )
     except BotoCoreError as error:
-        raise IncompleteRead(f"the bytes of an artifact broke off: {error}", hint="Is the network well?") from error
+        raise IncompleteRead(f"the transfer of an artifact broke off: {error}", hint="Check the network.") from error
     finally:
         body.close()
     return bytes(pieces)

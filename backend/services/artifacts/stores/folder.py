@@ -111,12 +111,12 @@ def _write_error(error: OSError, root: Path) -> Unavailable:
         return Unavailable(
             f"disk full: no room for an artifact in {root}",
             code="store_full",
-            hint="Free some space there; waiting work goes on then.",
+            hint="Free some space there; waiting work then continues.",
         )
     return Unavailable(
         f"an artifact could not be stored in {root}: {error.strerror or error}",
         code="store_unavailable",
-        hint="Is the data folder writable?",
+        hint="Make the data folder writable.",
     )
 
 
@@ -124,5 +124,5 @@ def _unreadable(error: OSError, root: Path) -> Unavailable:
     return Unavailable(
         f"an artifact could not be read from {root}: {error.strerror or error}",
         code="store_unavailable",
-        hint="May the service read the data folder?",
+        hint="Make the data folder readable for the service.",
     )

@@ -11,7 +11,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 def key_of(sha256: str) -> str:
     """`ab/cd/abcd...`: limits the number of entries per folder. Raises NotFound for an invalid hash."""
     if not _SHA256.fullmatch(sha256):
-        raise NotFound(f"{sha256[:80]!r} is no artifact", code="artifact_not_found")
+        raise NotFound(f"{sha256[:80]!r} is not an artifact", code="artifact_not_found")
     return f"{sha256[:2]}/{sha256[2:4]}/{sha256}"
 
 

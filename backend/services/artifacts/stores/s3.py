@@ -60,7 +60,7 @@ class BucketConfig:
         endpoint = settings.s3_endpoint
         if endpoint and (urlsplit(endpoint).scheme not in {"http", "https"} or not urlsplit(endpoint).hostname):
             raise Invalid(
-                f"{endpoint!r} is no address",
+                f"{endpoint!r} is not an address",
                 code="invalid_setting",
                 path="DESKARENA_S3_ENDPOINT",
                 hint="For example http://store:8333.",
@@ -141,7 +141,7 @@ def store_error(error: BotoCoreError | ClientError, place: BucketConfig) -> Unav
     return Unavailable(
         f"the artifact store {place.name} does not answer: {error}",
         code="store_unavailable",
-        hint="Is it running, and is DESKARENA_S3_ENDPOINT right?",
+        hint="Check that it is running and that DESKARENA_S3_ENDPOINT is right.",
     )
 
 
@@ -152,7 +152,7 @@ def _answered(error: ClientError, place: BucketConfig) -> Unavailable:
     if code in _REFUSED:
         hint = "May the keys of DESKARENA_S3_ACCESS_KEY and DESKARENA_S3_SECRET_KEY read, write, delete and list there?"
         return Unavailable(
-            f"the artifact store {place.name} refuses us: {error}", code="store_access_denied", hint=hint
+            f"the artifact store {place.name} refuses access: {error}", code="store_access_denied", hint=hint
         )
     if code in _NO_ROOM:
         return Unavailable(
@@ -161,7 +161,7 @@ def _answered(error: ClientError, place: BucketConfig) -> Unavailable:
     return Unavailable(
         f"the artifact store {place.name} failed: {error}",
         code="store_unavailable",
-        hint="Look into the store's own log.",
+        hint="See the store's log.",
     )
 
 
@@ -170,5 +170,5 @@ def no_bucket(place: BucketConfig, what: str) -> Unavailable:
     return Unavailable(
         f"the bucket {place.bucket!r} of the artifact store {place.name} {what}",
         code="bucket_not_found",
-        hint="Make the bucket, or name another one in DESKARENA_S3_BUCKET.",
+        hint="Create the bucket, or name another in DESKARENA_S3_BUCKET.",
     )

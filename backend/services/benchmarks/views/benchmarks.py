@@ -324,7 +324,7 @@ def task_page(session: Session, task_id: UUID) -> TaskPage:
     """One task. Raises NotFound."""
     row = repository.task(session, task_id)
     if row is None:
-        raise NotFound("there is no such task", code="task_not_found", hint="Look for it on its benchmark's page.")
+        raise NotFound("Task not found.", code="task_not_found", hint="Look for it on its benchmark's page.")
     task: Task = row.Task
     rows = repository.history(session, task_id, HISTORY)
     return TaskPage(

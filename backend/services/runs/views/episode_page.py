@@ -89,7 +89,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
     """One episode with one of its attempts (default: the newest). Raises NotFound."""
     row = repository.episode(session, episode_id)
     if row is None:
-        raise NotFound("there is no such episode", code="episode_not_found", hint="Look for it in the list of its run.")
+        raise NotFound("Episode not found.", code="episode_not_found", hint="Open it from the list of its run.")
     rows = episodes.located_attempts(session, episode_id)
     attempts = attempt_views(rows, [])
     shown = _select_attempt(attempts, number)

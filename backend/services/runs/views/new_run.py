@@ -169,7 +169,7 @@ def _typed(field: Parameter, text: str) -> Any:
         return int(text) if field.kind == "integer" else float(text) if field.kind == "number" else json.loads(text)
     except ValueError as error:
         raise Invalid(
-            f"{text[:60]!r} is no {field.kind}", code="invalid_request", path=f"params.{field.name}"
+            f"{text[:60]!r} is not a valid {field.kind}", code="invalid_request", path=f"params.{field.name}"
         ) from error
 
 
@@ -180,9 +180,7 @@ def options_of(path: str, text: str) -> dict[str, Any]:
     except ValueError as error:
         raise Invalid(f"expected JSON, {error}", code="invalid_request", path=path) from error
     if not isinstance(options, dict):
-        raise Invalid(
-            "expected an object in braces", code="invalid_request", path=path, hint='For example {"scale": 0.5}.'
-        )
+        raise Invalid("expected a JSON object", code="invalid_request", path=path, hint='For example {"scale": 0.5}.')
     return options
 
 

@@ -170,7 +170,7 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
     """One run. Raises NotFound."""
     row = repository.run(session, run_id)
     if row is None:
-        raise NotFound("there is no such run", code="run_not_found", hint="The list of runs is at /runs.")
+        raise NotFound("Run not found.", code="run_not_found", hint="The list of runs is at /runs.")
     (shown,) = run_rows(session, [row])
     unrated = _unrated(session, run_id) if row.AgentConfiguration.human else None
     episodes = repository.episodes(session, run_id, filters, after, PAGE + 1)

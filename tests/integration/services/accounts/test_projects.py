@@ -5,6 +5,7 @@ import pytest
 from backend.db.models.enums import ActorKind
 from backend.domain.errors import Invalid
 from backend.services.accounts.projects import LONGEST_NAME, actor_for, person, person_or_local
+from tests.error_codes import raises_code
 from tests.factories.records import World
 
 
@@ -21,7 +22,7 @@ class TestPerson:
     def test_what_is_no_name(self, installation: World, name: str) -> None:
         with installation.work() as session:
             project, _ = installation.who(session)
-            with pytest.raises(Invalid, match="a name of 1 to 100 characters") as told:
+            with raises_code(Invalid, "invalid_name", mentions="100") as told:
                 person(session, project, name, path="by")
             assert told.value.path == "by"
 
@@ -29,7 +30,7 @@ class TestPerson:
         with installation.work() as session:
             project, _ = installation.who(session)
             actor_for(session, project, "robot", ActorKind.PROGRAM)
-            with pytest.raises(Invalid, match="'robot' is a program, not a person"):
+            with raises_code(Invalid, "not_a_person", mentions=("'robot'", "program")):
                 person(session, project, "robot")
 
 

@@ -18,6 +18,7 @@ from backend.services.attempts.attempts import EvaluationBasis, EvidenceRow
 from backend.services.attempts.evidence import spec_of
 from backend.services.attempts.reevaluation import RescoreRow
 from backend.services.scheduling import claims
+from tests.error_codes import raises_code
 from tests.factories.records import World, evaluation
 
 CAT = {"type": "vm_command_line", "command": ["cat", "note"]}
@@ -90,7 +91,7 @@ class TestRequest:
         import_task(installation, task_of())
         episode = scored(installation, task_of())
         import_task(installation, task_of(result={"type": "vm_command_line", "command": ["cat", "other"]}))
-        with pytest.raises(Invalid, match=r"metric 1 \(exact_match\), result.*other"):
+        with raises_code(Invalid, "evidence_incomplete", mentions=("metric 1 (exact_match), result", "other")):
             ask(installation, episode, "latest")
 
     def test_a_newer_task_set_without_the_task(self, installation: World) -> None:

@@ -13,6 +13,7 @@ from backend.services.benchmarks.labels import import_labels
 from backend.services.benchmarks.lint import lint_task_set, unknown_of
 from backend.services.benchmarks.variants import known_variants, task_of
 from backend.services.benchmarks.versions import diff, task_set_named
+from tests.error_codes import raises_code
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -75,7 +76,7 @@ class TestVariants:
         }
 
     def test_one_that_nobody_has_is_refused(self, loaded: World, worker: Worker) -> None:
-        with pytest.raises(Invalid, match="variant") as wrong:
+        with raises_code(Invalid, "unknown_variant", path="variant") as wrong:
             loaded.submit(variant="language=cn")
         assert wrong.value.hint == "Known: context=none."
 
@@ -86,7 +87,7 @@ class TestVariants:
     def test_a_task_that_lost_its_variant_is_told(self, loaded: World) -> None:
         with loaded.work() as session:
             row = session.scalars(select(Task).where(Task.name == "c")).one()
-            with pytest.raises(NotFound, match="editor/c has no variant context=none"):
+            with raises_code(NotFound, "variant_not_found", mentions=("editor/c", "context=none")):
                 task_of(session, row, {"variant": "context=none"})
 
 
@@ -96,7 +97,7 @@ class TestSelections:
         assert len(episodes(loaded, loaded.submit(tasks=("@test_small", "files/*")))) == 3
 
     def test_one_that_is_not_there_is_refused(self, loaded: World, worker: Worker) -> None:
-        with pytest.raises(Invalid, match="there is no selection 'test_smal'") as wrong:
+        with raises_code(Invalid, "unknown_selection", mentions="'test_smal'") as wrong:
             loaded.submit(tasks=("files/a", "@test_smal"))
         assert (wrong.value.path, wrong.value.hint) == ("tasks.1", "Known: test_small.")
 
@@ -151,7 +152,7 @@ class TestLabels:
             assert session.get_one(Run, run.id).rollup_stale
 
     def test_a_wrong_row_writes_nothing(self, loaded: World) -> None:
-        with pytest.raises(Invalid, match="line 3"):
+        with raises_code(Invalid, "invalid_labels_file", path="line 3, task"):
             loaded.do(import_labels, "starter", "task,human_steps\nfiles/a,3\nfiles/q,3\n")
         with loaded.work() as session:
             assert set(session.scalars(select(Task.human_steps))) == {None}
@@ -183,10 +184,10 @@ class TestDiff:
                 1,
                 2,
             ]
-            with pytest.raises(NotFound, match="has no version 3"):
+            with raises_code(NotFound, "version_not_found", mentions="3"):
                 task_set_named(session, "starter@3")
             for name in ("starter@x", "starter@"):
-                with pytest.raises(Invalid, match="is no version"):
+                with raises_code(Invalid, "invalid_version"):
                     task_set_named(session, name)
 
     def test_what_changes_and_the_scores_that_it_touches(self, loaded: World, worker: Worker) -> None:

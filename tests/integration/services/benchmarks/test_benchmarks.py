@@ -16,6 +16,7 @@ from backend.services.benchmarks.benchmarks import (
     list_benchmarks,
     list_tasks,
 )
+from tests.error_codes import raises_code
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -74,15 +75,15 @@ class TestImportBenchmark:
     def test_a_name_belongs_to_one_kind(self, installation: World) -> None:
         installation.benchmark()
         other = LoadedBenchmark(kind="osworld", tasks=(make_task(),))
-        with pytest.raises(Conflict, match="starter benchmark"):
+        with raises_code(Conflict, "benchmark_kind_differs", mentions="starter"):
             installation.benchmark(other)
 
     def test_two_tasks_of_one_key_are_refused(self, installation: World) -> None:
-        with pytest.raises(Invalid, match="files/rename is there 2 times"):
+        with raises_code(Invalid, "invalid_benchmark", path="starter", mentions=("files/rename", "2")):
             installation.benchmark(make_benchmark(make_task(), make_task()))
 
     def test_nothing_is_refused(self, installation: World) -> None:
-        with pytest.raises(Invalid, match="no tasks"):
+        with raises_code(Invalid, "invalid_benchmark", path="starter"):
             installation.benchmark(LoadedBenchmark(kind="starter", tasks=()))
 
     def test_two_imports_at_once_make_one_version(self, installation: World) -> None:

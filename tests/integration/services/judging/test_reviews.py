@@ -11,6 +11,7 @@ from backend.services.accounts.projects import actor_for
 from backend.services.judging import reviews
 from backend.services.judging.judge_agreement import JudgeAgreement, agreement_of
 from backend.services.judging.judges import get_judge
+from tests.error_codes import raises_code
 from tests.factories.judging import CRITERIA
 from tests.factories.records import World
 from tests.factories.reviews import Judged, Said, graph_run
@@ -40,7 +41,7 @@ class TestDraw:
     def test_nothing_is_left(self, installation: World) -> None:
         made = Judged(installation, TEN[:1])
         made.draw()
-        with pytest.raises(Invalid, match="nothing is left"):
+        with raises_code(Invalid, "nothing_to_review"):
             made.draw()
 
     @pytest.mark.parametrize("size", [0, 1001])
@@ -99,7 +100,7 @@ class TestQueue:
             ann = actor_for(session, installation.who(session)[0], "ann")
             task = reviews.next_task(session, made.judge, ann)
             assert task is not None
-            with pytest.raises(Invalid, match="every criterion"):
+            with raises_code(Invalid, "invalid_answer", path="said"):
                 reviews.give_verdicts(session, made.judge, task.item, ann, said)
             with pytest.raises(Invalid, match="another form"):
                 reviews.give_rating(session, made.judge, task.item, ann, completion=10, logic=10)

@@ -25,6 +25,7 @@ from backend.services.runs.views.episode_page import EpisodePage, episode_page
 from backend.services.runs.views.run_page import RunPage, run_page
 from backend.services.scheduling.wait_reasons import explain
 from backend.web.templating import style
+from tests.error_codes import raises_code
 from tests.factories.records import World, capabilities, emptied
 
 
@@ -255,7 +256,7 @@ class TestProtocol:
         study.start()
         with installed.work() as session:
             other = session.scalars(select(Episode).where(Episode.available_at == LATER).limit(1)).one()
-            with pytest.raises(Conflict, match="under way"):
+            with raises_code(Conflict, "task_in_progress"):
                 human_agent.begin(session, study.run.id, other.id, feasible=True)
 
     def test_a_failure_is_told_after_the_rating_and_done_again_for_its_steps(self, installed: World) -> None:
@@ -288,13 +289,13 @@ class TestProtocol:
     def test_only_what_has_ended_is_rated_and_once(self, installed: World) -> None:
         study = Study(installed)
         first = study.start()
-        with pytest.raises(Conflict, match="not ended"):
+        with raises_code(Conflict, "task_not_ended"):
             study.rate(first, 1)
         installed.score(installed.must_claim(study.worker))
         with pytest.raises(Invalid):
             study.rate(first, 4)
         study.rate(first, 1)
-        with pytest.raises(Conflict, match="rated"):
+        with raises_code(Conflict, "already_rated"):
             study.rate(first, 2)
 
     def test_an_agents_run_is_nothing_for_a_person(self, installed: World) -> None:
@@ -334,7 +335,7 @@ class TestBoard:
             assert next(row for row in rows if row.agent.name == "random").efficiency == (1.5, 1)
 
     def test_without_people_there_is_nothing_to_label_by(self, installed: World) -> None:
-        with pytest.raises(Conflict, match="no person"):
+        with raises_code(Conflict, "no_human_result"):
             installed.do(human_baselines.label_tasks, "starter", LabelBasis.RATING)
 
 

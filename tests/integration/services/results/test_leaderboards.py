@@ -9,6 +9,7 @@ from backend.db.models.enums import Dimension
 from backend.domain.errors import FailureClass, NotFound
 from backend.services.benchmarks.benchmarks import get_benchmark
 from backend.services.results.leaderboards import BenchmarkBoard, leaderboard
+from tests.error_codes import raises_code
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -106,7 +107,7 @@ class TestLeaderboard:
         measured.benchmark(make_benchmark(make_task(name="new")))
         assert board(measured).rows == []
         assert len(board(measured, version=1).rows) == 1
-        with pytest.raises(NotFound, match="version 7"):
+        with raises_code(NotFound, "version_not_found", mentions="7"):
             board(measured, version=7)
 
     def test_reported_results_stand_beside(self, ready: World) -> None:

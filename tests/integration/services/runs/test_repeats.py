@@ -21,6 +21,7 @@ from backend.services.runs import runs
 from backend.services.runs.summary import run_summary
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim, Fence
+from tests.error_codes import raises_code
 from tests.factories.records import World, evaluation
 from tests.integration.services.attempts.test_reevaluation import import_task, task_of
 
@@ -265,7 +266,7 @@ class TestAskedFor:
 
     def test_a_verdict_that_may_not_count(self, installation: World, claim: Claim) -> None:
         give_up(installation)
-        with pytest.raises(Conflict, match="no score that could count instead"):
+        with raises_code(Conflict, "episode_not_scored"):
             self.rescored(installation, ReevaluationOptions(make_current=False))
 
     def test_a_run_is_scored_again_with_it(self, installation: World, claim: Claim) -> None:

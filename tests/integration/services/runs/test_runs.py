@@ -14,6 +14,7 @@ from backend.services.attempts import attempts
 from backend.services.capacity.run_request import episode_seed
 from backend.services.runs import quarantines, runs
 from backend.services.scheduling import claims
+from tests.error_codes import raises_code
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -132,11 +133,11 @@ class TestWrongRequests:
 
     def test_a_provider_that_does_not_work_says_why(self, ready: World) -> None:
         ready.worker(capabilities=capabilities(qemu={"ok": False, "reason": "no /dev/kvm", "programs": []}))
-        with pytest.raises(Unavailable, match="no /dev/kvm"):
+        with raises_code(Unavailable, "provider_not_runnable", mentions="no /dev/kvm"):
             ready.submit(provider="qemu")
 
     def test_without_any_worker_nothing_can_be_said(self, ready: World) -> None:
-        with pytest.raises(Unavailable, match="no worker"):
+        with raises_code(Unavailable, "no_worker"):
             ready.submit()
 
     def test_while_the_workers_are_away_what_they_could_do_counts(self, ready: World) -> None:
@@ -157,7 +158,7 @@ class TestIdempotency:
     def test_same_key_and_another_request_conflict(self, ready: World) -> None:
         ready.worker()
         ready.submit(idempotency_key="k")
-        with pytest.raises(Conflict, match="was used for another request"):
+        with raises_code(Conflict, "idempotency_key_reused"):
             ready.submit(idempotency_key="k", repeats=2)
 
     def test_still_the_same_after_a_new_version_of_the_tasks(self, ready: World) -> None:
@@ -195,7 +196,7 @@ class TestPauseAndResume:
         ready.worker()
         run = ready.submit()
         ready.do(runs.cancel_run, run.id)
-        with pytest.raises(IllegalMove, match=r"^the run is cancelled and cannot be paused$") as caught:
+        with raises_code(IllegalMove, "illegal_transition", mentions=("cancelled", "paused")) as caught:
             ready.do(runs.pause_run, run.id)
         assert caught.value.hint == "It has ended."
         with pytest.raises(Conflict):
@@ -295,7 +296,7 @@ class TestOpenRuns:
     def test_a_closed_one_takes_nothing(self, ready: World) -> None:
         ready.worker()
         run = ready.submit()
-        with pytest.raises(Conflict, match="not open"):
+        with raises_code(Conflict, "run_not_open"):
             ready.do(runs.add_episodes, run.id, ["files/*"])
 
     def test_closing_one_with_nothing_left_completes_it(self, ready: World) -> None:
@@ -334,5 +335,5 @@ class TestListRuns:
             assert ids(benchmark="other") == []
 
     def test_a_broken_cursor_is_told(self, ready: World) -> None:
-        with ready.work() as session, pytest.raises(Invalid, match="cursor"):
+        with ready.work() as session, raises_code(Invalid, "invalid_cursor", path="cursor"):
             runs.list_runs(session, ready.who(session)[0], cursor="x")

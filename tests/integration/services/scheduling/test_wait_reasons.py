@@ -16,6 +16,7 @@ from backend.services.runs.episodes import WaitView
 from backend.services.runs.views import home
 from backend.services.scheduling import claims
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
+from tests.error_codes import raises_code
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 from tests.integration.services.capacity.test_licences import seats
@@ -292,7 +293,7 @@ class TestRetuneRun:
     def test_not_of_a_run_that_has_ended(self, queued: World) -> None:
         _, run = queued.worker(), queued.submit()
         queued.do(runs.cancel_run, run.id)
-        with pytest.raises(Conflict, match="cancelled"):
+        with raises_code(Conflict, "run_ended", mentions="cancelled"):
             queued.do(scheduling_settings.update_scheduling, run.id, SchedulingUpdate(priority=1))
         with pytest.raises(NotFound):
             queued.do(scheduling_settings.update_scheduling, UUID(int=0), SchedulingUpdate(priority=1))
@@ -321,7 +322,7 @@ class TestSetRules:
         with queued.work() as session:
             queued.who(session)
         assert queued.do(scheduling_settings.set_rules, "default", rules).rules.quota == rules["quota"]
-        with pytest.raises(Invalid, match=r"quota.vnc: there is no provider 'vnc', only all, k8s, local, qemu$"):
+        with raises_code(Invalid, "invalid_request", path="quota.vnc", mentions="all, k8s, local, qemu"):
             queued.do(scheduling_settings.set_rules, "default", {"quota": {"vnc": 1}})
         worker = queued.worker(capabilities=capabilities(vnc={"ok": False, "reason": "", "programs": []}))
         queued.do(lease_reaper.sign_off, worker.id)
@@ -330,5 +331,5 @@ class TestSetRules:
     def test_slots_are_reserved_by_provider_only(self, queued: World) -> None:
         with queued.work() as session:
             queued.who(session)
-        with pytest.raises(Invalid, match=r"reserved.all: there is no provider 'all', only k8s, local, qemu$"):
+        with raises_code(Invalid, "invalid_request", path="reserved.all", mentions="only k8s, local, qemu"):
             queued.do(scheduling_settings.set_rules, "default", {"reserved": {"all": 1}})

@@ -10,6 +10,7 @@ from backend.domain.model.run import RunConfig
 from backend.domain.studies.study import Design, Factor, StudyConfig
 from backend.services.results.leaderboards import leaderboard
 from backend.services.studies.studies import get_study, list_studies, sentence, study_results, submit_study
+from tests.error_codes import raises_code
 from tests.factories.records import World
 
 LEVELS: dict[str, tuple[Any, ...]] = {"image.scale": (1.0, 0.5), "perturbation": (None, "moved")}
@@ -84,7 +85,7 @@ class TestSubmitStudy:
 
     def test_too_many_episodes(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("backend.services.studies.studies.MOST_EPISODES", 8)
-        with pytest.raises(Invalid, match="9 episodes are more than 8"):
+        with raises_code(Invalid, "study_too_large", mentions=("9", "8")):
             submit(world, study())
 
     def test_no_such_benchmark(self, world: World) -> None:
@@ -149,7 +150,7 @@ class TestStudyResults:
         assert all(sum(level.excluded.values()) == 6 for level in results.found.levels)
 
     def test_no_such_study(self, world: World) -> None:
-        with pytest.raises(NotFound, match="no study"):
+        with raises_code(NotFound, "study_not_found"):
             world.do(study_results, uuid4())
 
 

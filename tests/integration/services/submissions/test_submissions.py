@@ -18,6 +18,7 @@ from backend.services.results import run_summaries
 from backend.services.runs import validation
 from backend.services.runs.summary import run_summary
 from backend.services.submissions import pairwise_preferences, submissions
+from tests.error_codes import raises_code
 from tests.factories.creative import creative_benchmark, creative_task, picture
 from tests.factories.records import World
 from tests.factories.submissions import hand_in
@@ -130,7 +131,7 @@ class TestHandedIn:
         with installation.work() as session:
             _, actor = installation.who(session)
             episode = session.scalars(select(Episode)).one()
-            with pytest.raises(Conflict, match="has no score"):
+            with raises_code(Conflict, "episode_not_scored"):
                 reevaluation.request(session, episode.id, actor)
 
     def test_a_validation_says_that_people_judge(self, installation: World) -> None:
@@ -202,7 +203,7 @@ class TestChoose:
         actor = person(installation)
         pair = installation.do(pairwise_preferences.next_pair, NAME, actor, Random(1))
         installation.do(pairwise_preferences.choose, pair.left.id, pair.right.id, Preference.RIGHT, actor)
-        with pytest.raises(Conflict, match="judged this pair before"):
+        with raises_code(Conflict, "pair_already_judged"):
             installation.do(pairwise_preferences.choose, pair.right.id, pair.left.id, Preference.RIGHT, actor)
 
     def test_only_works_of_one_task(self, installation: World) -> None:

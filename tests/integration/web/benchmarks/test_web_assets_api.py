@@ -131,7 +131,7 @@ class TestFetch:
         )
         row = fetch(guarded, urls["a.xlsx"])[1]
         assert row["state"] == "dead"
-        assert "not an address of the public network" in row["problem"]
+        assert "not on the public network" in row["problem"]
         assert site.asked == []
 
     def test_a_disk_that_is_full(self, client: TestClient, installation: World, urls: dict[str, str]) -> None:

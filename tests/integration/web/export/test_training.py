@@ -303,7 +303,7 @@ class TestPage:
         [
             ("measure=CR", "expected NAME&gt;=VALUE"),
             ("format=parquet&form=omnibench_tasks", "has no table"),
-            ("form=nothing", "there is no form"),
+            ("form=nothing", "there is no export format"),
             ("result=good", "Input should be"),
             ("run=this", "valid UUID"),
             ("since=yesterday", "valid datetime"),

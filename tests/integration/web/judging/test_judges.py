@@ -89,7 +89,7 @@ class TestPages:
     def test_a_draw_from_nothing(self, fresh: TestClient, judged: Judged) -> None:
         judged.draw()
         sent = fresh.post(f"/judges/{judged.judge}/sample", data={"size": "5", "seed": "0"}, headers=OWN)
-        assert (sent.status_code, "nothing is left to draw from" in sent.text) == (422, True)
+        assert (sent.status_code, "nothing is left to review" in sent.text) == (422, True)
 
     def test_graphs_are_rated_in_tenths(self, fresh: TestClient, installation: World) -> None:
         graph_run(installation, [{"CR": 0.2}, {"CR": 0.5}, {"CR": 1.0}])

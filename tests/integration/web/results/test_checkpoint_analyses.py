@@ -13,6 +13,7 @@ from backend.services.attempts import attempts
 from backend.services.results import leaderboards
 from backend.services.results.checkpoint_analyses import Analyses, analyses
 from backend.services.scheduling import claims
+from tests.error_codes import raises_code
 from tests.factories.records import World, capabilities
 from tests.integration.starter.harness import in_form
 
@@ -76,7 +77,7 @@ class TestService:
 
     def test_a_foreign_run_and_a_foreign_form_are_refused(self, measured: tuple[World, UUID, UUID]) -> None:
         world, _, _ = measured
-        with pytest.raises(NotFound, match="does not stand on this board"):
+        with raises_code(NotFound, "run_not_ranked"):
             world.do(analyses, NAME, [uuid4()])
         with pytest.raises(Invalid, match="starter benchmark"):
             world.do(analyses, "starter")

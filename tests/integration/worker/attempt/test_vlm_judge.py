@@ -21,6 +21,7 @@ from backend.services.attempts import reevaluation
 from backend.services.judging.judges import JudgeCost
 from backend.services.runs.views.episode_page import episode_page
 from backend.services.runs.views.run_page import run_page
+from tests.error_codes import raises_code
 from tests.factories.claims import note_task
 from tests.factories.judging import CRITERIA, answer, judged_task
 from tests.factories.records import World
@@ -230,12 +231,12 @@ class TestAnotherJudge:
 
     def test_an_endpoint_that_nobody_has(self, here: Installation) -> None:
         _, episode = here.run(HALF)
-        with pytest.raises(UnknownPlugin, match="no model endpoint 'tapes'"):
+        with raises_code(UnknownPlugin, "unknown_plugin", mentions="'tapes'"):
             here.ask(episode, reevaluation.ReevaluationOptions(judge=JudgeConfig(endpoint="tapes", model="m")))
 
     def test_a_task_without_a_criterion_for_it(self, here: Installation) -> None:
         _, episode = here.run(HALF, task=note_task())
-        with pytest.raises(Invalid, match=r"nothing of .* is for a judge"):
+        with raises_code(Invalid, "task_not_judged"):
             here.ask(episode, reevaluation.ReevaluationOptions(judge=self.OTHER))
 
 
@@ -287,7 +288,7 @@ class TestSubmit:
     def test_a_run_in_which_everything_is_judged_needs_a_judge(self, here: Installation) -> None:
         here.world.benchmark(benchmark_of(judged_task()))
         here.start_worker()
-        with pytest.raises(Invalid, match="a model judges every one of these tasks") as raised:
+        with raises_code(Invalid, "judge_missing") as raised:
             submit(here.world)
         assert raised.value.path == "judge"
 
@@ -303,5 +304,5 @@ class TestSubmit:
     def test_an_endpoint_that_nobody_has(self, here: Installation) -> None:
         here.world.benchmark(benchmark_of(judged_task()))
         here.start_worker()
-        with pytest.raises(UnknownPlugin, match="no model endpoint 'tapes'"):
+        with raises_code(UnknownPlugin, "unknown_plugin", mentions="'tapes'"):
             submit(here.world, judge={"endpoint": "tapes", "model": "m"})

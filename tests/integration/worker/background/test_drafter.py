@@ -103,7 +103,7 @@ class TestOne:
         assert drafter(installed, FakeModels(json.dumps({"drafts": [proposal(), proposal(name="new")]}))).one()
         found = row(installed, again)
         assert found.created_count == 1
-        assert found.message.startswith("wrote library/new; left out: there is a draft of library/overdue")
+        assert found.message.startswith("wrote library/new; left out: a draft of library/overdue")
 
     def test_a_model_that_does_not_answer(self, installed: World) -> None:
         asked = ask(installed)

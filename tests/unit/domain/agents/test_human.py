@@ -9,6 +9,7 @@ from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import ActionType, Frame, Observation
 from backend.domain.ports.agent import AgentContext
+from tests.error_codes import raises_code
 from tests.fakes.agent_channel import FakeLine
 
 CLICK = {"type": "CLICK", "x": 5, "y": 6, "clicks": 2}
@@ -78,5 +79,5 @@ class TestLookAgain:
 
 class TestReset:
     def test_without_a_line_nobody_can_act(self) -> None:
-        with pytest.raises(AgentFailed, match="no line"):
+        with raises_code(AgentFailed, "no_agent_channel"):
             begun(None)

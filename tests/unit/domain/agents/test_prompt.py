@@ -7,6 +7,7 @@ import pytest
 from backend.domain.errors import AgentFailed, Invalid, ModelApiFailed
 from backend.domain.model.trajectory import ActionType, Observation
 from backend.domain.ports.model import ModelReply
+from tests.error_codes import raises_code
 from tests.fakes.models import COST, FakeModels
 from tests.unit.domain.agents.cases import TREE, begun, marked, pictures, roles, seen, texts
 
@@ -151,11 +152,11 @@ class TestAnswers:
 
 class TestFailures:
     def test_no_model_clients(self) -> None:
-        with pytest.raises(AgentFailed, match="no model clients"):
+        with raises_code(AgentFailed, "no_model_client"):
             begun("prompt", None)  # type: ignore[arg-type]
 
     def test_no_model_named(self) -> None:
-        with pytest.raises(AgentFailed, match="no model was named"):
+        with raises_code(AgentFailed, "no_model"):
             begun("prompt", FakeModels(), model="")
 
     def test_an_endpoint_that_is_not_there_is_the_machines(self) -> None:

@@ -10,6 +10,7 @@ from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import ActionType, Decision, Observation
 from backend.domain.ports.agent import AgentContext
+from tests.error_codes import raises_code
 from tests.fakes.agent_channel import FakeLine
 
 registry.load()
@@ -93,5 +94,5 @@ class TestAct:
             asked(FakeLine(), max_seconds=0.01).act(SEEN)
 
     def test_needs_a_line(self) -> None:
-        with pytest.raises(AgentFailed, match="no line"):
+        with raises_code(AgentFailed, "no_agent_channel"):
             asked(None)

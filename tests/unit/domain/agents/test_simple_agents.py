@@ -10,6 +10,7 @@ from backend.domain.loop.action_execution import complaint
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation, Usage
 from backend.domain.ports.agent import AgentContext
+from tests.error_codes import raises_code
 
 SCREEN = ScreenSize(width=640, height=480)
 
@@ -72,5 +73,5 @@ class TestReplay:
         assert end.actions == (Action(type=ActionType.DONE),)
 
     def test_without_a_recording_it_fails(self) -> None:
-        with pytest.raises(AgentFailed, match="no recorded trajectory"):
+        with raises_code(AgentFailed, "nothing_to_replay"):
             ReplayAgent(ReplayAgent.Params()).reset(context())

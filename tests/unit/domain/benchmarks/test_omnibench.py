@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Invalid
+from tests.error_codes import raises_code
 from tests.factories.suites import SAMPLES, read
 
 
@@ -88,5 +89,5 @@ class TestLoad:
 
     def test_a_folder_without_tasks_is_refused(self, folder: Path) -> None:
         shutil.rmtree(folder / "tasks")
-        with pytest.raises(Invalid, match="no task"):
+        with raises_code(Invalid, "invalid_task_file", path="pool"):
             read("omnibench", folder)

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from backend.domain.benchmarks._places import find_place, sibling
 from backend.domain.errors import Invalid
+from tests.error_codes import raises_code
 
 TASK = '{"instruction": "x", "evaluator": {}}'
 
@@ -31,14 +30,14 @@ class TestFindPlace:
 
     def test_hidden_folders_and_caches_are_passed_over(self, tmp_path: Path) -> None:
         make(tmp_path, ".git/examples/os/a.json", "__pycache__/examples/os/a.json", "node_modules/examples/os/a.json")
-        with pytest.raises(Invalid, match="no task file"):
+        with raises_code(Invalid, "invalid_task_file", path=tmp_path.name):
             find_place(tmp_path, ["examples"], [])
 
     def test_a_folder_that_links_elsewhere_is_not_followed(self, tmp_path: Path) -> None:
         make(tmp_path / "other", "examples/os/a.json")
         (tmp_path / "root").mkdir()
         (tmp_path / "root" / "link").symlink_to(tmp_path / "other")
-        with pytest.raises(Invalid, match="no task file"):
+        with raises_code(Invalid, "invalid_task_file", path="root"):
             find_place(tmp_path / "root", ["examples"], [])
 
     def test_folders_set_aside_are_the_last_choice(self, tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ class TestJudging:
             (3, "'reader_name' is the name of a value"),
             (4, "no desktop has %TEMP%"),
             (5, "the task's own words name no 'borrowed.txt'"),
-            (6, "nothing here can look at 'email_sent_to'"),
+            (6, "there is no check of 'email_sent_to'"),
         ],
     )
     def test_what_cannot_be_executed_is_named(self, loaded: LoadedBenchmark, position: int, why: str) -> None:

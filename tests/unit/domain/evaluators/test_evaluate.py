@@ -20,6 +20,7 @@ from backend.domain.model.score import GAVE_UP, Blob, PartResult, Verdict, score
 from backend.domain.model.task import EvaluatorSpec, MetricCall, Task
 from backend.domain.ports.desktop import ExecResult
 from backend.domain.registry import PluginKind
+from tests.error_codes import raises_code
 from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.creative import POSTER, creative_task
 from tests.factories.judging import answer, judged_task, judgement
@@ -168,7 +169,7 @@ class TestEvaluate:
     def test_a_metric_that_breaks_gives_no_verdict(self, tmp_path: Path) -> None:
         call = text_call("/a", "(unclosed")
         evidence = [CallEvidence(result=(Blob(name="/a", data=b"x"),), expected=())]
-        with pytest.raises(EvaluatorFailed, match="text_goals broke"):
+        with raises_code(EvaluatorFailed, "metric_broke", mentions="text_goals"):
             evaluate(make_task(call), evidence, tmp_path)
 
 
@@ -262,7 +263,7 @@ class TestJudged:
 
     @pytest.mark.parametrize("text", [answer(opened=True), answer(opened=True, final=True, more=True), "done"])
     def test_a_judge_that_drops_or_adds_a_criterion_raises_no_score(self, text: str, tmp_path: Path) -> None:
-        with pytest.raises(EvaluatorFailed, match="cannot be used"):
+        with raises_code(EvaluatorFailed, "judge_answer_invalid"):
             evaluate(judged_task(), self.evidence(text), tmp_path)
 
     def test_a_task_that_lists_more_than_the_judge_was_asked(self, tmp_path: Path) -> None:

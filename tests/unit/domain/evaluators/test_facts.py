@@ -12,6 +12,7 @@ from backend.domain.evaluators.user_functions import FunctionAnswer, key_of
 from backend.domain.model.score import Blob
 from backend.domain.model.task import MetricCall, Part, Task
 from backend.domain.omnibench.expression import compile_expression, compile_function
+from tests.error_codes import raises_code
 from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
@@ -110,7 +111,7 @@ class TestFunction:
         context = FakeContext(FakeDesktop(), task)
         seen = gather(context, task, node.calls[0])
         many = [{"type": "check_file_exists", "file_path": f"/{number}"} for number in range(51)]
-        with pytest.raises(EvaluatorFailed, match="more than 50"):
+        with raises_code(EvaluatorFailed, "too_many_checks", mentions="50"):
             gather_more(context, task, node.calls[0], seen, many)
 
     def test_where_no_foreign_code_can_be_held_there_is_no_verdict(
@@ -118,7 +119,7 @@ class TestFunction:
     ) -> None:
         monkeypatch.setattr(user_functions, "_runners", [])
         task, node = task_with(compile_function(SOURCE, {}).calls[0])
-        with pytest.raises(EvaluatorFailed, match="need a fence"):
+        with raises_code(EvaluatorFailed, "sandbox_not_available"):
             evaluate_part(task, node, [gather(FakeContext(FakeDesktop(), task), task, node.calls[0])], tmp_path)
 
 

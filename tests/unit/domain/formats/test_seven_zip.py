@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.formats.seven_zip import SevenZip
 from backend.domain.formats.seven_zip_coders import MAX_UNPACKED, Coder, undone
+from tests.error_codes import raises_code
 from tests.factories import archives
 
 NAME = "OldProjects/example.txt"
@@ -36,7 +37,7 @@ class TestSevenZip:
             content(archives.LOCKED_NAMES_7Z, "wrong")
 
     def test_a_wrong_password(self) -> None:
-        with pytest.raises(Invalid, match="password"):
+        with raises_code(Invalid, "archive_damaged_or_encrypted"):
             content(archives.LOCKED_7Z, "wrong")
 
     @given(st.integers(0, len(archives.PLAIN_7Z) - 1), st.integers(1, 255))
@@ -67,5 +68,5 @@ class TestCoders:
             undone(b"\0" * 16, Coder(bytes.fromhex("06f10701"), b"\x3e", 16), "x")
 
     def test_an_unknown_way(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="030401"):
+        with raises_code(EvaluatorFailed, "archive_not_supported", mentions="030401"):
             undone(b"", Coder(bytes.fromhex("030401"), b"", 0), "")

@@ -7,6 +7,7 @@ from backend.domain.judging.ask import Question, judge
 from backend.domain.judging.judgement import Judgement
 from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.ports.model import ModelReply
+from tests.error_codes import raises_code
 from tests.factories.judging import CONFIG, CRITERIA, answer, seen
 from tests.fakes.models import Answer, FakeModels
 from tests.fakes.votes import MemoryVotes
@@ -78,7 +79,7 @@ class TestJudge:
 
     def test_two_broken_answers_are_no_verdict(self) -> None:
         asked = Asked("no idea", answer(opened=True, final=True, other=True))
-        with pytest.raises(EvaluatorFailed, match="neither can the next: not listed: other"):
+        with raises_code(EvaluatorFailed, "judge_answer_invalid", mentions="not listed: other"):
             asked.judge()
         assert [reply.problem for _, _, reply in asked.votes.kept] == [
             "the answer is not one JSON object",
@@ -99,19 +100,19 @@ class TestJudge:
 
     def test_a_picture_that_is_gone(self) -> None:
         asked = Asked(GOOD)
-        with pytest.raises(EvaluatorFailed, match="cannot be shown"):
+        with raises_code(EvaluatorFailed, "picture_unreadable"):
             asked.judge(pictures={})
         assert asked.models.asked == []
 
     def test_an_attempt_without_pictures(self) -> None:
         asked = Asked(GOOD)
         asked.steps = tuple(step.model_copy(update={"picture": None}) for step in asked.steps)
-        with pytest.raises(EvaluatorFailed, match="no picture"):
+        with raises_code(EvaluatorFailed, "picture_missing"):
             asked.judge()
 
     def test_nothing_to_judge(self) -> None:
         question = Question(CONFIG, "Write hello.", (), seen(1)[0])
-        with pytest.raises(EvaluatorFailed, match="nothing of the task"):
+        with raises_code(EvaluatorFailed, "task_has_no_criteria"):
             judge(question, FakeModels, MemoryVotes(), lambda _: b"")
 
 

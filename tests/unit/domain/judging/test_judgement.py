@@ -7,6 +7,7 @@ from backend.domain.judging.criteria import Criterion
 from backend.domain.judging.judgement import Judgement, JudgeReply, Vote
 from backend.domain.model.score import MetricValue
 from backend.domain.model.trajectory import Usage
+from tests.error_codes import raises_code
 from tests.factories.judging import CONFIG, CRITERIA, answer, judgement
 
 
@@ -61,7 +62,7 @@ class TestReading:
 
     @pytest.mark.parametrize("data", [None, [], {}, {"judge": {"model": "m"}}])
     def test_what_is_no_judgement(self, data: object) -> None:
-        with pytest.raises(EvaluatorFailed, match="damaged"):
+        with raises_code(EvaluatorFailed, "evidence_damaged"):
             Judgement.of(data)
 
 

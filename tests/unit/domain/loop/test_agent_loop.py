@@ -13,6 +13,7 @@ from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
 from backend.domain.ports.agent import AgentContext, ObservationSpace
 from backend.domain.ports.storage import CheckpointWatch
+from tests.error_codes import raises_code
 from tests.fakes.agent import Answer, ScriptedAgent
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.recorder import MemoryRecorder
@@ -220,7 +221,7 @@ class TestLost:
     def test_a_server_of_ours_that_is_away_is_no_failure_of_the_agent(self, when: str) -> None:
         error = Unavailable("the database is away")
         episode = Episode(TYPE, on_reset=error) if when == "reset" else Episode(TYPE, error)
-        with pytest.raises(ClusterLost, match="the database is away"):
+        with raises_code(ClusterLost, "service_unavailable", mentions="the database is away"):
             episode.run()
         assert episode.agent.closed == 1
 

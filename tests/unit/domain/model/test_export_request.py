@@ -4,6 +4,7 @@ from pydantic import ValidationError
 from backend.domain.errors import Invalid
 from backend.domain.model.export_request import Filters, MeasureMinimum, check_form
 from backend.domain.model.trajectory_export import AttemptResult
+from tests.error_codes import raises_code
 
 
 class TestFilters:
@@ -27,5 +28,5 @@ class TestFilters:
 class TestCheckForm:
     def test_a_form_without_a_table(self) -> None:
         check_form("x", "jsonl", None)
-        with pytest.raises(Invalid, match="no table"):
+        with raises_code(Invalid, "invalid_request", path="format"):
             check_form("x", "parquet", None)

@@ -15,6 +15,7 @@ from backend.domain.observations._som import MarkOptions
 from backend.domain.observations.set_of_marks import SetOfMarks
 from backend.domain.observations.waa import Waa
 from backend.domain.ports.web import Tab
+from tests.error_codes import raises_code
 from tests.factories.trees import node, tree
 from tests.fakes.browser import FakeBrowser
 from tests.fakes.desktop import FakeDesktop, FakeWindow
@@ -256,7 +257,7 @@ class TestMixture:
 
 class TestWithoutEyes:
     def test_says_that_there_are_none(self) -> None:
-        with pytest.raises(ClusterLost, match="desktop only"):
+        with raises_code(ClusterLost, "perception_not_available"):
             SetOfMarks(MarkOptions(sources=("dom",))).observe(FakeDesktop(), 0)
 
 

@@ -10,6 +10,7 @@ from backend.domain.omnibench.complexity import BOUNDS, CAPABILITIES
 from backend.domain.omnibench.compose import GraphComposition, GraphSpec, compose, for_capability
 from backend.domain.omnibench.subtask import SubtaskResource
 from backend.domain.omnibench.task_file import Pool
+from tests.error_codes import raises_code
 from tests.factories.omnibench import small_pool, subtask, wide_pool
 
 WIDE = wide_pool(2)
@@ -109,5 +110,5 @@ class TestCompose:
 
 class TestForCapability:
     def test_unknown_letters(self) -> None:
-        with pytest.raises(Invalid, match="no capability 'XX'"):
+        with raises_code(Invalid, "unknown_capability", mentions="'XX'"):
             for_capability("XX")

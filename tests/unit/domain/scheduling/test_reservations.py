@@ -2,6 +2,7 @@ import pytest
 
 from backend.domain.errors import Invalid
 from backend.domain.scheduling.reservations import Reserve, Urgency, common
+from tests.error_codes import raises_code
 
 ALONE, PERSON = Urgency.NOBODY, Urgency.PERSON
 
@@ -35,5 +36,5 @@ class TestCommon:
 
     @pytest.mark.parametrize("wrong", ["", "-1", "101%", "some", "1.5"])
     def test_refuses_anything_else(self, wrong: str) -> None:
-        with pytest.raises(Invalid, match="slots or a share"):
+        with raises_code(Invalid, "invalid_reservation"):
             common(wrong, 10)

@@ -4,6 +4,7 @@ import pytest
 
 from backend.domain.errors import GuestLost, Invalid
 from backend.domain.screen.tree import estimated_tokens, linear, nodes, read_tree
+from tests.error_codes import raises_code
 from tests.factories.trees import UBUNTU, WAA, WINDOWS, large_tree, node, tree
 from tests.fakes.desktop import FakeDesktop
 
@@ -180,5 +181,5 @@ class TestReadTree:
     def test_a_damaged_one_is_the_desktops_failure(self) -> None:
         desktop = FakeDesktop()
         desktop.tree = "<a>"
-        with pytest.raises(GuestLost, match="damaged"):
+        with raises_code(GuestLost, "observation_damaged"):
             read_tree(desktop)

@@ -3,13 +3,12 @@
 import sqlite3
 from pathlib import Path
 
-import pytest
-
 from backend.domain import registry
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.ports.desktop import ExecResult
 from backend.domain.setup import run_step
 from backend.domain.setup._history import history_file
+from tests.error_codes import raises_code
 from tests.factories.setup_cases.browsers import CHROME, FIRST, SECOND, open_urls, opened, place
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.browser import FakeBrowser
@@ -38,7 +37,7 @@ class TestOpenTabs:
     def test_a_page_that_cannot_be_had(self) -> None:
         context = place()
         browser_of(context).broken.add(SECOND)
-        with pytest.raises(TaskSetupFailed, match=r"two\.example"):
+        with raises_code(TaskSetupFailed, "page_not_opened", mentions="two.example"):
             run_step(context, "chrome_open_tabs", {"urls_to_open": [FIRST, SECOND]})
 
     def test_a_page_that_goes_on_loading(self) -> None:
@@ -48,7 +47,7 @@ class TestOpenTabs:
         assert set(open_urls(context)) == {FIRST, SECOND}
 
     def test_no_browser(self) -> None:
-        with pytest.raises(TaskSetupFailed, match="no browser answers"):
+        with raises_code(TaskSetupFailed, "browser_not_reachable"):
             run_step(FakeContext(FakeDesktop()), "chrome_open_tabs", {"urls_to_open": [FIRST]})
 
 
@@ -59,7 +58,7 @@ class TestCloseTabs:
         assert FIRST not in open_urls(context)
 
     def test_a_page_that_never_appears(self) -> None:
-        with pytest.raises(TaskSetupFailed, match="no page"):
+        with raises_code(TaskSetupFailed, "page_not_open"):
             run_step(opened(), "chrome_close_tabs", {"urls_to_close": ["https://gone.example"]})
 
 
@@ -89,5 +88,5 @@ class TestHistory:
     def test_an_unknown_browser(self) -> None:
         context = place()
         context.desktop.commands["python"] = lambda _: ExecResult(returncode=1, error="no")
-        with pytest.raises(TaskSetupFailed, match="which browser"):
+        with raises_code(TaskSetupFailed, "command_failed"):
             run_step(context, "update_browse_history", {"history": [self.VISIT]})

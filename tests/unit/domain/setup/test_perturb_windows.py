@@ -9,6 +9,7 @@ from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Labels
 from backend.domain.ports.desktop import ExecResult
 from backend.domain.setup import run_step
+from tests.error_codes import raises_code
 from tests.factories.setup_cases.windows import placed
 from tests.factories.starter_tasks import FakeContext, make_task
 from tests.fakes.desktop import FakeDesktop, FakeWindow
@@ -142,7 +143,7 @@ class TestCluttered:
         assert {found.title for found in context.desktop.open_windows[1:]} == {"drawing", "xterm"}
 
     def test_too_few_programs_is_a_failure_that_names_some(self) -> None:
-        with pytest.raises(TaskSetupFailed, match="2 irrelevant programs are needed") as failed:
+        with raises_code(TaskSetupFailed, "too_few_programs", mentions="2") as failed:
             perturb(place(FakeWindow("task"), programs=("drawing",)), "cluttered")
         assert "mousepad" in failed.value.hint
 

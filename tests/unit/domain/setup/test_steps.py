@@ -11,6 +11,7 @@ from backend.domain.ports.desktop import ExecResult
 from backend.domain.ports.web import WebReply
 from backend.domain.setup import check_step, run_step, run_steps
 from backend.domain.setup._launch import program_of, words_of
+from tests.error_codes import raises_code
 from tests.factories.setup_cases.accounts import Google, browser, drive
 from tests.factories.starter_tasks import FakeContext, make_task
 from tests.fakes.desktop import FakeDesktop, FakeWindow
@@ -126,14 +127,14 @@ class TestFiles:
 
     def test_create_folder_that_fails(self, desktop: FakeDesktop) -> None:
         desktop.commands["python"] = lambda _: ExecResult(returncode=1, error="read-only")
-        with pytest.raises(TaskSetupFailed, match="read-only"):
+        with raises_code(TaskSetupFailed, "command_failed", mentions="read-only"):
             run_step(context(desktop), "create_folder", {"path": "/x"})
 
 
 class TestExecute:
     @pytest.mark.parametrize("kind", ["execute", "command"])
     def test_a_failing_program_fails_the_task(self, desktop: FakeDesktop, kind: str) -> None:
-        with pytest.raises(TaskSetupFailed, match="exit code 1"):
+        with raises_code(TaskSetupFailed, "command_failed", mentions="1"):
             run_step(context(desktop), kind, {"command": "false"})
 
     def test_the_screens_size_is_filled_in(self, desktop: FakeDesktop) -> None:
@@ -168,7 +169,7 @@ class TestWindows:
 
     def test_activate_names_the_windows_that_are_there(self, desktop: FakeDesktop) -> None:
         desktop.launch("calculator")
-        with pytest.raises(TaskSetupFailed, match="there are: calculator"):
+        with raises_code(TaskSetupFailed, "window_not_opened", mentions="calculator"):
             run_step(context(desktop), "activate_window", {"window_name": "editor"})
 
     def test_close(self, desktop: FakeDesktop) -> None:
@@ -289,7 +290,7 @@ class TestLaunch:
 
     def test_a_program_whose_window_never_comes(self, desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(desktop, "launch", lambda *_, **__: None)
-        with pytest.raises(TaskSetupFailed, match="gimp was started and no window"):
+        with raises_code(TaskSetupFailed, "window_not_opened", mentions="gimp"):
             run_step(of_dialect(desktop, "osworld"), "launch", {"command": ["gimp"]})
 
     def test_one_that_shows_it_in_a_window_that_is_there(
@@ -364,7 +365,7 @@ class TestGoogleDrive:
     def test_an_account_that_is_none(self, desktop: FakeDesktop, secret: str) -> None:
         place = context(desktop)
         place.secrets["googledrive_settings"] = secret
-        with pytest.raises(TaskSetupFailed, match="googledrive_settings"):
+        with raises_code(TaskSetupFailed, "step_failed", mentions="googledrive_settings"):
             run_step(place, "googledrive", self.STEP)
 
     def test_an_account_that_google_refuses(self, desktop: FakeDesktop) -> None:
@@ -372,7 +373,7 @@ class TestGoogleDrive:
         place.web.answer = lambda _m, url, _h, _b: WebReply(  # type: ignore[attr-defined]
             url=url, status=400, headers={}, body=b'{"error": "invalid_grant"}', fetched_at=0
         )
-        with pytest.raises(TaskSetupFailed, match="invalid_grant"):
+        with raises_code(TaskSetupFailed, "step_failed", mentions="invalid_grant"):
             run_step(place, "googledrive", self.STEP)
 
 
@@ -390,5 +391,5 @@ class TestLogin:
     def test_an_account_without_a_password(self, desktop: FakeDesktop) -> None:
         place = browser()
         place.secrets["google_settings"] = '{"email": "a@mail.example"}'
-        with pytest.raises(TaskSetupFailed, match=r"email.*password"):
+        with raises_code(TaskSetupFailed, "secret_not_usable"):
             run_step(place, "login", {"platform": "googledrive"})

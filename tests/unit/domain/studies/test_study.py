@@ -6,6 +6,7 @@ import pytest
 from backend.domain.errors import Invalid
 from backend.domain.model.run import ImageView, RunConfig, ScreenSize
 from backend.domain.studies.study import Design, Factor, StudyConfig, cell_words, cells, level_words, matched, sampled
+from tests.error_codes import raises_code
 
 
 def study(*factors: tuple[str, tuple[Any, ...]], base: RunConfig | None = None, **more: Any) -> StudyConfig:
@@ -102,7 +103,7 @@ class TestCells:
 
     def test_too_many_cells(self) -> None:
         many = tuple((f"params.p{at}", tuple(range(8))) for at in range(3))
-        with pytest.raises(Invalid, match="512 cells are more than 200"):
+        with raises_code(Invalid, "study_too_large", mentions=("512", "200")):
             cells(study(*many, design=Design.FULL))
         assert len(cells(study(*many))) == 22
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from backend.domain.errors import Invalid, WebFailed
 from backend.services.artifacts.egress_policy import EgressPolicy, allowed_addresses, checked_url, is_public
+from tests.error_codes import raises_code
 
 
 class TestCheckedUrl:
@@ -59,7 +60,7 @@ class TestAllowedAddresses:
         ]
 
     def test_one_private_address_among_public_ones_is_enough(self) -> None:
-        with pytest.raises(Invalid, match=r"a.example is 10.0.0.1"):
+        with raises_code(Invalid, "private_address", mentions=("a.example", "10.0.0.1")):
             allowed_addresses("a.example", 80, EgressPolicy(), lambda *_: ["8.8.8.8", "10.0.0.1"])
 
     @pytest.mark.parametrize("host", ["127.0.0.1", "0x7f.1", "2130706433", "localhost", "::1"])

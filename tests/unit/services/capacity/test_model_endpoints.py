@@ -5,6 +5,7 @@ import pytest
 from backend.domain.errors import Invalid
 from backend.services.capacity.model_endpoints import BUILT_IN, Endpoints, MissingKey, key_variables
 from backend.services.capacity.task_secrets import TaskSecrets
+from tests.error_codes import raises_code
 
 KEY = "sk-very-secret"
 
@@ -116,7 +117,7 @@ class TestWithKey:
 
     def test_a_key_that_no_header_can_carry(self, tmp_path: Path) -> None:
         told = endpoints(tmp_path, OPENAI_API_KEY=f"{KEY}\nX-Evil: 1")
-        with pytest.raises(MissingKey, match="no header") as raised:
+        with raises_code(MissingKey, "endpoint_key_invalid") as raised:
             told.with_key(told.all()["openai"])
         assert KEY not in str(raised.value)
 

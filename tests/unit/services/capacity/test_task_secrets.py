@@ -4,6 +4,7 @@ import pytest
 
 from backend.domain.errors import TaskSetupFailed
 from backend.services.capacity.task_secrets import TaskSecrets
+from tests.error_codes import raises_code
 
 
 def given(folder: Path, name: str, text: str, mode: int = 0o600) -> TaskSecrets:
@@ -29,7 +30,7 @@ class TestTaskSecrets:
 
     @pytest.mark.parametrize("name", ["../token", "/etc/passwd", "", "A", "a/b", "a.b"])
     def test_a_name_never_leads_elsewhere(self, tmp_path: Path, name: str) -> None:
-        with pytest.raises(TaskSetupFailed, match="no name of a secret"):
+        with raises_code(TaskSetupFailed, "invalid_secret_name"):
             TaskSecrets(tmp_path)(name)
 
     def test_one_that_is_no_text(self, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from backend.services.capacity.worker_capabilities import (
     programs_of,
     resolved_config,
 )
+from tests.error_codes import raises_code
 from tests.factories.records import capabilities
 
 
@@ -156,14 +157,14 @@ class TestCheckedImage:
 
     def test_two_of_one_system_and_no_choice(self) -> None:
         can = with_images(LINUX, {**LINUX, "name": "other"})
-        with pytest.raises(Invalid, match="several images"):
+        with raises_code(Invalid, "image_ambiguous"):
             checked_config(can, self.config())
         chosen = with_images(LINUX, {**LINUX, "name": "other", "default": True})
         assert checked_config(chosen, self.config()).desktop_image is None
 
     def test_one_that_does_not_work(self) -> None:
         can = with_images({**LINUX, "reason": "its disk is damaged"})
-        with pytest.raises(Unavailable, match="its disk is damaged"):
+        with raises_code(Unavailable, "image_not_runnable", mentions="its disk is damaged"):
             checked_config(can, self.config(desktop_image="debian"))
 
     def test_a_screen_that_it_cannot_show(self) -> None:
@@ -237,7 +238,7 @@ class TestResolvedConfig:
         assert resolved_config(can, asked).observation_params is None
 
     def test_an_unknown_preset(self) -> None:
-        with pytest.raises(Invalid, match="osword"):
+        with raises_code(Invalid, "unknown_preset", mentions="osword"):
             resolved_config(joined(), RunRequest(benchmark="b", agent="noop", preset="osword"))
 
     def test_a_picture_as_it_is_is_none(self) -> None:

@@ -109,9 +109,7 @@ def parts(params: PageParts, page: Mapping[str, Any], url: str) -> dict[str, Any
         names = {"labels": params.labelObject, "xpaths": params.xpathObject, "inputs": params.inputObject}[kind]
         return {key: (page[kind][name] or "").strip() for name, key in names.items()}
     except (KeyError, TypeError, AttributeError) as error:
-        raise EvaluatorFailed(
-            f"what was gathered of the page is damaged: {error!r}", code="evidence_damaged"
-        ) from error
+        raise EvaluatorFailed(f"the evidence of the page is damaged: {error!r}", code="evidence_damaged") from error
 
 
 def _of_classes(params: PageParts, page: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -38,5 +38,5 @@ class ActiveTabHtmlParse(ParameterGetter):
         if tab is None:
             return None if address(blobs, params.goto_prefix) is None else {}
         if not isinstance(tab.get("found"), Mapping):
-            raise EvaluatorFailed(f"the page {tab.get('url')} did not say what it shows", code="evidence_unreadable")
+            raise EvaluatorFailed(f"the page {tab.get('url')} did not report its content", code="evidence_unreadable")
         return parts(params, tab["found"], str(tab.get("url", "")))

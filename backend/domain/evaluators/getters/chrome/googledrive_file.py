@@ -70,7 +70,7 @@ class GoogledriveFile(ParameterGetter):
         params = _Drive.of(parameters)
         if len(blobs) != len(params.names):
             raise EvaluatorFailed(
-                f"{len(params.names)} files were asked for, {len(blobs)} were gathered", code="evidence_mismatch"
+                f"{len(params.names)} files were requested, {len(blobs)} were collected", code="evidence_mismatch"
             )
         pairs = enumerate(zip(blobs, params.names, strict=True))
         paths = [placed(blob, name, folder / str(position)) for position, (blob, name) in pairs]

@@ -65,7 +65,7 @@ class InfoFromWebsite(ParameterGetter):
             return stated(blob)
         if params.backups is None:
             raise EvaluatorFailed(
-                f"{params.url} could not be asked, and the task has no `backups`: {blob.note}",
+                f"{params.url} could not be reached, and the task has no `backups`: {blob.note}",
                 code="evidence_unreadable",
             )
         return params.backups

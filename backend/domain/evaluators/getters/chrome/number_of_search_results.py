@@ -28,5 +28,5 @@ class NumberOfSearchResults(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         count = stated(only(blobs))
         if not isinstance(count, int):
-            raise EvaluatorFailed("the page did not say how many results it has", code="evidence_unreadable")
+            raise EvaluatorFailed("the page did not report its number of results", code="evidence_unreadable")
         return count

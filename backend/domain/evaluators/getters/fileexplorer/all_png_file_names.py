@@ -32,7 +32,7 @@ class AllPngFileNames(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if len(blobs) != 2:  # noqa: PLR2004 - the text and the folder.
             raise EvaluatorFailed(
-                f"a file and a folder were asked for, {len(blobs)} were gathered", code="evidence_mismatch"
+                f"expected a file and a folder, got {len(blobs)} pieces of evidence", code="evidence_mismatch"
             )
         text, _ = read_text(placed(blobs[0], "names.txt", folder))
         if text is None:

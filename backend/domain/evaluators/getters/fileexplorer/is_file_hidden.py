@@ -41,5 +41,5 @@ class IsFileHidden(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         hidden = stated(only(blobs))
         if not isinstance(hidden, bool):
-            raise EvaluatorFailed("the desktop did not say whether the file is hidden", code="evidence_unreadable")
+            raise EvaluatorFailed("the desktop did not report whether the file is hidden", code="evidence_unreadable")
         return "true" if hidden else "false"

@@ -31,7 +31,7 @@ class IsFilesMovedDownloads(ParameterGetter):
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if len(blobs) != 2:  # noqa: PLR2004 - the old place and the new.
-            raise EvaluatorFailed(f"two folders were asked for, {len(blobs)} were gathered", code="evidence_mismatch")
+            raise EvaluatorFailed(f"two folders were requested, {len(blobs)} were collected", code="evidence_mismatch")
         move = _Move.of(parameters)
         left, moved = (list(_paths(_tree(blob))) for blob in blobs)
         names = {name for path in left for name in path}

@@ -122,7 +122,7 @@ def _entries(listing: Blob) -> list[dict[str, Any]]:
     if not isinstance(entries, list) or not all(
         isinstance(one, dict) and {"path", "folder"} <= set(one) for one in entries
     ):
-        raise EvaluatorFailed(f"what was gathered of {listing.name} is damaged", code="evidence_damaged")
+        raise EvaluatorFailed(f"the evidence of {listing.name} is damaged", code="evidence_damaged")
     return entries
 
 

@@ -26,5 +26,5 @@ class AccessibilityTree:
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if len(blobs) != 1 or blobs[0].data is None:
-            raise EvaluatorFailed("no accessibility tree was gathered", code="evidence_missing")
+            raise EvaluatorFailed("no accessibility tree was collected", code="evidence_missing")
         return blobs[0].data.decode(errors="replace")

@@ -136,7 +136,7 @@ def opened(blobs: Sequence[Blob], folder: Path) -> PptxPackage | None:
     """The presentation that was gathered; None if it was absent."""
     if len(blobs) < 2:  # noqa: PLR2004 - the file and its links.
         raise EvaluatorFailed(
-            f"a presentation and its links were asked for, {len(blobs)} were gathered", code="evidence_mismatch"
+            f"expected a presentation and its links, got {len(blobs)} pieces of evidence", code="evidence_mismatch"
         )
     path = placed(blobs[0], "presentation.pptx", folder / "presentation")
     return None if path is None else PptxPackage(path)
@@ -159,7 +159,7 @@ def link_target(
         if blob.name == path:
             return placed(blob, params.dest, folder)
     raise EvaluatorFailed(
-        f"{path}, to which the slide links, was not gathered: {blobs[1].note or 'no reason given'}",
+        f"{path}, to which the slide links, was not collected: {blobs[1].note or 'no reason given'}",
         code="evidence_missing",
     )
 

@@ -37,7 +37,7 @@ def input_log_blob(context: SetupContext, kind: str) -> Blob:
 def two(blobs: Sequence[Blob]) -> tuple[Blob, Blob]:
     """The two that were gathered. Raises EvaluatorFailed if there are more or fewer."""
     if len(blobs) != 2:  # noqa: PLR2004 - two are two
-        raise EvaluatorFailed(f"two things were asked for, {len(blobs)} were gathered", code="evidence_mismatch")
+        raise EvaluatorFailed(f"expected two pieces of evidence, got {len(blobs)}", code="evidence_mismatch")
     return blobs[0], blobs[1]
 
 

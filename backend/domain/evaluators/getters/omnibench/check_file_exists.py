@@ -44,5 +44,5 @@ class CheckFileExists:
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> bool:  # noqa: ARG002 - the port's signature
         if len(blobs) != 1:
-            raise EvaluatorFailed(f"one file was asked for, {len(blobs)} were gathered", code="evidence_mismatch")
+            raise EvaluatorFailed(f"one file was requested, {len(blobs)} were collected", code="evidence_mismatch")
         return blobs[0].data is not None

@@ -25,7 +25,7 @@ class CheckTextUnderCursor(ParameterGetter):
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         cursor = context.desktop.call("GET", "/text_cursor")
         if not isinstance(cursor, dict):
-            raise EvaluatorFailed("the desktop says nothing of its text cursor", code="evidence_unreadable")
+            raise EvaluatorFailed("the desktop did not report its text cursor", code="evidence_unreadable")
         return [as_json("text cursor", {key: str(cursor.get(key, ""))[:MOST] for key in ("selection", "line", "role")})]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

@@ -29,7 +29,7 @@ def schedule(data: bytes) -> tuple[tuple[int, int], tuple[int, int]] | bool:
     """
     inner = data.rfind(START_MARK)
     if inner < 0:
-        raise EvaluatorFailed("the night light's settings have a form that is not known", code="evidence_damaged")
+        raise EvaluatorFailed("the night light's settings have an unknown format", code="evidence_damaged")
     fields = _structure(iter(data[inner + len(START_MARK) :]))
     if not fields.get(SCHEDULED):
         return False
@@ -52,9 +52,9 @@ def _structure(data: Iterator[int]) -> Fields:
             number = next(data) if number == _NEXT_BYTE else number
             fields[number] = _value(kind, data)
     except StopIteration:
-        raise EvaluatorFailed("the night light's settings are cut off", code="evidence_damaged") from None
+        raise EvaluatorFailed("the night light's settings are truncated", code="evidence_damaged") from None
     except RecursionError:
-        raise EvaluatorFailed("the night light's settings make no sense", code="evidence_damaged") from None
+        raise EvaluatorFailed("the night light's settings are not valid", code="evidence_damaged") from None
     return fields
 
 

@@ -31,7 +31,7 @@ def text(blob: Blob) -> str | None:
     """
     reply = stated(blob)
     if not isinstance(reply, dict) or not isinstance(reply.get("output"), str):
-        raise EvaluatorFailed(f"what was gathered of {blob.name} is damaged", code="evidence_damaged")
+        raise EvaluatorFailed(f"the evidence of {blob.name} is damaged", code="evidence_damaged")
     if reply.get("returncode") == _ABSENT:
         return None
     name = blob.name.rpartition("\\")[2].lower()
@@ -50,6 +50,6 @@ def texts(blobs: Sequence[Blob], number: int) -> list[str | None]:
     """Several values, in order. Raises EvaluatorFailed if the registry could not be asked."""
     if len(blobs) != number:
         raise EvaluatorFailed(
-            f"{number} values of the registry were asked for, {len(blobs)} were gathered", code="evidence_mismatch"
+            f"{number} values of the registry were requested, {len(blobs)} were collected", code="evidence_mismatch"
         )
     return [text(blob) for blob in blobs]

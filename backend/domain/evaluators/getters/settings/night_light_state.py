@@ -34,6 +34,6 @@ class NightLightState(ParameterGetter):
             times = schedule(bytes.fromhex(data))
         except ValueError as error:
             raise EvaluatorFailed(
-                f"the night light's settings are no binary data: {error}", code="evidence_damaged"
+                f"the night light's settings are not binary data: {error}", code="evidence_damaged"
             ) from error
         return [True, *(format_time(*when) for when in times)] if isinstance(times, tuple) else times and [True]

@@ -28,7 +28,5 @@ class SystemTimezone(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         shown = texts(blobs, len(blobs))[1:]
         if not shown or shown[0] is None:
-            raise EvaluatorFailed(
-                "the registry does not say which time zone the desktop is in", code="evidence_unreadable"
-            )
+            raise EvaluatorFailed("the registry does not name the desktop's time zone", code="evidence_unreadable")
         return shown[0]

@@ -27,5 +27,7 @@ def is_expected_search_query(active_tab_info: Any, rules: Any) -> MetricValue:
     try:
         met = re.search(pattern, address[:LONGEST])
     except re.error as error:
-        raise EvaluatorFailed(f"`pattern` is no regular expression: {error}", code="invalid_rule", hint=HINT) from error
+        raise EvaluatorFailed(
+            f"`pattern` is not a regular expression: {error}", code="invalid_rule", hint=HINT
+        ) from error
     return verdict(met, f"the page is {short(address, 300)}, expected {short(pattern, 300)}")

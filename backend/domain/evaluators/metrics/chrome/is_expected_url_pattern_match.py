@@ -28,7 +28,7 @@ def is_expected_url_pattern_match(result: Any, rules: Any) -> MetricValue:
         missing = [pattern for pattern in patterns if not re.search(pattern, address[:LONGEST])]
     except re.error as error:
         raise EvaluatorFailed(
-            f"`expected` has something that is no regular expression: {error}", code="invalid_rule", hint=HINT
+            f"`expected` has something that is not a regular expression: {error}", code="invalid_rule", hint=HINT
         ) from error
     words = f"the page is {short(address, 300)}"
     return verdict(

@@ -36,7 +36,7 @@ def compare_image_text(result: str | None, rules: Mapping[str, Any]) -> MetricVa
     expected = rules.get("text")
     if rules.get("type") != "text" or not isinstance(expected, str):
         raise EvaluatorFailed(
-            f"a rule of type {rules.get('type')!r} with text {expected!r} has no meaning", code="invalid_rule"
+            f"a rule of type {rules.get('type')!r} with text {expected!r} is not valid", code="invalid_rule"
         )
     picture, reason = _picture(result)
     if picture is None:

@@ -31,7 +31,7 @@ def contains_page_break(
     """
     expected = (rules or {}).get("page_break_count")
     if expected is not None and (not isinstance(expected, int) or isinstance(expected, bool)):
-        raise EvaluatorFailed(f"`page_break_count` is {expected!r}, which is no number", code="invalid_rule")
+        raise EvaluatorFailed(f"`page_break_count` is {expected!r}, which is not a number", code="invalid_rule")
 
     def judge(breaks: tuple[int, int, int]) -> MetricValue:
         published, characters, before = breaks

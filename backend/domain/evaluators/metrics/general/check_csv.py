@@ -20,7 +20,7 @@ def check_csv(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if every record of `expect` is in the file and none of `unexpect` is; a record names some columns only."""
     expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
     if not expect and not unexpect:
-        raise EvaluatorFailed("the metric was given nothing to look for", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)

@@ -16,7 +16,7 @@ def check_include_exclude(result: str | Sequence[str] | None, rules: Mapping[str
     """1 if every `include` is in the text (or the list) and no `exclude` is."""
     include, exclude = texts(rules.get("include"), "`include`"), texts(rules.get("exclude"), "`exclude`")
     if not include and not exclude:
-        raise EvaluatorFailed("the metric was given nothing to look for", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
     if result is None:
         return verdict(met=False, reason="there is nothing to look into")
     if not isinstance(result, str | list | tuple):

@@ -26,7 +26,7 @@ def check_json(
     """
     expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
     if not expect and not unexpect:
-        raise EvaluatorFailed("the metric was given nothing to look for", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
     data, reason = (read_yaml if is_yaml else read_json)(result)
     if reason or data is None:
         return verdict(met=False, reason=reason or "the file holds no value")

@@ -17,7 +17,7 @@ def check_list(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if every pattern of `expect` is found in some line and no pattern of `unexpect` in any."""
     expect, unexpect = _patterns(rules, "expect"), _patterns(rules, "unexpect")
     if not expect and not unexpect:
-        raise EvaluatorFailed("the metric was given nothing to look for", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
@@ -31,7 +31,7 @@ def _patterns(rules: Mapping[str, Any], key: str) -> list[re.Pattern[str]]:
     try:
         return [re.compile(pattern) for pattern in texts(rules.get(key), f"`{key}`")]
     except re.error as error:
-        raise EvaluatorFailed(f"`{key}` has a pattern that is none: {error}", code="invalid_rule", hint=HINT) from error
+        raise EvaluatorFailed(f"`{key}` has an invalid pattern: {error}", code="invalid_rule", hint=HINT) from error
 
 
 def _goal(pattern: re.Pattern[str], lines: list[str], *, expected: bool) -> Goal:

@@ -18,7 +18,7 @@ def file_contains(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if every text of `rules["expected"]` stands somewhere in the file."""
     expected = texts(rule(rules, "expected"), "`expected`")
     if not expected:
-        raise EvaluatorFailed("the metric was given nothing to look for", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)

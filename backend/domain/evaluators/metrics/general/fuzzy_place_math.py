@@ -28,7 +28,7 @@ def fuzzy_place_math(result: str | None, rules: Mapping[str, Any]) -> MetricValu
 
     places = texts(rule(rules, "expected"), "`expected`")
     if not places:
-        raise EvaluatorFailed("the metric was given no places", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the metric has no places to look for", code="invalid_rule", hint=HINT)
     words, reason = _words(result)
     if reason:
         return verdict(met=False, reason=reason)

@@ -36,5 +36,5 @@ def run_sqlite3(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     except (TypeError, ValueError):
         number = math.nan
     if math.isnan(number):
-        return verdict(met=False, reason=f"the database answers {short(row[0])}, which is no number")
+        return verdict(met=False, reason=f"the database answers {short(row[0])}, which is not a number")
     return MetricValue(value=min(1.0, max(0.0, number)), reasons=(f"the database answers {number:g}",))

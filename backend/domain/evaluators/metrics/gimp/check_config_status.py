@@ -27,7 +27,7 @@ def check_config_status(result: str | None, rules: Mapping[str, Any], *, strict_
     key, value = rule(rules, "key"), rule(rules, "value")
     words = [key] if isinstance(key, str) else key
     if not isinstance(words, list) or len(words) not in {1, 2} or not all(isinstance(w, str) for w in [*words, value]):
-        raise EvaluatorFailed(f"key {short(key)} and value {short(value)} are no setting", code="invalid_rule")
+        raise EvaluatorFailed(f"key {short(key)} and value {short(value)} are not a setting", code="invalid_rule")
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)

@@ -21,7 +21,7 @@ def check_file_exists(result: str | None, expected: str) -> MetricValue:
     """
     name = PurePosixPath(expected) if isinstance(expected, str) and expected else None
     if name is None or name.is_absolute() or ".." in name.parts or "\\" in expected:
-        raise EvaluatorFailed(f"{short(expected)} is no name of a file in a folder", code="invalid_rule")
+        raise EvaluatorFailed(f"{short(expected)} is not the name of a file in a folder", code="invalid_rule")
     if result is None or not Path(result).is_dir():
         return verdict(met=False, reason="the folder is not there")
     file = Path(result, name)

@@ -47,7 +47,7 @@ def _cell(book: Workbook, where: str, expected: Mapping[str, Any]) -> Goal:
     if sheet is None:
         return False, f"there is no sheet {name!r}"
     if area is None:
-        raise EvaluatorFailed(f"{where!r} is no cell; write Sheet!B7", code="invalid_rule")
+        raise EvaluatorFailed(f"{where!r} is not a cell; write Sheet!B7", code="invalid_rule")
     cell = sheet.at(area[0], area[1])
     origin = " (computed)" if cell.formula else ""
     words = f"{where} is {short(cell.value)}{origin}, wanted {short(dict(expected))}"

@@ -50,7 +50,7 @@ def _rules(rules: object) -> Mapping[str, Mapping[str, Any]]:
     for name, one in rules.items():
         if name not in KNOWN or not isinstance(one, Mapping):
             raise EvaluatorFailed(
-                f"the rule {short(one)} of tag {short(name)} has no meaning", code="invalid_rule", hint=HINT
+                f"the rule {short(one)} of tag {short(name)} is not valid", code="invalid_rule", hint=HINT
             )
         fits("", one)
     return rules

@@ -27,7 +27,7 @@ def check_pdf_pages(pdf_file: str | None, rules: Any) -> MetricValue:
     relation, expected = rule(rules, "relation"), rule(rules, "ref_value")
     if relation not in _RELATIONS or not isinstance(expected, int | float):
         raise EvaluatorFailed(
-            f"{short(relation)} {short(expected)} is no relation to a number", code="invalid_rule", hint=HINT
+            f"{short(relation)} {short(expected)} is not a relation to a number", code="invalid_rule", hint=HINT
         )
     try:
         pages = count_pages(pdf_file)

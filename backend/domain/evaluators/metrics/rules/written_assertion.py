@@ -29,7 +29,7 @@ def written_assertion(result: State) -> MetricValue:
         formula = parse(str(result["expression"]))
         goals = {fact: _look(fact, result) for fact in formula.facts()}
     except (KeyError, TypeError, AttributeError) as error:
-        raise EvaluatorFailed(f"what was seen for an assertion is damaged: {error}", code="evidence_damaged") from error
+        raise EvaluatorFailed(f"the evidence of an assertion is damaged: {error}", code="evidence_damaged") from error
     holds = formula.holds(lambda fact: goals[fact][0])
     reasons = [f"{'so' if met else 'not so'}: {words}" for met, words in goals.values()]
     return MetricValue(value=float(holds), reasons=tuple(reasons))

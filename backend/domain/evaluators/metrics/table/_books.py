@@ -78,7 +78,7 @@ class WorkbookPair:
         name = self.name(reference)
         sheet = None if name is None else self.book(reference).sheet(name)
         if sheet is None and name is not None and self.book(reference) is self.expected:
-            raise EvaluatorFailed(f"the expectation's {name!r} is no worksheet", code="invalid_reference")
+            raise EvaluatorFailed(f"the expectation's {name!r} is not a worksheet", code="invalid_reference")
         return sheet
 
     def sheet_as_read(self, reference: int | str) -> Sheet | None:

@@ -92,7 +92,7 @@ def run_suite(
     try:
         compile(source, "test file", "exec")
     except (SyntaxError, ValueError) as error:
-        raise EvaluatorFailed(f"the test file is no Python: {error}", code="invalid_reference") from error
+        raise EvaluatorFailed(f"the test file is not Python: {error}", code="invalid_reference") from error
     if first is None or not Path(first).is_file():
         return None, "the program's file is not there"
     with tempfile.TemporaryDirectory() as folder:

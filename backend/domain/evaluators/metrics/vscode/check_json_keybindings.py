@@ -23,7 +23,7 @@ def check_json_keybindings(
         strict_upstream: comments are accepted in the first line alone, and no commas after the last entry.
     """
     if not isinstance(rules.get("expected"), Mapping):
-        raise EvaluatorFailed("`rules.expected` is no key binding", code="invalid_rule")
+        raise EvaluatorFailed("`rules.expected` is not a key binding", code="invalid_rule")
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)

@@ -21,7 +21,7 @@ def check_json_settings(result: str | None, rules: Mapping[str, Any], *, strict_
     """
     expected = rules.get("expected")
     if not isinstance(expected, Mapping):
-        raise EvaluatorFailed("`rules.expected` is no object of settings", code="invalid_rule")
+        raise EvaluatorFailed("`rules.expected` is not an object of settings", code="invalid_rule")
     settings, reason = read_jsonc(result, plain=strict_upstream)
     if not isinstance(settings, dict):
         return verdict(met=False, reason=reason or f"the settings are no object: {short(settings)}")

@@ -25,7 +25,7 @@ def compare_config(
     """
     expected = rules.get("expected")
     if not isinstance(expected, str) or not expected:
-        raise EvaluatorFailed("`rules.expected` is no text", code="invalid_rule")
+        raise EvaluatorFailed("`rules.expected` is not text", code="invalid_rule")
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)

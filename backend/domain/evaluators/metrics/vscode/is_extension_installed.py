@@ -19,7 +19,7 @@ def is_extension_installed(result: str | None, rules: Mapping[str, Any]) -> Metr
     """
     kind, part = rules.get("type"), rules.get("expected")
     if kind not in {"contain", "not_contain"} or not isinstance(part, str):
-        raise EvaluatorFailed(f"a rule of type {kind!r} for {part!r} has no meaning", code="invalid_rule")
+        raise EvaluatorFailed(f"a rule of type {kind!r} for {part!r} is not valid", code="invalid_rule")
     if result is None:
         return verdict(met=False, reason="nothing was printed")
     has = part in result

@@ -15,6 +15,7 @@ from backend.domain.evaluators.getters.general.rule import RuleGetter
 from backend.domain.evaluators.getters.general.vm_command_line import VmCommandLine
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import ExecResult
+from tests.error_codes import raises_code
 from tests.factories.desktops import says_no
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
@@ -80,7 +81,7 @@ class TestCloudFile:
         assert Path(CloudFile().read(blobs, parameters, tmp_path)).read_bytes() == b"W"
 
     def test_another_address_is_refused(self) -> None:
-        with pytest.raises(Invalid, match="asset:NAME"):
+        with raises_code(Invalid, "invalid_url", mentions="asset:NAME"):
             CloudFile().check({"path": "ftp://example.org/a", "dest": "a"})
 
 
@@ -161,5 +162,5 @@ class TestFolderContents:
         assert FolderContents().read(blobs, parameters, tmp_path) is None
 
     def test_a_listing_that_was_cut_gives_no_verdict(self, tmp_path: Path) -> None:
-        with pytest.raises(EvaluatorFailed, match="cut off"):
+        with raises_code(EvaluatorFailed, "evidence_damaged"):
             FolderContents().read([Blob(name="/a", data=b'{"a": ')], {"path": "/a"}, tmp_path)

@@ -8,6 +8,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.rules.written_assertion import written_assertion
 from backend.domain.file_generators import FileRequest, make
 from backend.domain.formats.program_names import runs, shows
+from tests.error_codes import raises_code
 
 
 def value(expression: str, **seen: Any) -> float:
@@ -63,7 +64,7 @@ class TestMoments:
         assert value('application_running("EXCEL.EXE")', processes=["WINWORD.EXE"]) == 0.0
 
     def test_what_was_not_gathered_has_no_verdict(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="damaged"):
+        with raises_code(EvaluatorFailed, "evidence_damaged"):
             value('clipboard_contains("x")')
 
 

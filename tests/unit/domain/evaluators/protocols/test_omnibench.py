@@ -4,6 +4,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.protocols.omnibench import omnibench
 from backend.domain.model.score import PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, PartKind
+from tests.error_codes import raises_code
 from tests.factories.checkpoints import part
 
 SHAPE = {"a": ("x", ()), "b": ("x", ("a",)), "c": ("y", ("a",)), "d": ("x", ("b", "c")), "e": ("y", ("c",))}
@@ -53,5 +54,5 @@ class TestOmnibench:
 
     def test_a_node_that_nobody_saw_being_reached_cannot_be_judged(self) -> None:
         spec = EvaluatorSpec(calls=(), parts=(part("a", app="x"),), protocol="omnibench")
-        with pytest.raises(EvaluatorFailed, match="which step"):
+        with raises_code(EvaluatorFailed, "checkpoint_steps_unknown"):
             omnibench(spec, None, [PartResult(name="a", kind=PartKind.NODE, value=1.0, app="x")])

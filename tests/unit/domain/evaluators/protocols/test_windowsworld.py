@@ -1,9 +1,8 @@
-import pytest
-
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.protocols.windowsworld import windowsworld
 from backend.domain.model.score import PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, PartKind
+from tests.error_codes import raises_code
 from tests.factories.checkpoints import file_says
 
 SPEC = EvaluatorSpec(calls=(file_says("/end", "done"),), protocol="windowsworld")
@@ -29,7 +28,7 @@ class TestWindowsworld:
         assert verdict(0.9, 1).measures["S_final"] == 0.0
 
     def test_without_an_end_nothing_can_be_said(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="final state"):
+        with raises_code(EvaluatorFailed, "invalid_evaluator"):
             verdict(None, 1)
 
 
@@ -65,5 +64,5 @@ class TestAssertions:
         assert (found.score, found.measures) == (1.0, {"S_int": 0.5, "S_assert": 0.5})
 
     def test_alone_and_not_binding_they_decide_nothing(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="final state"):
+        with raises_code(EvaluatorFailed, "invalid_evaluator"):
             with_assertions(None, (0, 1))

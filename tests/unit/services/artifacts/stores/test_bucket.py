@@ -16,6 +16,7 @@ from backend.services.artifacts.stores import bucket, open_store, s3
 from backend.services.artifacts.stores.bucket import BucketStore
 from backend.services.artifacts.stores.folder import FolderStore
 from backend.services.artifacts.stores.s3 import BucketConfig, store_error
+from tests.error_codes import raises_code
 from tests.fakes.s3 import place_at, s3_server
 
 HELLO = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
@@ -218,12 +219,12 @@ class TestOpenStore:
         assert BucketConfig.of(Settings(s3_bucket="b", s3_endpoint=endpoint)).path_style is style
 
     def test_one_key_alone_is_refused(self) -> None:
-        with pytest.raises(Invalid, match="one of the two keys"):
+        with raises_code(Invalid, "invalid_setting", path="DESKARENA_S3_ACCESS_KEY, DESKARENA_S3_SECRET_KEY"):
             open_store(Settings(s3_bucket="b", s3_access_key="k"))
 
     @pytest.mark.parametrize("endpoint", ["store:8333", "http://", "ftp://store"])
     def test_an_endpoint_that_is_no_address_is_refused(self, endpoint: str) -> None:
-        with pytest.raises(Invalid, match="no address"):
+        with raises_code(Invalid, "invalid_setting", path="DESKARENA_S3_ENDPOINT"):
             open_store(Settings(s3_bucket="b", s3_endpoint=endpoint))
 
     def test_nothing_is_not_found_in_words(self) -> None:

@@ -87,7 +87,5 @@ class CompareSlidesOptions:
                 switch: dict[str, Any] = {known[key]: value}
                 options = replace(options, **switch)
             else:
-                raise EvaluatorFailed(
-                    f"option {key}={value!r} of compare_pptx_files has no meaning", code="invalid_rule"
-                )
+                raise EvaluatorFailed(f"option {key}={value!r} of compare_pptx_files is not valid", code="invalid_rule")
         return options

@@ -1,10 +1,9 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.getters.files.vm_file import VmFile
+from tests.error_codes import raises_code
 from tests.factories.desktops import linux
 from tests.factories.starter_tasks import FakeContext
 
@@ -55,9 +54,9 @@ class TestTimeSuffix:
         assert "2026_12_31" in VmFile().collect(context, self.PARAMETERS)[0].name
 
     def test_a_desktop_that_does_not_say_its_zone(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="UTC"):
+        with raises_code(EvaluatorFailed, "evidence_unreadable"):
             VmFile().collect(linux(time=NOON), self.PARAMETERS)
 
     def test_not_for_several_files(self) -> None:
-        with pytest.raises(Invalid, match="single file"):
+        with raises_code(Invalid, "invalid_parameter", mentions="single file"):
             VmFile().check({"path": ["/a"], "dest": ["a"], "multi": True, "time_suffix": True})

@@ -11,6 +11,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters.impress._slide import Relationship, desktop_path, links
 from backend.domain.evaluators.getters.impress.audio_in_slide import AudioInSlide
 from backend.domain.evaluators.getters.impress.background_image_in_slide import BackgroundImageInSlide
+from tests.error_codes import raises_code
 from tests.factories.desktops import linux, real_python
 from tests.factories.office import soffice
 from tests.factories.paint import canvas
@@ -57,7 +58,7 @@ class TestAudioInSlide:
 
     def test_a_link_that_was_not_followed_is_no_absence(self, tmp_path: Path) -> None:
         context = linux({FILE: with_link("audio", "a.mp3", external=True)})
-        with pytest.raises(EvaluatorFailed, match="was not gathered"):
+        with raises_code(EvaluatorFailed, "evidence_missing"):
             value(AudioInSlide, context, tmp_path)
 
     def test_a_sound_on_another_slide(self, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters.info.vm_wallpaper import VmWallpaper
 from backend.domain.evaluators.getters.info.vm_window_size import VmWindowSize
 from backend.domain.model.score import Blob
+from tests.error_codes import raises_code
 from tests.factories.desktops import linux, refuses, windows
 from tests.fakes.desktop import FakeWindow
 
@@ -34,7 +35,7 @@ class TestVmWindowSize:
             VmWindowSize().read([Blob(name="w", data=said.encode())], VLC, NOWHERE)
 
     def test_without_python_in_the_desktop(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="no python here"):
+        with raises_code(EvaluatorFailed, "evidence_unreadable", mentions="no python here"):
             VmWindowSize().read(VmWindowSize().collect(linux(), VLC), VLC, NOWHERE)
 
 
@@ -42,5 +43,5 @@ class TestVmWallpaper:
     def test_a_picture_that_cannot_be_read_is_not_a_plain_colour(self) -> None:
         context = linux()
         context.desktop.wallpaper = refuses("the picture is damaged", "failed").__get__(context.desktop)
-        with pytest.raises(EvaluatorFailed, match="damaged"):
+        with raises_code(EvaluatorFailed, "evidence_unreadable", mentions="damaged"):
             VmWallpaper().read(VmWallpaper().collect(context, {"dest": "a.png"}), {"dest": "a.png"}, NOWHERE)

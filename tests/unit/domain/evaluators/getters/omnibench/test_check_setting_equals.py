@@ -5,6 +5,7 @@ import pytest
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.getters._evidence import as_json
 from backend.domain.evaluators.getters.omnibench.check_setting_equals import CheckSettingEquals
+from tests.error_codes import raises_code
 
 GETTER = CheckSettingEquals()
 
@@ -54,5 +55,5 @@ class TestRegistry:
 
 @pytest.mark.parametrize("name", ["xfconf xfwm4", "registry HKCU", "dconf a b", "gsettings"])
 def test_a_place_of_another_form_is_refused(name: str) -> None:
-    with pytest.raises(Invalid, match="expected gsettings or xfconf"):
+    with raises_code(Invalid, "invalid_check", mentions="gsettings or xfconf"):
         GETTER.check({"name": name, "value": 1})

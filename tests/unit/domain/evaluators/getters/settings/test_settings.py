@@ -13,6 +13,7 @@ from backend.domain.evaluators.getters.settings.desktop_background import Deskto
 from backend.domain.evaluators.getters.settings.night_light_state import KEY, NightLightState
 from backend.domain.evaluators.getters.settings.storage_sense_run_frequency import StorageSenseRunFrequency
 from backend.domain.evaluators.getters.settings.system_notifications import SystemNotifications
+from tests.error_codes import raises_code
 from tests.factories.desktops import linux, windows
 from tests.factories.windows_night_light import settings
 
@@ -56,7 +57,7 @@ class TestRegistry:
             self.of(output)
 
     def test_a_desktop_without_a_registry_cannot_say(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="registry cannot be asked"):
+        with raises_code(EvaluatorFailed, "evidence_unreadable", mentions="registry cannot be asked"):
             text(query_registry(linux(), "HKCU\\Key", "Name"))
 
     @pytest.mark.parametrize("evidence", [[], {}, {"output": 7}])
@@ -101,7 +102,7 @@ class TestNightLight:
         assert of(settings((13, 5), (0, 0)).hex()) == [True, "01:05 PM", "00:00 AM"]
         assert of(settings(by_the_sun=True).hex()) == [True]
         assert of(settings(scheduled=False).hex()) is False
-        with pytest.raises(EvaluatorFailed, match="no binary data"):
+        with raises_code(EvaluatorFailed, "evidence_damaged"):
             of("xyz")
 
 

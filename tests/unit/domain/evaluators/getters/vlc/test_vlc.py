@@ -10,6 +10,7 @@ from backend.domain.evaluators.getters.vlc.vlc_config import VlcConfig
 from backend.domain.evaluators.getters.vlc.vlc_playing_info import VlcPlayingInfo
 from backend.domain.ports.desktop import ExecResult
 from backend.domain.ports.web import WebReply
+from tests.error_codes import raises_code
 from tests.factories.desktops import linux
 from tests.factories.starter_tasks import FakeContext
 
@@ -58,7 +59,7 @@ class TestDefaultVideoPlayer:
         assert self.of("/usr/bin/xdg-mime\n\n") == "unknown"
 
     def test_a_desktop_without_the_program_cannot_say(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="xdg-mime"):
+        with raises_code(EvaluatorFailed, "evidence_unreadable", mentions="xdg-mime"):
             self.of("", returncode=9)
 
     def test_each_type_once(self) -> None:

@@ -8,6 +8,7 @@ from backend.domain.evaluators.metrics.basic_os.check_moved_jpgs import check_mo
 from backend.domain.evaluators.metrics.basic_os.check_text_enlarged import check_text_enlarged
 from backend.domain.evaluators.metrics.basic_os.is_in_vm_clickboard import is_in_vm_clickboard
 from backend.domain.evaluators.metrics.basic_os.is_utc_0 import is_utc_0
+from tests.error_codes import raises_code
 
 STATUS = """               Local time: Thu 2024-01-25 12:56:06 WET
            Universal time: Thu 2024-01-25 12:56:06 UTC
@@ -131,5 +132,5 @@ class TestIsInVmClickboard:
             is_in_vm_clickboard(rules, "x")
 
     def test_a_clipboard_that_could_not_be_read(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="not gathered"):
+        with raises_code(EvaluatorFailed, "evidence_missing"):
             is_in_vm_clickboard({"expected": "x"}, None)

@@ -13,6 +13,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.formats import picture_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind
+from tests.error_codes import raises_code
 from tests.factories.docx import Block, Picture, Xml, p, png, r, save, save_odt, table
 from tests.factories.metric_cases.docs import BREAK, OBJECT, OPTIONS, PAGE, TABS, screenshot, settings
 from tests.factories.office import soffice_all
@@ -257,12 +258,12 @@ class TestImageText:
 
     def test_without_tesseract(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
-        with pytest.raises(EvaluatorFailed, match="Tesseract"):
+        with raises_code(EvaluatorFailed, "program_missing"):
             metric("compare_image_text")(screenshot(tmp_path, "x"), RULE)
 
     def test_what_takes_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(picture_text, "SECONDS", 0.001)
-        with pytest.raises(EvaluatorFailed, match="could not be read"):
+        with raises_code(EvaluatorFailed, "ocr_timeout"):
             metric("compare_image_text")(screenshot(tmp_path, "x"), RULE)
 
     @pytest.mark.parametrize("size", [(1, 1), (40_000, 2)])

@@ -13,6 +13,7 @@ from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.metrics.table.compare_table import compare_table
 from backend.domain.registry import PluginKind
+from tests.error_codes import raises_code
 from tests.factories import xlsx
 from tests.factories.metric_cases.table import CASES
 from tests.factories.office import soffice_all
@@ -114,7 +115,7 @@ class TestCheck:
 
     def test_wrong_options_are_the_tasks_fault(self, tmp_path: Path) -> None:
         path = str(xlsx.book(tmp_path / "book.xlsx", xlsx.SALES))
-        with pytest.raises(EvaluatorFailed, match="options"):
+        with raises_code(EvaluatorFailed, "invalid_rule"):
             compare_table(path, path, rules=[{"type": "nonsense"}])
 
 

@@ -12,6 +12,7 @@ from backend.domain.evaluators.metrics.vlc._alignment import aligned_distance
 from backend.domain.evaluators.metrics.vlc.compare_audios import compare_audios, compare_audios_waa
 from backend.domain.formats import audio
 from backend.domain.formats.audio import read_samples
+from tests.error_codes import raises_code
 from tests.factories.audio import melody, noise, sound
 
 EXPECTED, EXPECTED_WAA = 0.5031742605840548, 0.010149372461130575
@@ -93,7 +94,7 @@ class TestReadSamples:
     def test_a_container_needs_ffmpeg(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (tmp_path / "a.m4a").write_bytes(b"\0\0\0\x20ftypM4A " + bytes(100))
         monkeypatch.setattr(shutil, "which", lambda _: None)
-        with pytest.raises(EvaluatorFailed, match="ffmpeg"):
+        with raises_code(EvaluatorFailed, "program_missing"):
             read_samples(str(tmp_path / "a.m4a"))
 
     @pytest.mark.skipif(FFMPEG is None, reason="needs the ffmpeg program")

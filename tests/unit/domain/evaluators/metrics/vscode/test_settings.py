@@ -13,6 +13,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.vscode import _suite
 from backend.domain.formats.jsonc import parse_jsonc
 from backend.domain.registry import PluginKind
+from tests.error_codes import raises_code
 
 registry.load()
 LEAVES = st.none() | st.booleans() | st.integers() | st.text()
@@ -255,7 +256,7 @@ class TestSuite:
 
     def test_a_process_that_the_kernel_kills_for_want_of_memory_is_no_answer(self, run: Any, kernel: Path) -> None:
         program = self.COUNTED.format(str(kernel)) + self.KILLED
-        with pytest.raises(EvaluatorFailed, match="no memory left"):
+        with raises_code(EvaluatorFailed, "out_of_memory"):
             run(program, "import main\ndef test():\n    return True\n")
 
     def test_one_that_was_killed_once_is_run_again(self, run: Any, tmp_path: Path) -> None:
@@ -287,7 +288,7 @@ class TestSuite:
 
     def test_a_library_that_is_not_here(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_suite, "LIBRARIES", ("library_of_games",))
-        with pytest.raises(EvaluatorFailed, match="library_of_games"):
+        with raises_code(EvaluatorFailed, "module_missing", mentions="library_of_games"):
             run("import library_of_games", "import main\ndef test():\n    return True\n")
 
     def test_another_function(self, run: Any) -> None:

@@ -1,0 +1,31 @@
+"""Tests assert on an error's code and fields, never on its sentence."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import pytest
+
+from backend.domain.errors import DeskarenaError
+
+E = TypeVar("E", bound=DeskarenaError)
+
+
+@contextmanager
+def raises_code(
+    error: type[E], code: str, *, mentions: str | Sequence[str] = (), **fields: Any
+) -> Iterator[pytest.ExceptionInfo[E]]:
+    """Expects an error of a class with a code.
+
+    Args:
+        error: its class, or one above it.
+        code: its code.
+        mentions: names or numbers that its message must contain, not parts of the sentence.
+        fields: other attributes such as `path` or `step`.
+    """
+    with pytest.raises(error) as caught:
+        yield caught
+    expected = {"code": code, **fields}
+    assert {name: getattr(caught.value, name) for name in expected} == expected, caught.value
+    words = [mentions] if isinstance(mentions, str) else mentions
+    assert [word for word in words if word not in str(caught.value)] == []
