@@ -50,7 +50,7 @@ def _security(path: str, *, has_token: bool) -> list[dict[str, list[str]]]:
         return [{"agent": []}]
     if is_open(path) or not has_token:
         return []
-    others = [{"metrics": []}] if path in SIGNAL_PATHS else []
+    others: list[dict[str, list[str]]] = [{"metrics": []}] if path in SIGNAL_PATHS else []
     return [{"token": []}, {"session": []}, *others]
 
 

@@ -139,7 +139,7 @@ def _named(inside: str, modifiers: tuple[str, ...]) -> Iterator[str | Action]:
         return
     if how and not (how.isdecimal() and len(how) < 4 and int(how) <= MOST_ACTIONS):  # noqa: PLR2004
         raise InvalidAction(
-            f"{{{inside[:40]}}} is no key", code="unknown_key", path="Args.keys", hint="For example {TAB 2}."
+            f"{{{inside[:40]}}} is not a key", code="unknown_key", path="Args.keys", hint="For example {TAB 2}."
         )
     for _ in range(int(how or 1)):
         yield from _stroke(key, modifiers)

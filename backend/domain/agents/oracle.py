@@ -35,7 +35,7 @@ class Oracle:
     def reset(self, context: AgentContext) -> None:
         """Reads the solution. Raises AgentFailed if the task has none."""
         if context.task is None:
-            raise AgentFailed("the oracle has no task", code="oracle_missing")
+            raise AgentFailed("the oracle was not given its task", code="task_not_given")
         recipe = context.task.oracle
         if recipe is None and context.task.evaluator.infeasible:
             recipe = ({"fail": "the task is infeasible"},)

@@ -15,6 +15,7 @@ from backend.domain.model.trajectory import Action
 from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply
 from backend.domain.registry import PluginKind
+from tests.error_codes import raises_code
 
 FILES = sorted((Path(__file__).parent / "golden").glob("*.json"))
 SECONDS = 0.5
@@ -59,9 +60,10 @@ class TestGolden:
         made, given = space(name, case.get("params")), reply(case["reply"])
         before = time.thread_time()
         if "invalid" in case:
-            with pytest.raises(InvalidAction) as wrong:
+            with raises_code(
+                InvalidAction, case["invalid"], path=case["path"], mentions=case.get("mentions", "")
+            ) as wrong:
                 made.parse(given, sight)
-            assert case["invalid"] in wrong.value.message
             assert len(wrong.value.message) < 500
         else:
             assert made.parse(given, sight) == tuple(Action.model_validate(action) for action in case["actions"])

@@ -46,14 +46,14 @@ class TestReadLabels:
             (HEAD + "os/c,easy,author,,\n", "line 2, task: there is no task 'os/c'"),
             (HEAD + "os/a,simple,author,,\n", "line 2, difficulty: expected one of easy, medium, hard"),
             (HEAD + "os/a,easy,me,,\n", "line 2, source: expected one of"),
-            (HEAD + "os/a,easy,,,\n", "line 2, source: a difficulty and its source"),
-            (HEAD + "os/a,,author,,\n", "line 2, source: a difficulty and its source"),
+            (HEAD + "os/a,easy,,,\n", "line 2, source: a difficulty needs a source"),
+            (HEAD + "os/a,,author,,\n", "line 2, source: a difficulty needs a source"),
             (HEAD + "os/a,easy,author,long,\n", "line 2, human_seconds: expected a number"),
             (HEAD + "os/a,easy,author,nan,\n", "line 2, human_seconds: expected a number"),
             (HEAD + "os/a,easy,author,-1,\n", "line 2, human_seconds: expected a number"),
             (HEAD + "os/a,easy,author,,1e9\n", "line 2, human_steps: expected a number"),
             (HEAD + "os/a,easy,author,1,2,3\n", "line 2: it has more cells"),
-            (HEAD + '"os/a', "it is no CSV"),
+            (HEAD + '"os/a', "the CSV file cannot be read"),
         ],
     )
     def test_what_is_wrong_is_named_with_its_line(self, text: str, words: str) -> None:

@@ -64,7 +64,7 @@ class TestLoad:
         ("wrong", "words"),
         [
             ({"id": "a/b"}, "key 0.id"),
-            ({"id": "paste-table"}, "paste-table is there twice"),
+            ({"id": "paste-table"}, "paste-table occurs twice"),
             ({"OS": "BeOS"}, "key 0.OS"),
             ({"available_parameters": [{}]}, r"key 0.available_parameters.0: it lacks 'xlsx_path'"),
             ({"evaluation": "rm -rf"}, "1: key subtask copy-table: evaluation"),

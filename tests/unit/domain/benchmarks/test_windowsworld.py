@@ -164,7 +164,7 @@ class TestRefused:
         [
             (lambda entries: entries[1].pop("persona"), "key 1.persona"),
             (lambda entries: entries[0].update(task_category="L5"), "key 0.task_category"),
-            (lambda entries: entries[1].update(task_id="win_lib__l1_001"), "is there twice"),
+            (lambda entries: entries[1].update(task_id="win_lib__l1_001"), "occurs twice"),
             (lambda entries: entries[0].update(deskarena={"checks": [None]}), "3 checkpoints have 1 checks"),
             (lambda entries: entries[0].update(deskarena={"final_check": []}), "deskarena.final_check"),
             (lambda entries: entries.clear(), "expected a list of tasks"),

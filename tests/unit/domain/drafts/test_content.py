@@ -57,7 +57,7 @@ class TestReadContent:
             read_content({"domain": "a", "name": "b", "setup": steps})
 
     def test_refuses_what_no_json_can_say(self) -> None:
-        with pytest.raises(Invalid, match="no JSON"):
+        with pytest.raises(Invalid, match="not JSON"):
             read_content({"domain": "a", "name": float("nan")})
 
 

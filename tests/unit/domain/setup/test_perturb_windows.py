@@ -79,7 +79,7 @@ class TestMoved:
     def test_an_odd_answer_of_the_guest_is_a_failure(self, said: Any) -> None:
         context = place(FakeWindow("task"))
         context.desktop.routes["POST", "/setup/place_window"] = said
-        with pytest.raises(TaskSetupFailed, match="did not say where"):
+        with pytest.raises(TaskSetupFailed, match="did not report where"):
             perturb(context, "moved")
 
     def test_a_guest_without_the_route_refuses(self) -> None:
@@ -150,7 +150,7 @@ class TestCluttered:
     def test_a_program_without_a_window_is_a_failure(self) -> None:
         context = place(FakeWindow("task"), programs=self.PROGRAMS)
         context.desktop.launch = lambda *_, **__: None
-        with pytest.raises(TaskSetupFailed, match="no window of it appeared"):
+        with pytest.raises(TaskSetupFailed, match="no window opened"):
             perturb(context, "cluttered")
 
     def test_a_screen_that_is_not_covered_is_a_failure(self) -> None:

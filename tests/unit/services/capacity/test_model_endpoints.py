@@ -75,7 +75,7 @@ class TestAll:
             (f'[endpoints.a]\napi = "x"\nbase_url = "https://host/v1?key={KEY}"\n', r"base_url.*query"),
             ('[endpoints.a]\napi = "x"\nbase_url = "file:///etc/passwd"\n', "base_url.*http"),
             ("[[prices]]\nmodel = 'a'\n", "prices"),
-            ("not toml", "no TOML"),
+            ("not toml", "not valid TOML"),
             ("x = 1\n" * 300_000, "1 MiB"),
         ],
     )

@@ -12,6 +12,7 @@ from backend.domain.evaluators.getters._live import NO_PAGES, page_evidence, run
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import PluginKind
 from backend.domain.setup import run_step
+from tests.error_codes import raises_code
 from tests.factories.desktops import linux, refuses
 from tests.factories.getter_cases.browsers import showing
 from tests.factories.starter_tasks import FakeContext
@@ -181,11 +182,11 @@ class TestRunning:
             running(desktop_that("timeout"))
 
     def test_one_that_is_started_and_never_comes(self) -> None:
-        with pytest.raises(GuestRefused, match="no window of it came"):
+        with raises_code(GuestRefused, "guest_refused", kind="timeout"):
             self.launched(lambda *_, **__: None)
 
     def test_one_that_cannot_be_started_just_now(self) -> None:
-        with pytest.raises(GuestRefused, match="so it is"):
+        with raises_code(GuestRefused, "guest_refused", kind="failed"):
             self.launched(lambda *_, **__: refuses("so it is", "failed")(None))
 
     def test_one_that_is_not_installed(self) -> None:

@@ -144,7 +144,7 @@ class TestGet:
     def test_what_is_too_large_is_not_read(self) -> None:
         with (
             answering(*[answer(b"x", size=3 * 2**30)] * 2) as address,
-            pytest.raises(DamagedArtifact, match="more than any artifact"),
+            pytest.raises(DamagedArtifact, match="more than an artifact"),
         ):
             BucketStore(self.place(address)).get(HELLO)
 
@@ -184,7 +184,7 @@ class TestTold:
     @pytest.mark.parametrize(
         ("code", "hint"),
         [
-            ("NoSuchBucket", "Make the bucket"),
+            ("NoSuchBucket", "Create the bucket"),
             ("AccessDenied", "DESKARENA_S3_ACCESS_KEY"),
             ("SignatureDoesNotMatch", "DESKARENA_S3_SECRET_KEY"),
             ("QuotaExceeded", "Free some space"),
