@@ -52,7 +52,7 @@ def compare_config_waa(result: str | None, rules: Mapping[str, Any]) -> MetricVa
     """
     expected = rules.get("expected")
     if not isinstance(expected, str):
-        raise EvaluatorFailed("`rules.expected` is no text", code="invalid_rule")
+        raise EvaluatorFailed("`rules.expected` is not text", code="invalid_rule")
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
