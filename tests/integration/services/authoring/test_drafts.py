@@ -119,7 +119,7 @@ class TestWriting:
 class TestTrying:
     def test_an_incomplete_one_is_refused(self, installation: World) -> None:
         draft_id = written(installation, make_content(oracle=()))
-        with raises_code(Invalid, "draft_incomplete", mentions="no solution"):
+        with raises_code(Invalid, "draft_incomplete", mentions="solution"):
             tried(installation, draft_id)
 
     def test_an_unknown_name_is_refused(self, installation: World) -> None:
@@ -159,7 +159,7 @@ class TestSubmitting:
             installation.do(draft_reviews.submit, draft_id)
         tried(installation, draft_id)
         edited(installation, draft_id, max_steps=9)
-        with pytest.raises(Conflict, match="not tried as it is now"):
+        with raises_code(Conflict, "draft_not_tried"):
             installation.do(draft_reviews.submit, draft_id)
 
     @pytest.mark.parametrize("wrong", [{"oracle": 0.5}, {"always_fail": 1.0}])
@@ -172,7 +172,7 @@ class TestSubmitting:
     def test_doing_nothing_may_score_if_the_author_says_why(self, installation: World) -> None:
         draft_id = written(installation)
         tried(installation, draft_id, SOUND | {"noop": 1.0})
-        with raises_code(Invalid, "noop_explanation_needed", mentions="doing nothing scores 1"):
+        with raises_code(Invalid, "noop_explanation_needed"):
             installation.do(draft_reviews.submit, draft_id)
         installation.do(draft_reviews.submit, draft_id, noop_justification="The list may be complete already.")
         with installation.work() as session:
@@ -201,7 +201,7 @@ class TestReviewing:
         assert state(installation, in_review) == DraftState.APPROVED
 
     def test_nobody_reviews_what_they_wrote(self, installation: World, in_review: UUID) -> None:
-        with raises_code(NotAllowed, "reviewer_not_allowed", mentions="nobody reviews what they wrote"):
+        with raises_code(NotAllowed, "reviewer_not_allowed"):
             approved(installation, in_review, "ada")
 
     def test_who_changed_it_wrote_it(self, installation: World) -> None:
@@ -358,7 +358,7 @@ class TestPublishing:
 
     def test_nothing_to_publish(self, installation: World) -> None:
         draft_id = written(installation)
-        with raises_code(Conflict, "drafts_not_approved", mentions="no draft is"):
+        with raises_code(Conflict, "drafts_not_approved"):
             published(installation)
         with pytest.raises(Conflict, match=str(draft_id)):
             published(installation, only=[draft_id])
