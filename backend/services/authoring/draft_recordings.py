@@ -121,7 +121,7 @@ def use(session: Session, draft_id: UUID, recording_id: UUID, *, by: Actor, stor
     view = _view(session, row, session.get_one(Run, row.run_id), store)
     if not view.over or row.used_in_version is not None:
         raise Conflict(
-            "the recording was used" if row.used_in_version is not None else "the recording is not over",
+            "the recording was already used" if row.used_in_version is not None else "the recording has not ended",
             code="recording_not_usable",
         )
     if not view.steps:

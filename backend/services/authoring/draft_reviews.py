@@ -131,7 +131,7 @@ def _review(  # noqa: PLR0913, PLR0917 - one review
     if refusal:
         raise NotAllowed(f"{by.name!r} may not review this draft: {refusal}", code="reviewer_not_allowed")
     if repository.review_of(session, draft.id, version, by.id) is not None:
-        raise Conflict(f"{by.name!r} has reviewed this version already", code="already_reviewed")
+        raise Conflict(f"{by.name!r} has already reviewed this version", code="already_reviewed")
     if len(comment) > MOST_WORDS:
         raise Invalid(f"at most {MOST_WORDS} characters", code="invalid_request", path="comment")
     row = TaskDraftReview(

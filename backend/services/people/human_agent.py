@@ -201,7 +201,7 @@ def rate(session: Session, run_id: UUID, episode_id: UUID, rating: int) -> None:
         raise Invalid("expected 1, 2 or 3", code="invalid_request", path="rating")
     attempt = _ended(session, run_id, episode_id)
     if _person_value(attempt, "rating") is not None:
-        raise Conflict("the task has been rated", code="already_rated")
+        raise Conflict("the task is already rated", code="already_rated")
     attempt.human_feedback = {**(attempt.human_feedback or {}), "rating": rating}
 
 
