@@ -239,7 +239,7 @@ class TestBenchmarks:
         assert (answer.status_code, "starter" in answer.json()["hint"]) == (404, True)
 
     def test_tasks_with_their_labels(self, client: TestClient) -> None:
-        found = client.get("/api/v1/benchmarks/starter/tasks?domain=settings&words=large").json()["items"]
+        found = client.get("/api/v1/benchmarks/starter/tasks?domain=settings&q=large").json()["items"]
         assert [(task["task"], task["difficulty"]) for task in found] == [("settings/large-text", "hard")]
         assert found[0]["quarantined"] == "the dialog differs between versions"
         detail = client.get(f"/api/v1/tasks/{found[0]['id']}").json()
