@@ -120,7 +120,7 @@ def none_lost(facts: Facts, _: Expected) -> Iterator[str]:
 def bounded(facts: Facts, _: Expected) -> Iterator[str]:
     for episode_id, attempts in facts.attempts_of().items():
         kinds = Counter(
-            Loss(FailureClass(each.failure_class), begun=each.first_observation_at is not None).counted_as
+            Loss(FailureClass(each.failure_class), after_start=each.first_observation_at is not None).counted_as
             for each in attempts
             if each.failure_class is not None
         )

@@ -31,7 +31,7 @@ class Drafter(RequestQueueWorker):
             return False
         models = self._models(self)
         try:
-            reply = models.client(job.endpoint).complete(job.asked)
+            reply = models.client(job.endpoint).complete(job.request)
         finally:
             models.close()
         draft_requests.finish(session, job, reply)

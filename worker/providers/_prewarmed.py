@@ -46,7 +46,7 @@ class SpareDesktop(Generic[D]):
     seconds: float
     coming: "Future[D]" = field(default_factory=Future)
 
-    def made(self) -> bool:
+    def is_ready(self) -> bool:
         """Whether it is ready."""
         return self.coming.done() and self.coming.exception() is None
 

@@ -66,7 +66,7 @@ class QemuDesktop:
 
     def _watch(self) -> None:
         """When the machine cannot continue: stores its last picture and ends it, so that waiting requests fail."""
-        handle = self._made.held
+        handle = self._made.handle
         handle.ended.wait()
         if handle.dead != CLOSED:
             self._last = self._picture()
@@ -75,15 +75,15 @@ class QemuDesktop:
 
     def alive(self) -> bool:
         """False once it is known to be gone."""
-        return not self._made.held.dead
+        return not self._made.handle.dead
 
     def why_dead(self) -> str:
         """Why it is gone; empty while alive.
 
         Called when the guest API does not respond: the reason may still be on its way.
         """
-        self._made.held.ended.wait(_NEWS_SECONDS)
-        return self._made.held.dead
+        self._made.handle.ended.wait(_NEWS_SECONDS)
+        return self._made.handle.dead
 
     def stream_address(self) -> tuple[str, str]:
         """Address of the guest API and its secret."""
@@ -98,7 +98,7 @@ class QemuDesktop:
 
     def _picture(self) -> Frame | None:
         try:
-            return _as_jpeg(self._made.supervisor.picture(self._made.held))
+            return _as_jpeg(self._made.supervisor.picture(self._made.handle))
         except SupervisorError as error:
             logger.info("no picture of a machine: %s", error)
             return None
@@ -106,7 +106,7 @@ class QemuDesktop:
     def private_bytes(self) -> int:
         """Memory that belongs to it alone; 0 if unknown: it may then still come to use its maximum."""
         try:
-            return self._made.supervisor.private_bytes(self._made.held)
+            return self._made.supervisor.private_bytes(self._made.handle)
         except SupervisorError:
             return 0
 
@@ -142,7 +142,7 @@ class QemuDesktop:
                 then.callback(self._lines.close)
             try:
                 # First: its tunnels would wait for a guest that no longer reads.
-                self._made.supervisor.end(self._made.held)
+                self._made.supervisor.end(self._made.handle)
             except SupervisorError as error:
                 raise ClusterLost(
                     f"a virtual machine could not be removed: {error}", code="desktop_not_removed"

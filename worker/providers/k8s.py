@@ -304,7 +304,7 @@ class K8sProvider:
             gateway = self._gateways.open(way_out)
         except OSError as error:
             vm.desktop.close()
-            remove(pod_slot.supervisor, vm.held)
+            remove(pod_slot.supervisor, vm.handle)
             raise ClusterLost(
                 f"the egress gateway of a machine cannot be opened: {error}", code="egress_failed", hint=HINT
             ) from error

@@ -41,7 +41,7 @@ class PodSlot:
         used: an attempt runs, or may start at any moment.
         warm: kept ready for an attempt although the slot is not leased.
         trusted: False = it is replaced before the next attempt.
-        told: the pod's annotations about this, as in `notes`.
+        written_notes: the pod's annotations about this, as in `notes`.
         telling: lock for writing them.
         tracker: records current activities.
         emulated: why its machines are emulated although it has its device; empty = they are not, or it has none.
@@ -58,7 +58,7 @@ class PodSlot:
     used: bool = True
     warm: bool = False
     trusted: bool = True
-    told: Mapping[str, str] = field(default_factory=dict)
+    written_notes: Mapping[str, str] = field(default_factory=dict)
     telling: Lock = field(default_factory=Lock, compare=False, repr=False)
     tracker: Tracker = field(default_factory=Tracker, compare=False, repr=False)
     emulated: str = ""
@@ -104,8 +104,8 @@ class PodSlot:
     @property
     def untold(self) -> bool:
         """Whether the pod's annotations lack something that we know."""
-        unknown = bool(self.emulated) and EMULATED not in self.told
-        return unknown or (not (self.used and self.trusted) and self.told != self.notes())
+        unknown = bool(self.emulated) and EMULATED not in self.written_notes
+        return unknown or (not (self.used and self.trusted) and self.written_notes != self.notes())
 
     def leave(self) -> None:
         """Closes the connection; no machine is left in the pod then. Safe to call twice."""
@@ -134,7 +134,7 @@ def reached(pod: Pod, now: float, accelerator: str) -> PodSlot:
         raise
     # The lease's first attempt is counted in advance: if we are killed during it, nobody else counts it.
     notes = {ATTEMPTS: str(pod.attempts + (pod.fence > 0))}
-    return PodSlot(pod, supervisor, host, images, pod.fence, now, pod.attempts, told=notes)
+    return PodSlot(pod, supervisor, host, images, pod.fence, now, pod.attempts, written_notes=notes)
 
 
 class PodDesktop(QemuDesktop):
@@ -167,7 +167,7 @@ class PodDesktop(QemuDesktop):
             return self._why_taken
 
     def _death_reason(self) -> str:
-        handle = self._made.held
+        handle = self._made.handle
         if self._slot.supervisor.alive() and not handle.dead:
             # The guest does not respond: determine whether it is the guest, or everything between it and us.
             with suppress(SupervisorError):

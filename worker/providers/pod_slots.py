@@ -188,7 +188,7 @@ class PodSlots:
                 raise
             except (ClusterError, PodUnavailable) as error:
                 logger.info("pod %s not annotated: %s", pod_slot.pod.name, error)
-            pod_slot.told = notes
+            pod_slot.written_notes = notes
 
     def give_up(self, slot: SlotRef, pod_slot: PodSlot) -> None:
         """Removes the slot's pod, so that it gets another. Raises PodUnavailable, ClusterError, ClusterLost."""
@@ -218,7 +218,7 @@ class PodSlots:
         notes = pod_slot.notes()
         try:
             pods.renew(pod_slot.pod, pod_slot.fence, notes)
-            pod_slot.told = notes
+            pod_slot.written_notes = notes
         except ObjectConflict:
             return  # It has just changed: looked at again with the next look.
         except ClusterUnavailable as error:

@@ -134,7 +134,7 @@ class QemuProvider:
     def ready(self, slot: SlotRef) -> bool:
         """Whether the slot's next machine is ready."""
         spare = self.slot_desktops.spares.get(slot)
-        return spare is not None and spare.made()
+        return spare is not None and spare.is_ready()
 
     def template(self, spec: DesktopSpec) -> Template:
         """The template of such desktops, created if missing.
@@ -214,12 +214,12 @@ class QemuProvider:
     def _new(self, slot: SlotRef, order: VmRequest) -> QemuDesktop:
         supervisor = self._supervisor(slot)
         vm = self._makings.make(VmHost(supervisor, self._stock, tracker=self.tracker(slot)), order)
-        way_out = supervisor.folder / f"{vm.held.name}.gateway"
+        way_out = supervisor.folder / f"{vm.handle.name}.gateway"
         try:
             gateway = self._gateways.open(way_out)
         except OSError as error:
             vm.desktop.close()
-            remove(supervisor, vm.held)
+            remove(supervisor, vm.handle)
             raise ClusterLost(
                 f"the egress gateway of a machine cannot be opened: {error}", code="egress_failed", hint=_HINT
             ) from error

@@ -60,7 +60,7 @@ class StartedVm:
     """
 
     supervisor: SupervisorClient
-    held: VmHandle
+    handle: VmHandle
     order: VmRequest
     desktop: GuestDesktop
     secret: str
@@ -71,7 +71,7 @@ class StartedVm:
     @property
     def address(self) -> str:
         """Address of the guest API."""
-        return address_of(self.held)
+        return address_of(self.handle)
 
 
 def address_of(handle: VmHandle) -> str:
@@ -326,7 +326,7 @@ class _BootingVm:
     """A machine, its start on the monotonic clock, and its guest's secret."""
 
     supervisor: SupervisorClient
-    held: VmHandle
+    handle: VmHandle
     secret: str
     at: float
     tracker: Tracker = field(default_factory=Tracker)
@@ -340,7 +340,7 @@ def _hand_over(launch: _BootingVm, order: VmRequest, why_cold: str = "") -> Star
         order: its request.
         why_cold: why it boots; empty for a clone, which needs no waiting: its server is already running.
     """
-    handle, secret = launch.held, secrets.token_urlsafe(24)
+    handle, secret = launch.handle, secrets.token_urlsafe(24)
     address, seconds = address_of(handle), dict(handle.seconds)
     client = GuestDesktop(address, launch.secret, screen=order.screen, patience=order.host.patience)
     try:

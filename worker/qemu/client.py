@@ -105,26 +105,26 @@ class SupervisorClient:
             SupervisorError: it could not be started; nothing of it is left.
         """
         request = {"op": "start", "kind": kind, "machine": machine.to_json(), "secret": secret}
-        handle: VmHandle = self.told("held", request | ({"place": str(place)} if place else {}), START_SECONDS)
+        handle: VmHandle = self.request_field("held", request | ({"place": str(place)} if place else {}), START_SECONDS)
         return handle
 
     def freeze(self, handle: VmHandle, place: Path) -> Mapping[str, float]:
         """Makes a template from a master. Returns seconds by phase. Raises SupervisorError."""
         request = {"op": "freeze", "machine": handle.name, "place": str(place)}
-        seconds: Mapping[str, float] = self.told("seconds", request, _FREEZE_SECONDS)
+        seconds: Mapping[str, float] = self.request_field("seconds", request, _FREEZE_SECONDS)
         return seconds
 
     def picture(self, handle: VmHandle) -> bytes:
         """The machine's screen as PNG, independent of its guest. Raises SupervisorError."""
         try:
-            return base64.b64decode(self.told("png", {"op": "picture", "machine": handle.name}))
+            return base64.b64decode(self.request_field("png", {"op": "picture", "machine": handle.name}))
         except (binascii.Error, TypeError) as error:
             raise SupervisorError("the supervisor sent no valid picture") from error
 
     def private_bytes(self, handle: VmHandle) -> int:
         """Memory that belongs to this machine alone. Raises SupervisorError."""
         try:
-            return int(self.told("bytes", {"op": "memory", "machine": handle.name}))
+            return int(self.request_field("bytes", {"op": "memory", "machine": handle.name}))
         except (ValueError, TypeError) as error:
             raise SupervisorError("the supervisor sent no valid number of bytes") from error
 
@@ -145,7 +145,7 @@ class SupervisorClient:
         """Any request that `worker.qemu.supervisor` supports. Raises SupervisorError."""
         return self._conversation.ask(question, seconds)
 
-    def told(self, what: str, question: Message, seconds: float = _QUICK_SECONDS) -> Any:
+    def request_field(self, what: str, question: Message, seconds: float = _QUICK_SECONDS) -> Any:
         """One field of the response. Raises SupervisorError, also if the field is missing."""
         answer = self.ask(question, seconds)
         if what not in answer:

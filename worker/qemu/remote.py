@@ -137,36 +137,36 @@ class RemoteSupervisor(SupervisorClient):
 
     def host(self, accelerator: str) -> dict[str, Any]:
         """The fields of `plan.Host`. Args: accelerator: the setting. Raises SupervisorError."""
-        fields: dict[str, Any] = self.told("host", {"op": "host", "accelerator": accelerator}, _HOST_SECONDS)
+        fields: dict[str, Any] = self.request_field("host", {"op": "host", "accelerator": accelerator}, _HOST_SECONDS)
         return fields
 
     def images(self) -> list[dict[str, Any]]:
-        images: list[dict[str, Any]] = self.told("images", {"op": "images"})
+        images: list[dict[str, Any]] = self.request_field("images", {"op": "images"})
         return images
 
     def hashes(self, folder: str, names: list[str]) -> dict[str, str]:
         """SHA-256 by file name of an image. Raises SupervisorError."""
         request = {"op": "hashes", "folder": folder, "names": names}
-        hashes: dict[str, str] = self.told("hashes", request, _HASH_SECONDS)
+        hashes: dict[str, str] = self.request_field("hashes", request, _HASH_SECONDS)
         return hashes
 
     def find(self, key: str) -> Template | None:
         """The template with that key. Raises SupervisorError."""
-        fields = self.told("template", {"op": "find", "key": key})
+        fields = self.request_field("template", {"op": "find", "key": key})
         return None if fields is None else _template(fields)
 
     def templates(self) -> list[Template]:
         """Every complete template. Raises SupervisorError."""
-        return [_template(each) for each in self.told("templates", {"op": "templates"})]
+        return [_template(each) for each in self.request_field("templates", {"op": "templates"})]
 
     def make(self, key: str) -> str:
-        return str(self.told("place", {"op": "make", "key": key}))
+        return str(self.request_field("place", {"op": "make", "key": key}))
 
     def made(self, key: str) -> None:
         self.ask({"op": "made", "key": key})
 
     def keep(self, fields: dict[str, Any]) -> Template:
-        return _template(self.told("template", {"op": "keep", **fields}, _KEEP_SECONDS))
+        return _template(self.request_field("template", {"op": "keep", **fields}, _KEEP_SECONDS))
 
 
 def _template(fields: Any) -> Template:

@@ -46,7 +46,7 @@ def copy_artifacts(
     try:
         stores = (folder_of(settings), open_store(settings))
         source, target = stores if to is Store.BUCKET else stores[::-1]
-        done = copy(source, target, lambda so_far: progress(f"{so_far.seen} artifacts checked"))
+        done = copy(source, target, lambda so_far: progress(f"{so_far.total} artifacts checked"))
     except DeskarenaError as error:
         words = error.told
         raise CliError(words, exit_code=ExitCode.INFRASTRUCTURE) from error

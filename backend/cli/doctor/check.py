@@ -52,7 +52,7 @@ class CheckWords:
     lacks: str
     install: str
 
-    def found(self, state: CheckState, detail: str) -> DoctorCheck:
+    def check(self, state: CheckState, detail: str) -> DoctorCheck:
         """The check with the given state."""
         if state is CheckState.OK:
             return DoctorCheck(name=self.name, state=state, detail=detail, means=self.works)
@@ -60,11 +60,11 @@ class CheckWords:
 
     def ok(self, detail: str) -> DoctorCheck:
         """Works."""
-        return self.found(CheckState.OK, detail)
+        return self.check(CheckState.OK, detail)
 
     def missing(self, detail: str) -> DoctorCheck:
         """Not installed."""
-        return self.found(CheckState.MISSING, detail)
+        return self.check(CheckState.MISSING, detail)
 
     def untried(self, detail: str) -> DoctorCheck:
         """Not tested."""
@@ -74,7 +74,7 @@ class CheckWords:
 
     def broken(self, detail: str) -> DoctorCheck:
         """Installed, but does not work."""
-        return self.found(CheckState.BROKEN, detail)
+        return self.check(CheckState.BROKEN, detail)
 
     def program(self, argv: Sequence[str], read: Callable[[str], str] = lambda text: text) -> DoctorCheck:
         """Runs a program that exits with 0 on success.

@@ -122,7 +122,7 @@ def guest_server(trials: Trials) -> DoctorCheck:
     check = GUEST.program(["/usr/bin/python3", "-c", code])
     if check.state is not CheckState.OK or trials.ok(LOCAL.name):
         return check
-    return GUEST.found(
+    return GUEST.check(
         CheckState.UNTRIED, (f"{check.detail} has its packages, but no local desktop could be created to run it")
     )
 
@@ -148,4 +148,4 @@ def _application(kind: str, program: str, package: str, trials: Trials) -> Docto
     if path is None:
         return probe.missing(f"program {program} not found")
     check = trials.check(probe)
-    return probe.found(check.state, f"{path}: {check.detail}")
+    return probe.check(check.state, f"{path}: {check.detail}")

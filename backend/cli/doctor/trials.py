@@ -28,7 +28,7 @@ class Trials:
     def check(self, probe: CheckWords) -> DoctorCheck:
         """The check for one finding."""
         state, detail = self.findings.get(probe.name, (CheckState.UNTRIED, self.why_not or "not tested"))
-        return probe.found(state, detail)
+        return probe.check(state, detail)
 
     def ok(self, name: str) -> bool:
         """Whether the finding is ok."""

@@ -69,7 +69,7 @@ class BlocksAgent(ModelAgent):
         self._last = observation.frame or observation.picture
 
     def _question(self, observation: Observation, sight: CoordinateFrame, *, actions: bool, tree: bool) -> str:
-        context, number = self.told, observation.index
+        context, number = self.active_context, observation.index
         done = self._done[::-1][: self.params.n_prev] if actions else []
         limit = self.params.element_tokens
         front, others = titles(observation.windows or ())

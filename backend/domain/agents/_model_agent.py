@@ -47,7 +47,7 @@ class ModelAgent(ABC):
         self.begin()
 
     def act(self, observation: Observation) -> Decision:
-        context = self.told
+        context = self.active_context
         sight = CoordinateFrame(
             screen=context.screen,
             view=observation.view,
@@ -63,7 +63,7 @@ class ModelAgent(ABC):
         """Nothing to release: clients belong to the attempt."""
 
     @property
-    def told(self) -> AgentContext:
+    def active_context(self) -> AgentContext:
         """The context. Raises AgentFailed before reset."""
         if self.context is None:
             raise AgentFailed("the agent was asked before its episode started", code="agent_not_started")

@@ -100,7 +100,7 @@ class ComputerUse(ModelAgent):
         """The task with the first screen, or the results of the calls before with the screen that they led to."""
         screen = picture or _OLD
         if answered is None:
-            return message("user", self.prompt("task", instruction=self.told.instruction), words, screen)
+            return message("user", self.prompt("task", instruction=self.active_context.instruction), words, screen)
         if not answered.calls:
             return message("user", words, screen)
         text = words or "done"

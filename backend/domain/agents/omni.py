@@ -52,7 +52,7 @@ class OmniAgent(ModelAgent):
         front, _ = titles(observation.windows or ())
         question = self.prompt(
             "step",
-            instruction=self.told.instruction,
+            instruction=self.active_context.instruction,
             note=observation.note,
             front=front,
             done=shown[excluded:],

@@ -82,13 +82,14 @@ class Prompt(ModelAgent):
         return [*messages, message("user", self._text(observation, sight, now=True), observation.picture)]
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002 - the model is shown its words, whatever came of them.
-        sight = CoordinateFrame(screen=self.told.screen, view=observation.view, platform=self.told.platform)
+        context = self.active_context
+        sight = CoordinateFrame(screen=context.screen, view=observation.view, platform=context.platform)
         self._turns.append(_Turn(self._text(observation, sight, now=False), observation.picture, reply))
         if len(self._turns) > self.params.history:
             self._turns.pop(0)
 
     def _system(self, observation: Observation, sight: CoordinateFrame) -> str:
-        context = self.told
+        context = self.active_context
         return self.prompt(
             "system",
             instruction=context.instruction,

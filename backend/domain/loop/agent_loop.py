@@ -104,7 +104,7 @@ class LoopDependencies:
     recorder: Recorder
     clock: Clock
     thinking: Thinking = at_once
-    held: Callable[[], float] = float
+    delay_seconds: Callable[[], float] = float
     control: TakeoverControl | None = None
     watch: CheckpointWatch | None = None
 
@@ -301,7 +301,7 @@ class _Loop:
 
     def _think(self, call: Callable[[], Any]) -> Any:
         left = max(0.0, self._rules.budget.max_seconds - self._progress.agent_seconds)
-        before, delay = self._now(), self._p.held()
+        before, delay = self._now(), self._p.delay_seconds()
         try:
             return self._p.thinking(call, left)
         except (MachineLost, Cancelled):
@@ -314,7 +314,7 @@ class _Loop:
         except Exception as error:  # noqa: BLE001 - whatever the agent's code raises is the agent's failure.
             self._stop_for_agent(error)
         finally:
-            waited = min(self._p.held() - delay, self._now() - before)
+            waited = min(self._p.delay_seconds() - delay, self._now() - before)
             self._spend("held", waited)
             self._spend("agent", self._now() - before - waited)
 

@@ -150,12 +150,12 @@ class Loss:
     """A lost attempt, as the policy sees it. `begun`: its agent had seen a desktop."""
 
     failure: FailureClass
-    begun: bool = True
+    after_start: bool = True
 
     @property
     def counted_as(self) -> tuple[FailureClass, bool]:
         """Losses that use up the same tries."""
-        return self.failure, self.begun or self.failure is not FailureClass.CLUSTER
+        return self.failure, self.after_start or self.failure is not FailureClass.CLUSTER
 
 
 def next_try(losses: Sequence[Loss]) -> float | None:

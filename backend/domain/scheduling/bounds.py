@@ -26,7 +26,7 @@ def hindrance(now: QueueSnapshot, run: RunLoad) -> str:
 
 
 def _reserved(now: QueueSnapshot, run: RunLoad) -> str:
-    if now.free is None or now.free > now.reserve.kept(run.project_id, run.urgency):
+    if now.free is None or now.free > now.reserve.reserved(run.project_id, run.urgency):
         return ""
     whose = "another project's interactive" if run.urgency is not Urgency.NOBODY else "interactive"
     return f"free desktops are reserved for {whose} episodes"

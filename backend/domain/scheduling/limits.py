@@ -74,7 +74,7 @@ def _quota(now: QueueSnapshot, run: RunLoad) -> list[tuple[int, str]]:
 
 
 def _reserved_limit(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[int, str]]:
-    number = now.reserve.kept(run.project_id, run.urgency)
+    number = now.reserve.reserved(run.project_id, run.urgency)
     whose = "other projects'" if run.urgency is not Urgency.NOBODY else "people's"
     return [(slots - number, f"{number} reserved for {whose} interactive episodes")] if number else []
 

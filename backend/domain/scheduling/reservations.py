@@ -37,7 +37,7 @@ class Reserve:
     own: Mapping[Any, int]
     in_use: Mapping[Any, int]
 
-    def kept(self, project: object, urgency: Urgency) -> int:
+    def reserved(self, project: object, urgency: Urgency) -> int:
         """How many slots must stay free after an episode of that project and urgency has begun.
 
         Interactive episodes fill their project's own reserve first, then the common one. Nobody may take what is left

@@ -32,7 +32,7 @@ class DraftRequestJob:
 
     row: TaskDraftRequest
     endpoint: str
-    asked: ModelRequest
+    request: ModelRequest
 
 
 def request(  # noqa: PLR0913 - what a model is asked with
@@ -109,7 +109,7 @@ def finish(session: Session, job: DraftRequestJob, reply: ModelReply) -> None:
     row = job.row
     contents = proposals.read_proposals(reply.text)[: row.requested_count]
     origin = DraftOrigin(
-        DraftAuthor.MODEL, reply.model or job.asked.model, proposals.prompt_hash(job.asked), row.persona
+        DraftAuthor.MODEL, reply.model or job.request.model, proposals.prompt_hash(job.request), row.persona
     )
     project, author = session.get_one(Project, row.project_id), session.get_one(Actor, row.actor_id)
     keys, refused = [], []

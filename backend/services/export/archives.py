@@ -34,9 +34,9 @@ def as_zip(entries: Iterable[ExportFile]) -> Iterator[bytes]:
             with archive.open(info, "w") as target:
                 for chunk in entry.chunks():
                     target.write(chunk)
-                    yield sink.taken()
-            yield sink.taken()
-    yield sink.taken()
+                    yield sink.take()
+            yield sink.take()
+    yield sink.take()
 
 
 class _Sink(RawIOBase):
@@ -53,7 +53,7 @@ class _Sink(RawIOBase):
         self._kept.append(chunk)
         return len(chunk)
 
-    def taken(self) -> bytes:
+    def take(self) -> bytes:
         """Bytes since the last call."""
         data = b"".join(self._kept)
         self._kept.clear()

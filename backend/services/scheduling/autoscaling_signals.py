@@ -62,7 +62,7 @@ class Signals:
         """Number of a provider's running attempts."""
         return sum(number for (name, _), number in self.attempts.items() if name == provider)
 
-    def wanted(self, provider: str) -> int:
+    def demand(self, provider: str) -> int:
         """Desktops that would be used with enough slots: autoscalers size workers or nodes by it."""
         return self.beginning.get(provider, 0) + self.running(provider)
 
@@ -141,7 +141,7 @@ def families(signals: Signals) -> list[Family]:
         gauge(
             "deskarena_desktops_wanted",
             "Desktops that would be used if there were slots enough: episodes that would begin, attempts under way.",
-            [({"provider": name}, signals.wanted(name)) for name in of],
+            [({"provider": name}, signals.demand(name)) for name in of],
         ),
         gauge(
             "deskarena_attempts_live",

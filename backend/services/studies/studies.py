@@ -74,7 +74,7 @@ class Results:
 
     view: StudyDetail
     cells: Sequence[StudyCell]
-    found: StudyResult
+    result: StudyResult
 
 
 def submit_study(  # noqa: PLR0913 - what the edge gives, the study, how its runs share, the key
@@ -240,7 +240,7 @@ def study_results(session: Session, study_id: UUID) -> Results:
 def sentence(results: Results) -> str:
     """Summary sentence: what was compared, and which differences are significant after correction."""
     config = results.view.config
-    tested = [level for level in results.found.levels if level.adjusted_p is not None]
+    tested = [level for level in results.result.levels if level.adjusted_p is not None]
     clear = [level for level in tested if (level.adjusted_p or 0.0) <= 1 - config.level]
     base = cell_words(results.cells[0].levels) if results.cells else ""
     if not tested:

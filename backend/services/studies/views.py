@@ -18,13 +18,13 @@ def methods(results: Results) -> str:
     """Methods of the figures, as text."""
     config = results.view.config
     return METHODS.format(
-        level=config.level, resamples=config.resamples, seed=config.base.seed, number=len(results.found.levels)
+        level=config.level, resamples=config.resamples, seed=config.base.seed, number=len(results.result.levels)
     )
 
 
 def comparison_rows(results: Results) -> Iterator[dict[str, Any]]:
     """The paired table as flat rows."""
-    for level in results.found.levels:
+    for level in results.result.levels:
         compared = level.comparison
         row: dict[str, Any] = {
             "factor": level.factor,
@@ -48,8 +48,8 @@ def _rate_cells(name: str, rate: paired.Difference | None) -> dict[str, Any]:
 
 def cell_rows(results: Results) -> Iterator[dict[str, Any]]:
     """Every cell with its rates, steps and ways of ending, flat."""
-    ways = sorted({way for cell in results.found.cells for way in cell.ended_by})
-    for cell, result in zip(results.cells, results.found.cells, strict=True):
+    ways = sorted({way for cell in results.result.cells for way in cell.ended_by})
+    for cell, result in zip(results.cells, results.result.cells, strict=True):
         summary, steps = cell.summary, result.steps
         yield {
             "cell": cell_words(cell.levels),
@@ -67,14 +67,14 @@ def cell_rows(results: Results) -> Iterator[dict[str, Any]]:
 
 def step_rows(results: Results) -> Iterator[dict[str, Any]]:
     """Episodes by steps taken: one row per cell and bar."""
-    for cell, result in zip(results.cells, results.found.cells, strict=True):
-        for bar, number in zip(results.found.bars, result.by_steps, strict=True):
+    for cell, result in zip(results.cells, results.result.cells, strict=True):
+        for bar, number in zip(results.result.bars, result.by_steps, strict=True):
             yield {"cell": cell_words(cell.levels), "from": bar.first, "to": bar.last, "episodes": number}
 
 
 def measure_rows(results: Results) -> Iterator[dict[str, Any]]:
     """How measures differ, flat: one row per level and measure."""
-    for level in results.found.levels:
+    for level in results.result.levels:
         known = {"factor": level.factor, "base": level_words(level.base), "level": level_words(level.level)}
         for name, one in level.measures.items():
             counts = {"measure": name, "pairs": one.pairs, "undefined": one.undefined}
@@ -83,14 +83,14 @@ def measure_rows(results: Results) -> Iterator[dict[str, Any]]:
 
 def sensitivity_rows(results: Results) -> Iterator[dict[str, Any]]:
     """By how much values vary with a factor's levels, flat."""
-    for one in results.found.sensitivity:
+    for one in results.result.sensitivity:
         for name, (deviation, tasks) in one.deviations.items():
             yield {"factor": one.factor, "levels": one.levels, "of": name, "mean_deviation": deviation, "tasks": tasks}
 
 
 def shape_rows(results: Results) -> Iterator[dict[str, Any]]:
     """Chains against graphs, flat: one row per cell and score or measure."""
-    for one in results.found.shapes:
+    for one in results.result.shapes:
         for name, compared in one.comparisons.items():
             row: dict[str, Any] = {"cell": cell_words(one.levels), "of": name, "pairs": compared.pairs}
             yield {

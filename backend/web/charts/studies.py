@@ -18,17 +18,17 @@ def figure(results: Results, chart: str, theme: str) -> dict[str, Any]:
 
 
 def _steps(results: Results) -> tuple[list[str], list[Sequence[int]]]:
-    return [bar.words for bar in results.found.bars], [cell.by_steps for cell in results.found.cells]
+    return [bar.words for bar in results.result.bars], [cell.by_steps for cell in results.result.cells]
 
 
 def _ended(results: Results) -> tuple[list[str], list[Sequence[int]]]:
     ways = ended_ways(results)
-    return ways, [[cell.ended_by.get(way, 0) for way in ways] for cell in results.found.cells]
+    return ways, [[cell.ended_by.get(way, 0) for way in ways] for cell in results.result.cells]
 
 
 def ended_ways(results: Results) -> list[str]:
     """Every way in which an episode of the study ended."""
-    return sorted({way for cell in results.found.cells for way in cell.ended_by})
+    return sorted({way for cell in results.result.cells for way in cell.ended_by})
 
 
 def _bars(index: int, label: str, counts: Sequence[int], keys: Sequence[str], theme: str) -> Mapping[str, Any]:

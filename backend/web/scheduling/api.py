@@ -25,7 +25,7 @@ def signals(edge: EdgeDep) -> SignalsView:
                 waiting={reason: signals.waiting(name, reason) for reason in REASONS},
                 oldest_wait_seconds=signals.oldest.get(name, 0.0),
                 running=signals.running(name),
-                desktops_wanted=signals.wanted(name),
+                desktops_wanted=signals.demand(name),
                 slots={state: signals.in_state(name, state) for state in ("free", "leased", "closed")},
                 leases_per_second=signals.leases.get(name, 0.0),
             )

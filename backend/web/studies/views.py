@@ -72,11 +72,11 @@ def results(results: Results) -> schemas.StudyResults:
         study=study(results.view),
         sentence=sentence(results),
         methods=methods(results),
-        cells=[_cell(*both) for both in zip(results.cells, results.found.cells, strict=True)],
-        comparisons=[_level(level) for level in results.found.levels],
+        cells=[_cell(*both) for both in zip(results.cells, results.result.cells, strict=True)],
+        comparisons=[_level(level) for level in results.result.levels],
         sensitivity=[
             schemas.Deviation(factor=one.factor, levels=one.levels, of=name, mean_deviation=deviation, tasks=tasks)
-            for one in results.found.sensitivity
+            for one in results.result.sensitivity
             for name, (deviation, tasks) in one.deviations.items()
         ],
         shapes=[
@@ -88,10 +88,10 @@ def results(results: Results) -> schemas.StudyResults:
                 difference=_difference(compared.score),
                 p_value=compared.p_value,
             )
-            for one in results.found.shapes
+            for one in results.result.shapes
             for name, compared in one.comparisons.items()
         ],
-        bars=[(bar.first, bar.last) for bar in results.found.bars],
+        bars=[(bar.first, bar.last) for bar in results.result.bars],
     )
 
 

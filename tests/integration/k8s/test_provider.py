@@ -255,7 +255,7 @@ class TestTakenAway:
         opened.close()
 
     def test_the_death_of_qemu_is_the_guest_s(self, opened: PodDesktop) -> None:
-        os.kill(opened._made.held.pid, signal.SIGKILL)
+        os.kill(opened._made.handle.pid, signal.SIGKILL)
         until(lambda: not opened.alive(), 20)
         assert opened.why_dead().startswith("QEMU ended")
         assert opened.taken_away() == ""
@@ -275,7 +275,7 @@ class TestWatch:
 class TestClose:
     def test_nothing_is_left(self, place: Place) -> None:
         worker = place.provider(k8s_instance_label="gone")
-        held = pod_desktop(worker.open(slot(), SPEC))._made.held
+        held = pod_desktop(worker.open(slot(), SPEC))._made.handle
         worker.close()
         worker.close()
         assert [pod for pod in place.named() if pod["metadata"]["labels"]["deskarena.dev/owner"] == "gone"] == []

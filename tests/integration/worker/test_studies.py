@@ -86,20 +86,20 @@ class TestStudy:
                 {"image.scale": 1.0, "observation": "a11y_tree", "perturbation": None},
                 {"image.scale": 1.0, "observation": "screenshot_a11y", "perturbation": "moved"},
             ]
-            for level in results.found.levels:
+            for level in results.result.levels:
                 assert level.excluded == {}, level
                 assert level.comparison.pairs == level.comparison.tasks == len(tasks)
                 assert level.comparison.success is not None
                 low, high = level.comparison.success.interval
                 assert -1.0 <= low <= level.comparison.success.value <= high <= 1.0
-        for cell in oracle.found.cells:
+        for cell in oracle.result.cells:
             assert cell.ended_by == {"done": len(tasks)}
         assert all(cell.summary.success_rate == 1.0 for cell in oracle.cells), "the oracle needs no pixels"
-        for cell in random.found.cells:
+        for cell in random.result.cells:
             assert cell.ended_by == {"steps": len(tasks)}
             assert cell.steps is not None
             assert (cell.steps.lowest, cell.steps.highest) == (10, 10)
         # The same numbers from the same seed: the paired table for both, the whole result for the agent of chance.
-        assert repeated[-1].found == random.found
+        assert repeated[-1].result == random.result
         if len(repeated) > 1:
-            assert repeated[0].found.levels == oracle.found.levels
+            assert repeated[0].result.levels == oracle.result.levels

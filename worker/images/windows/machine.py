@@ -144,7 +144,7 @@ class Build:
             ended = self.qemu.look()
             for report in self._heard():
                 self._reported = True
-                tell(report.told())
+                tell(report.line())
                 if report.kind == "failed":
                     raise Unavailable(f"Windows: {report.stage} failed: {report.text}", code="windows_build_failed")
                 if (report.kind, report.stage) == ("phase", phase):

@@ -15,7 +15,7 @@ class StageReport(NamedTuple):
     stage: str
     text: str
 
-    def told(self) -> str:
+    def line(self) -> str:
         """Text for the log."""
         return f"  Windows: {self.stage} {self.kind}{f': {self.text}' if self.text else ''}"
 

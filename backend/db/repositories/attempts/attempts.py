@@ -111,7 +111,7 @@ def losses(session: Session, episode_id: UUID, after_number: int) -> list[tuple[
         Attempt.episode_id == episode_id, Attempt.state == AttemptState.LOST.value, Attempt.number > after_number
     )
     rows = session.execute(query.order_by(Attempt.number))
-    return [(Loss(FailureClass(str(row[0])), begun=row[1]), row[2]) for row in rows]
+    return [(Loss(FailureClass(str(row[0])), after_start=row[1]), row[2]) for row in rows]
 
 
 def add_step(session: Session, values: Mapping[str, Any]) -> bool:

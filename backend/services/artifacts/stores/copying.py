@@ -26,7 +26,7 @@ class CopyReport:
     bad: dict[str, str] = field(default_factory=dict)
 
     @property
-    def seen(self) -> int:
+    def total(self) -> int:
         """Number of artifacts checked."""
         return self.copied + self.there + len(self.bad)
 

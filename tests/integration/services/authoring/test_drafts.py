@@ -279,7 +279,7 @@ class TestConstraints:
             row = TaskDraftReview(draft_id=draft_id, version=1, actor_id=robot.id, actor_kind=kind, verdict="approve")
             session.add(row)
 
-        with pytest.raises(IntegrityError, match="by_a_person"):
+        with pytest.raises(IntegrityError, match="reviewer_is_person"):
             installation.do(review, "program")
         with pytest.raises(IntegrityError, match="actor_id_actor_kind"):
             installation.do(review, "person")

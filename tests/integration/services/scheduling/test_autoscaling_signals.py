@@ -41,26 +41,26 @@ class TestGather:
         found = gathered(ready)
         assert dict(found.queue) == {("k8s", "ready"): 6, ("k8s", "paused"): 3, ("local", "later"): 3}
         assert set(found.oldest) == {"k8s"}
-        assert (found.wanted("k8s"), found.wanted("local")) == (6, 0)
+        assert (found.demand("k8s"), found.demand("local")) == (6, 0)
 
     def test_wants_no_desktop_that_a_limit_or_a_quota_keeps_unused(self, ready: World) -> None:
         serving(ready)
         bounded = ready.submit(provider="k8s", repeats=4)
         with ready.work() as session:
             session.execute(update(Run).where(Run.id == bounded.id).values(concurrency=2))
-        assert (gathered(ready).waiting("k8s"), gathered(ready).wanted("k8s")) == (12, 2)
+        assert (gathered(ready).waiting("k8s"), gathered(ready).demand("k8s")) == (12, 2)
         ready.submit(provider="k8s", repeats=2)
-        assert gathered(ready).wanted("k8s") == 8
+        assert gathered(ready).demand("k8s") == 8
         with ready.work() as session:
             session.execute(update(Project).values(quota={"k8s": 5}))
-        assert gathered(ready).wanted("k8s") == 5
+        assert gathered(ready).demand("k8s") == 5
 
     def test_wants_no_desktop_for_a_licence_without_a_free_seat(self, ready: World) -> None:
         serving(ready)
         seats(ready, "Photoshop", 2)
         ready.benchmark(make_benchmark(make_task(licences={"Photoshop": 1})), name="licensed")
         ready.submit(benchmark="licensed", provider="k8s", repeats=3)
-        assert (gathered(ready).waiting("k8s"), gathered(ready).wanted("k8s")) == (3, 2)
+        assert (gathered(ready).waiting("k8s"), gathered(ready).demand("k8s")) == (3, 2)
 
     def test_counts_what_runs_what_is_free_and_what_was_lost(self, ready: World) -> None:
         worker = serving(ready)
@@ -77,7 +77,7 @@ class TestGather:
         }
         assert dict(found.lost) == {"cluster": 1}
         assert found.leases["k8s"] == 2 / 60
-        assert found.wanted("k8s") == 3
+        assert found.demand("k8s") == 3
         state, age = found.workers["w1"]
         assert state == "online"
         assert 0.0 <= age < 60.0

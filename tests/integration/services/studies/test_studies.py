@@ -120,7 +120,7 @@ class TestStudyResults:
     def test_before_anything_has_ended(self, world: World) -> None:
         results = world.do(study_results, submit(world, study()))
         assert results.view.ended == 0
-        assert all(level.excluded == {"base: waiting": 3} for level in results.found.levels)
+        assert all(level.excluded == {"base: waiting": 3} for level in results.result.levels)
         assert "No pair of episodes counts yet" in sentence(results)
 
     def test_scored_and_lost_episodes(self, world: World) -> None:
@@ -134,20 +134,20 @@ class TestStudyResults:
             else:
                 world.lose(claim, FailureClass.TASK_SETUP)
         results = world.do(study_results, study_id)
-        (level,) = results.found.levels
+        (level,) = results.result.levels
         assert level.comparison.pairs == 2
         assert sum(level.excluded.values()) == 1
         assert level.comparison.success is not None
         assert level.comparison.success.value == -1.0
         assert level.comparison.score is not None
         assert level.comparison.score.value == -0.75
-        assert results.found.cells[0].ended_by == {"done": 3}
-        assert world.do(study_results, study_id).found == results.found
+        assert results.result.cells[0].ended_by == {"done": 3}
+        assert world.do(study_results, study_id).result == results.result
 
     def test_every_combination(self, world: World) -> None:
         results = world.do(study_results, submit(world, study(design=Design.FULL)))
         assert len(results.cells) == 4
-        assert all(sum(level.excluded.values()) == 6 for level in results.found.levels)
+        assert all(sum(level.excluded.values()) == 6 for level in results.result.levels)
 
     def test_no_such_study(self, world: World) -> None:
         with raises_code(NotFound, "study_not_found"):

@@ -81,7 +81,7 @@ def played(
     space = registry.lookup(PluginKind.OBSERVATION, plugin.observation)()
     recorder, progress = MemoryRecorder(), LoopProgress()
     made = plugin(plugin.Params.model_validate(params))
-    parts = LoopDependencies(made, desktop, space, recorder, RealClock(), held=models.held_seconds)
+    parts = LoopDependencies(made, desktop, space, recorder, RealClock(), delay_seconds=models.held_seconds)
     ended_by = run_episode(parts, context, Rules.of(config, make_task()), progress)
     return ended_by, progress, recorder
 

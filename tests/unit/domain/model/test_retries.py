@@ -34,7 +34,7 @@ def test_a_machine_lost_at_work_is_made_up_for_at_once_unless_others_were_just_b
 
 
 def test_a_machine_that_is_not_had_is_asked_for_less_and_less() -> None:
-    found = pauses(Loss(FailureClass.CLUSTER, begun=False))
+    found = pauses(Loss(FailureClass.CLUSTER, after_start=False))
     assert len(found) == UNBEGUN_RETRIES
     assert found == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60]
 
@@ -47,5 +47,7 @@ def test_only_losses_of_the_last_one_s_kind_count(losses: list[Loss]) -> None:
 
 @given(LOSSES)
 def test_only_a_cluster_s_losses_are_told_apart_by_whether_they_had_begun(losses: list[Loss]) -> None:
-    begun = [Loss(each.failure, begun=each.begun or each.failure is not FailureClass.CLUSTER) for each in losses]
+    begun = [
+        Loss(each.failure, after_start=each.after_start or each.failure is not FailureClass.CLUSTER) for each in losses
+    ]
     assert next_try(losses) == next_try(begun)

@@ -9,15 +9,15 @@ ALONE, PERSON = Urgency.NOBODY, Urgency.PERSON
 
 class TestKept:
     def test_an_ordinary_episode_leaves_all_that_is_reserved(self) -> None:
-        assert Reserve(2, {"p": 1}, {}).kept("p", ALONE) == 3
+        assert Reserve(2, {"p": 1}, {}).reserved("p", ALONE) == 3
 
     def test_what_interactive_episodes_use_is_not_kept_twice(self) -> None:
-        assert Reserve(2, {"p": 1}, {"p": 1}).kept("q", ALONE) == 2
-        assert Reserve(2, {"p": 1}, {"p": 2, "q": 5}).kept("q", ALONE) == 0
+        assert Reserve(2, {"p": 1}, {"p": 1}).reserved("q", ALONE) == 2
+        assert Reserve(2, {"p": 1}, {"p": 2, "q": 5}).reserved("q", ALONE) == 0
 
     def test_an_interactive_one_leaves_only_what_is_another_projects(self) -> None:
         reserve = Reserve(2, {"p": 1, "q": 3}, {})
-        assert (reserve.kept("p", PERSON), reserve.kept("r", PERSON)) == (3, 4)
+        assert (reserve.reserved("p", PERSON), reserve.reserved("r", PERSON)) == (3, 4)
 
 
 class TestOpenTo:

@@ -11,7 +11,7 @@ class TestReports:
 
     def test_tells_why_a_stage_failed(self) -> None:
         line = b'deskarena {"kind":"failed","stage":"program-vlc","error":"ended with 5","at":"At C:\\\\x.ps1:1"}\n'
-        assert Reports().feed(line)[0].told() == "  Windows: program-vlc failed: ended with 5 At C:\\x.ps1:1"
+        assert Reports().feed(line)[0].line() == "  Windows: program-vlc failed: ended with 5 At C:\\x.ps1:1"
 
     @pytest.mark.parametrize(
         "line",
@@ -28,4 +28,4 @@ class TestReports:
 
     def test_nothing_of_it_reaches_a_terminal_as_a_command(self) -> None:
         (report,) = Reports().feed(b'deskarena {"kind":"done","stage":"\\u001b[2J\\nx"}\n')
-        assert report.told() == "  Windows: ?[2J x done"
+        assert report.line() == "  Windows: ?[2J x done"

@@ -84,7 +84,7 @@ class TestSpare:
         return spare
 
     def test_what_is_wanted_is_taken_and_says_that_it_was_prepared(self, spare: SpareDesktop[Made], made: Made) -> None:
-        assert spare.made()
+        assert spare.is_ready()
         assert spare.take(SPEC) is made
         assert (made.details, made.closed) == ({"path": "clone", "prepared": True}, 0)
 
@@ -100,7 +100,7 @@ class TestSpare:
     def test_one_that_could_not_be_made_is_none(self) -> None:
         spare: SpareDesktop[Made] = SpareDesktop(SPEC, 0.05)
         spare.coming.set_exception(ClusterLost("no room"))
-        assert not spare.made()
+        assert not spare.is_ready()
         assert spare.take(SPEC) is None
         spare.discard()
 
