@@ -74,7 +74,7 @@ class TestApi:
         assert fresh.post(f"{path}/files", data={"name": "../x"}, files={"file": ("x", b"milk")}).status_code == 422
 
     def test_lists(self, fresh: TestClient, draft: dict[str, Any]) -> None:
-        assert [row["id"] for row in done(fresh.get(API, params={"words": "MILK"}))["items"]] == [draft["id"]]
+        assert [row["id"] for row in done(fresh.get(API, params={"q": "MILK"}))["items"]] == [draft["id"]]
         assert done(fresh.get(API, params={"state": ["approved", "rejected"]}))["items"] == []
 
     def test_forms(self, fresh: TestClient) -> None:
