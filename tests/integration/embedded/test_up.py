@@ -133,9 +133,8 @@ class TestBefore02:
 
     def test_a_folder_of_before_is_refused_in_one_sentence_and_stays_as_it_is(self, old_folder: Path) -> None:
         before = contents(old_folder)
-        message = refused("--data", str(old_folder))
-        assert OldSchema(f"The data folder {old_folder}").message in message
-        assert len(message.splitlines()) == 1
+        *_, last = refused("--data", str(old_folder)).splitlines()
+        assert last == f"deskarena: {OldSchema(f'The data folder {old_folder}').message}"
         assert contents(old_folder) == before
 
     def test_a_new_folder_is_noted_before_its_database_exists(self, tmp_path: Path) -> None:
