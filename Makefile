@@ -52,7 +52,7 @@ test-seconds: ## Measure how long the test files take: writes tests/seconds.json
 	@DESKARENA_TEST_SECONDS=tests/seconds.json $(PYTEST)
 
 .PHONY: mutants
-mutants: ## Mutation testing: try a sample of N mutants and list those that no test kills (SEED=n N=200 ARGS=--page)
+mutants: ## Mutation testing: try a sample of N mutants and list those that no test kills (SEED=n N=200 ARGS="--page FILE")
 	@$(PREPARE) --tests
 	@$(BIN)/python -m tools.mutants --seed $(SEED) --number $(N) $(ARGS)
 

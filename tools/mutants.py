@@ -5,7 +5,7 @@ them is tried, each in a copy of the checkout, against the tests that cover its 
 those that import it most. Of each place in the code at most one mutant is tried. Annotations are left as they are,
 because what is wrong there is the type checker's business.
 
-Ends with 1 if too few mutants are killed. With `--page` it writes docs/reports/mutants.md.
+Ends with 1 if too few mutants are killed. With `--page` it writes the report.
 """
 
 import argparse
@@ -34,7 +34,6 @@ from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec, TestOutcome
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "reports" / "mutants.md"
 PACKAGES = (
     "backend/domain/model",
     "backend/domain/scheduling",
@@ -52,7 +51,7 @@ LINKED = (".venv", "node_modules", ".setup", ".wine", ".guest-site")
 """What a copy of the checkout shares with it."""
 
 
-class Outcome(StrEnum):
+class MutantOutcome(StrEnum):
     """What became of a mutant."""
 
     KILLED = "killed"
@@ -61,11 +60,11 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class Trial:
+class MutantTrial:
     """A mutant that was tried; `change` is the difference that it makes."""
 
     mutation: MutationSpec
-    outcome: Outcome
+    outcome: MutantOutcome
     change: str
 
     @property
@@ -197,7 +196,7 @@ def enter_copy(root: Path) -> None:
     os.environ["PYTHONPATH"] = f"{folder}:{folder / 'vm_images'}"
 
 
-def attempt(mutation: MutationSpec) -> Trial:
+def attempt(mutation: MutationSpec) -> MutantTrial:
     """Tries one mutant in this process's copy.
 
     Raises:
@@ -205,11 +204,11 @@ def attempt(mutation: MutationSpec) -> Trial:
     """
     result = mutate_and_test([mutation], command(covering(mutation.module_path)), SECONDS)
     if result.test_outcome is TestOutcome.SURVIVED:
-        return Trial(mutation, Outcome.SURVIVED, result.diff)
+        return MutantTrial(mutation, MutantOutcome.SURVIVED, result.diff)
     if result.test_outcome is not TestOutcome.KILLED:
         raise RuntimeError(f"{mutation}: {result.output}")
     late = result.output == "timeout" or "Failed: Timeout" in result.output
-    return Trial(mutation, Outcome.TIMEOUT if late else Outcome.KILLED, result.diff)
+    return MutantTrial(mutation, MutantOutcome.TIMEOUT if late else MutantOutcome.KILLED, result.diff)
 
 
 def check_tests(modules: Iterable[Path]) -> None:
@@ -227,7 +226,7 @@ def check_tests(modules: Iterable[Path]) -> None:
         raise SystemExit(f"a test fails without a mutant:\n{done.stdout[-3000:]}")
 
 
-def run(chosen: Sequence[MutationSpec], jobs: int) -> Iterator[Trial]:
+def run(chosen: Sequence[MutationSpec], jobs: int) -> Iterator[MutantTrial]:
     """Tries the mutants, several at the same time; each as it ends, in order."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         root = Path(folder)
@@ -238,29 +237,31 @@ def run(chosen: Sequence[MutationSpec], jobs: int) -> Iterator[Trial]:
                 yield trial
 
 
-def share_killed(trials: Sequence[Trial]) -> float:
+def share_killed(trials: Sequence[MutantTrial]) -> float:
     """Share of the mutants that some test noticed, by failing or by not ending."""
-    return sum(trial.outcome is not Outcome.SURVIVED for trial in trials) / len(trials) if trials else 1.0
+    return sum(trial.outcome is not MutantOutcome.SURVIVED for trial in trials) / len(trials) if trials else 1.0
 
 
-def table(trials: Sequence[Trial]) -> list[str]:
+def table(trials: Sequence[MutantTrial]) -> list[str]:
     """One row per package, and one for all."""
     lines = ["| package | mutants | killed | timeout | survived | killed of all |", "|---|---|---|---|---|---|"]
     groups = [(f"`{name}`", [trial for trial in trials if trial.package == name]) for name in PACKAGES]
     for name, some in [*groups, ("all", list(trials))]:
         counts = Counter(trial.outcome for trial in some)
-        figures = " | ".join(str(counts[each]) for each in (Outcome.KILLED, Outcome.TIMEOUT, Outcome.SURVIVED))
+        figures = " | ".join(
+            str(counts[each]) for each in (MutantOutcome.KILLED, MutantOutcome.TIMEOUT, MutantOutcome.SURVIVED)
+        )
         lines.append(f"| {name} | {len(some)} | {figures} | {share_killed(some):.0%} |")
     return lines
 
 
-def survivors(trials: Iterable[Trial]) -> list[str]:
+def survivors(trials: Iterable[MutantTrial]) -> list[str]:
     """One line per surviving mutant: where, and the changed line."""
     return [
         f"- `{trial.mutation.module_path}:{trial.mutation.start_pos[0]}` in `{trial.mutation.definition_name}`: "
         f"`{_line(trial.change, '-')}` -> `{_line(trial.change, '+')}`"
         for trial in trials
-        if trial.outcome is Outcome.SURVIVED
+        if trial.outcome is MutantOutcome.SURVIVED
     ]
 
 
@@ -270,7 +271,7 @@ def _line(change: str, sign: str) -> str:
     return " ".join(line[1:].strip() for line in lines if line.startswith(sign) and not line.startswith(sign * 3))
 
 
-def page(trials: Sequence[Trial], seed: int, only: str) -> str:
+def page(trials: Sequence[MutantTrial], seed: int, only: str) -> str:
     """The report."""
     options = f"--page --only {only}" if only else "--page"
     head = f"""# Mutation testing
@@ -290,7 +291,7 @@ def main() -> int:
     parser.add_argument("--number", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default="", help="modules whose path contains this")
-    parser.add_argument("--page", action="store_true", help="write docs/reports/mutants.md")
+    parser.add_argument("--page", type=Path, help="Markdown file to write the report to")
     options = parser.parse_args()
     os.chdir(ROOT)
     modules = [path for name in PACKAGES for path in sorted(Path(name).rglob("*.py")) if options.only in str(path)]
@@ -301,7 +302,7 @@ def main() -> int:
     trials = list(run(chosen, options.jobs))
     print("\n".join([*table(trials), "", *survivors(trials)]))
     if options.page:
-        PAGE.write_text(page(trials, options.seed, options.only))
+        options.page.write_text(page(trials, options.seed, options.only))
     return 0 if share_killed(trials) >= AIM else 1
 
 

@@ -32,8 +32,6 @@ INSIDE = {
     "tests/integration/local/test_wine.py",
     "tests/integration/outside/test_desktop_env.py",
     "tests/integration/qemu/conftest.py",
-    "tests/integration/qemu/test_episode.py",
-    "tests/integration/qemu/test_provider.py",
     "tests/integration/services/events/test_broker_tls.py",
     "tests/integration/services/runs/test_config_cache.py",
     "tests/integration/services/scheduling/test_evaluation_functions.py",

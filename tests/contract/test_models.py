@@ -319,7 +319,7 @@ class TestGivingUp:
         streamed: bool,  # noqa: FBT001
     ) -> None:
         server.nonsense(body, times=3)
-        with pytest.raises(ModelApiFailed, match="answer"):
+        with pytest.raises(ModelApiFailed, match="response"):
             of(server, api).complete(asked("Hi"), on_text=(lambda _: None) if streamed else None)
         assert (len(server.asked), server.left()) == (3, 0)
 

@@ -39,7 +39,7 @@ class WindowsWorldResource(_Loose):
     description: Text = ""
 
 
-class Environment(_Loose):
+class EnvironmentSetup(_Loose):
     """What has to be there."""
 
     files_to_create: list[FileToCreate] = Field(default_factory=list, max_length=100)
@@ -119,7 +119,7 @@ class WindowsWorldTask(_Loose):
     persona: Short
     involved_apps: list[Short] = Field(default_factory=list, max_length=50)
     pre_conditions: list[Text] = Field(default_factory=list, max_length=100)
-    environment_setup: Environment = Environment()
+    environment_setup: EnvironmentSetup = EnvironmentSetup()
     evaluation_metrics: Metrics = Metrics()
     validity_info: Validity = Validity()
     review_status: Short = "pending"

@@ -35,7 +35,7 @@ _OPEN, _CLOSE = b"<sheetData>", b"</sheetData>"
 _ENTITIES = {"&quot;": '"', "&apos;": "'"}
 
 
-class Package(Protocol):
+class WorkbookPackage(Protocol):
     """What a sheet is read from; `strings` are those that cells share."""
 
     @property
@@ -56,7 +56,7 @@ class Package(Protocol):
 class SheetReader:
     """One reading of one sheet; `read` is called once."""
 
-    def __init__(self, book: Package, place: SheetRef) -> None:
+    def __init__(self, book: WorkbookPackage, place: SheetRef) -> None:
         self._book, self._place, self._sheet, self._strings = book, place, Sheet(place), book.strings
         self._known: dict[str, int] = {}
         self._props: dict[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]] = {}

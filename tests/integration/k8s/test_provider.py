@@ -257,7 +257,7 @@ class TestTakenAway:
     def test_the_death_of_qemu_is_the_guest_s(self, opened: PodDesktop) -> None:
         os.kill(opened._made.handle.pid, signal.SIGKILL)
         until(lambda: not opened.alive(), 20)
-        assert opened.why_dead().startswith("QEMU ended")
+        assert opened.why_dead().startswith("QEMU exited")
         assert opened.taken_away() == ""
 
 

@@ -83,7 +83,7 @@ class TestLost:
     @pytest.mark.parametrize(
         ("fault", "words"),
         [
-            pytest.param(killed, "QEMU ended with -9", id="killed"),
+            pytest.param(killed, "QEMU exited with -9", id="killed"),
             pytest.param(lying("size"), "gone or broken", id="wrong size"),
             pytest.param(lying("huge"), "the limit is", id="huge reply", marks=pytest.mark.long),
             pytest.param(frozen, "did not answer", id="frozen", marks=pytest.mark.long),

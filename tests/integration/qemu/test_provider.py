@@ -20,6 +20,7 @@ from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
+from tests.error_codes import raises_code
 from tests.factories.own_machines import Held, held, machine_of, machines, own_memory
 from tests.factories.tiny_machine import tiny_image
 from tests.factories.vm_hosts import ACCELERATED
@@ -82,7 +83,7 @@ class TestOpen:
         other.close()
 
     def test_a_screen_that_the_image_cannot_show_is_refused(self, tiny: Tiny) -> None:
-        with pytest.raises(ClusterLost, match="cannot show 800x600"):
+        with raises_code(ClusterLost, "screen_not_available", mentions="800x600"):
             tiny.provider.open(SlotRef(0), DesktopSpec(screen=ScreenSize(width=800, height=600)))
 
     def test_an_image_that_is_not_there_is_refused(self, tiny: Tiny) -> None:
@@ -96,7 +97,7 @@ class TestOpen:
             file.seek(-1, os.SEEK_END)
             file.write(b"x")
         provider = QemuProvider(Settings(data_dir=tmp_path))
-        with pytest.raises(ClusterLost, match=r"altered: .*disk\.qcow2"):
+        with raises_code(ClusterLost, "image_changed", mentions="disk.qcow2"):
             provider.open(SlotRef(0), SPEC)
         provider.close()
 
@@ -132,7 +133,7 @@ class TestWhyDead:
     def test_a_killed_machine_is_known_to_be_dead(self, opened: OpenDesktop) -> None:
         machine_of(opened).kill()
         until(lambda: not opened.alive(), 10)
-        assert "QEMU ended with -9" in opened.why_dead()
+        assert "QEMU exited with -9" in opened.why_dead()
         with pytest.raises(GuestLost):
             opened.desktop.frame()
 

@@ -48,7 +48,7 @@ class TestEveryPage:
     def test_what_is_not_there_is_told_calmly(self, client: TestClient, path: str) -> None:
         answer = client.get(path.format(uuid4()), headers=PAGE)
         assert answer.status_code == 404
-        assert "there is no" in answer.text
+        assert "(404, " in answer.text
 
 
 class TestHome:

@@ -6,7 +6,7 @@ import pytest
 from cosmic_ray.work_item import MutationSpec
 
 from tools import mutants
-from tools.mutants import Outcome, Trial
+from tools.mutants import MutantOutcome, MutantTrial
 
 ORDER = Path("backend/domain/scheduling/order.py")
 CHANGE = """--- mutation diff ---
@@ -76,10 +76,10 @@ class TestCovering:
 
 class TestReport:
     TRIALS = (
-        Trial(mutation(1), Outcome.KILLED, CHANGE),
-        Trial(mutation(2), Outcome.TIMEOUT, CHANGE),
-        Trial(mutation(3), Outcome.SURVIVED, CHANGE),
-        Trial(mutation(4), Outcome.KILLED, CHANGE),
+        MutantTrial(mutation(1), MutantOutcome.KILLED, CHANGE),
+        MutantTrial(mutation(2), MutantOutcome.TIMEOUT, CHANGE),
+        MutantTrial(mutation(3), MutantOutcome.SURVIVED, CHANGE),
+        MutantTrial(mutation(4), MutantOutcome.KILLED, CHANGE),
     )
 
     def test_what_does_not_end_is_killed(self) -> None:

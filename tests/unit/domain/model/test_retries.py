@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import RETRIES, UNBEGUN_RETRIES, Loss, next_try
 
-LOSSES = st.lists(st.builds(Loss, st.sampled_from(FailureClass), begun=st.booleans()), min_size=1, max_size=40)
+LOSSES = st.lists(st.builds(Loss, st.sampled_from(FailureClass), after_start=st.booleans()), min_size=1, max_size=40)
 
 
 def pauses(loss: Loss) -> list[float]:
@@ -47,7 +47,7 @@ def test_only_losses_of_the_last_one_s_kind_count(losses: list[Loss]) -> None:
 
 @given(LOSSES)
 def test_only_a_cluster_s_losses_are_told_apart_by_whether_they_had_begun(losses: list[Loss]) -> None:
-    begun = [
+    all_after_start = [
         Loss(each.failure, after_start=each.after_start or each.failure is not FailureClass.CLUSTER) for each in losses
     ]
-    assert next_try(losses) == next_try(begun)
+    assert next_try(losses) == next_try(all_after_start)

@@ -56,7 +56,7 @@ class TestWriteFiles:
         speaker = client(endpoint("recorded", cassette=cassette(tmp_path, "I would rather not.")))
         written, failed = write_files(read("windowsworld", folder), folder, speaker, "model-1")
         assert (written, len(failed)) == (0, 1)
-        assert "no JSON" in failed[0]
+        assert "not JSON" in failed[0]
 
     def test_a_checkout_is_refused_and_nothing_is_written(
         self, folder: Path, capsys: pytest.CaptureFixture[str]

@@ -15,6 +15,7 @@ from backend.domain.evaluators.facts import gather_more
 from backend.domain.model.score import MetricValue
 from backend.domain.model.task import Part, Task
 from backend.domain.omnibench.expression import compile_function
+from tests.error_codes import raises_code
 from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
@@ -236,7 +237,7 @@ class TestWithoutAFence:
     def test_no_foreign_code_runs(self) -> None:
         looks = Evaluator(ChildLimits(), sandbox=Sandbox.LIMITS).looks()
         try:
-            with pytest.raises(EvaluatorFailed, match="need a fence"):
+            with raises_code(EvaluatorFailed, "sandbox_not_available"):
                 judged(looks, "return True")
         finally:
             looks.close()
