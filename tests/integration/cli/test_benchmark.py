@@ -110,7 +110,7 @@ class TestSuites:
         deskarena(*words, server=url)
         assert json.loads(deskarena(*words, "--strict-upstream", server=url).stdout)["created"]
         told = deskarena("benchmark", "diff", "twice@1", "twice", server=url).stdout
-        assert "0 added, 0 removed, 5 changed, 0 the same" in told
+        assert "0 added, 0 removed, 5 changed, 0 unchanged" in told
         assert "evaluator.strict_upstream: false -> true" in told
         labels = tmp_path / "labels.csv"
         labels.write_text("task,human_seconds\nnotepad/sample-draft-WOS,20\n")

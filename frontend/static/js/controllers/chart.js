@@ -16,9 +16,12 @@ function load(address) {
 
 export default class Chart extends Controller {
   connect() {
-    this.watcher = new IntersectionObserver((entries) => entries.some((one) => one.isIntersecting) && this.draw(), {
-      rootMargin: "200px",
-    });
+    this.watcher = new IntersectionObserver(
+      (entries) => entries.some((one) => one.isIntersecting) && this.draw(),
+      {
+        rootMargin: "200px",
+      },
+    );
     this.watcher.observe(this.element);
     this.on(document, "theme", () => this.drawn && this.draw());
     this.on(matchMedia("(prefers-color-scheme: dark)"), "change", () => this.drawn && this.draw());

@@ -30,7 +30,10 @@ export default class Exports extends Controller {
     this.request?.abort();
     this.request = new AbortController();
     try {
-      const response = await fetch(address, { signal: this.request.signal, headers: { Accept: "text/html" } });
+      const response = await fetch(address, {
+        signal: this.request.signal,
+        headers: { Accept: "text/html" },
+      });
       const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
       for (const part of ["export", "contents"]) {
         const replacement = fresh.getElementById(part);

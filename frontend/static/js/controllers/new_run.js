@@ -67,7 +67,9 @@ export default class NewRun extends Controller {
   // A whole domain is sent as its pattern, not as each of its tasks; empty fields are left out.
   compact(data) {
     const selected = data.getAll("tasks");
-    const whole = new Set(selected.filter((value) => value.endsWith("/*")).map((value) => value.slice(0, -2)));
+    const whole = new Set(
+      selected.filter((value) => value.endsWith("/*")).map((value) => value.slice(0, -2)),
+    );
     data.delete("tasks");
     for (const value of selected)
       if (value.endsWith("/*") || !whole.has(value.slice(0, value.indexOf("/")))) data.append("tasks", value);
@@ -85,7 +87,10 @@ export default class NewRun extends Controller {
     this.request?.abort();
     this.request = new AbortController();
     try {
-      const response = await fetch(address, { signal: this.request.signal, headers: { Accept: "text/html" } });
+      const response = await fetch(address, {
+        signal: this.request.signal,
+        headers: { Accept: "text/html" },
+      });
       const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
       const target = reload ? "main" : "forecast";
       const part = fresh.getElementById(target);

@@ -21,7 +21,8 @@ export default class Pairs extends Controller {
   press(event) {
     const busy = event.target.closest("input, textarea, select, dialog, pre");
     const side = KEYS[event.key];
-    if (!side || busy || event.ctrlKey || event.metaKey || event.altKey || event.repeat || this.submitting) return;
+    if (!side || busy || event.ctrlKey || event.metaKey || event.altKey || event.repeat || this.submitting)
+      return;
     event.preventDefault();
     this.element.requestSubmit(this.part(side));
   }

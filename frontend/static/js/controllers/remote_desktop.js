@@ -83,7 +83,9 @@ export default class RemoteDesktop extends Controller {
   // Only the live picture takes input, not a step of the replay.
   get acting() {
     return (
-      this.inControl && this.ready && (this.part("screen").querySelector("img")?.src ?? "").startsWith("blob:")
+      this.inControl &&
+      this.ready &&
+      (this.part("screen").querySelector("img")?.src ?? "").startsWith("blob:")
     );
   }
 

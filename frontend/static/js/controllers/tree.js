@@ -66,7 +66,8 @@ export default class Tree extends Controller {
     const own = [...node.childNodes].find(
       (child) => child.nodeType === Node.TEXT_NODE && child.nodeValue.trim(),
     );
-    const name = LABEL_ATTRIBUTES.map((key) => node.getAttribute(key)).find(Boolean) ?? own?.nodeValue.trim() ?? "";
+    const name =
+      LABEL_ATTRIBUTES.map((key) => node.getAttribute(key)).find(Boolean) ?? own?.nodeValue.trim() ?? "";
     const place = [...node.attributes]
       .filter(({ name: key }) => /screencoord|size|position/.test(key))
       .map((attribute) => attribute.value);
