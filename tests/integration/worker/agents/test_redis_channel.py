@@ -22,6 +22,7 @@ from backend.services import events
 from backend.services.agents import agent_channel, agent_channel_store
 from backend.services.agents.agent_channel_store import MOST_WAITING, ReplyStatus
 from backend.services.agents.agent_tokens import Pass
+from tests.error_codes import raises_code
 from tests.waiting import until
 from worker.agents.redis_channel import RedisChannel
 
@@ -138,7 +139,7 @@ class TestBrokerAway:
     def test_so_it_is_for_who_asks_in_short_pieces(self) -> None:
         with dead_broker():
             line = RedisChannel(uuid7(), patience=1.5)
-            with pytest.raises(ClusterLost, match="the broker is away"):
+            with raises_code(ClusterLost, "agent_channel_down", mentions="broker"):
                 until(lambda: line.take(0.3) is not None)
             assert line.held_seconds() >= 1.5
             assert "not been heard from since" in line.unheard()
@@ -281,7 +282,7 @@ class TestApiAway:
         broker.delete("deskarena:api")
         assert line.take(0.5) is None
         until(lambda: line.held_seconds() > 0.2)
-        assert "the API is away" in line.unheard()
+        assert "the API is unavailable" in line.unheard()
         assert not line.present(), "what was heard before does not count"
         asked(agent_channel_store.mark_api())
         assert line.take(0.3) is None
