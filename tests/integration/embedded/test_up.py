@@ -151,7 +151,7 @@ class TestRunning:
     def test_its_port_is_taken_for_others_and_nothing_is_started(self, shared: Up, tmp_path: Path) -> None:
         port = shared.url.rpartition(":")[2]
         said = refused("--data", str(tmp_path / "data"), "--port", port)
-        assert f"Port {port} on 127.0.0.1 is taken by process" in said
+        assert f"Port {port} on 127.0.0.1 is in use by process" in said
         assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["lock", "lock.children"]
 
     def test_children_get_a_cleared_environment(self, shared: Up) -> None:
@@ -169,14 +169,14 @@ class TestRunning:
 
     def test_a_killed_database_is_started_again(self, shared: Up) -> None:
         shared.child("bin/postgres").kill()
-        until(lambda: "postgres was started again" in shared.said, "it is said", 60)
+        until(lambda: "postgres was restarted" in shared.said, "it is said", 60)
         until(shared.healthy, "it answers again", 60)
 
     def test_a_killed_broker_is_started_again_on_its_port(self, shared: Up) -> None:
         child = shared.child("valkey-server")
         ports = {c.laddr[1] for c in child.net_connections("inet") if c.status == psutil.CONN_LISTEN}
         child.kill()
-        until(lambda: "broker was started again" in shared.said, "it is said", 60)
+        until(lambda: "broker was restarted" in shared.said, "it is said", 60)
         again = shared.child("valkey-server").net_connections("inet")
         assert {c.laddr[1] for c in again if c.status == psutil.CONN_LISTEN} == ports
 

@@ -359,7 +359,7 @@ class TestAvailability:
         nobody = place.data / "nobody"
         nobody.write_text(place.kubeconfig.read_text().replace(place.cluster.address, "http://127.0.0.1:1"))
         lost = K8sProvider(place.settings(KUBECONFIG=str(nobody)))
-        assert "the API server does not answer" in lost.availability().reason
+        assert "the API server does not respond" in lost.availability().reason
         assert lost.troubles() is None, "nothing is known of slots"
         lost.close()
 

@@ -124,7 +124,7 @@ class TestDatabaseAway:
         run = submit(stack)
         first = under_way(stack, run.id)
         stack.stop_postgres()
-        until(lambda: worker.said("the database is away"), 10.0)
+        until(lambda: worker.said("database unavailable"), 10.0)
         stack.start_postgres()
         (episode,) = finished(stack.world, run.id, 90.0)
         assert [attempt.id for attempt in attempts(stack.world, episode.id)] == [first.id]
