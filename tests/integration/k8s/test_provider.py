@@ -298,7 +298,7 @@ class TestAway:
         place.cluster.api.cut_connections()
         with pytest.raises(ClusterLost, match="the cluster failed"):
             worker.open(slot(), SPEC)
-        assert "does not answer" in worker.away()
+        assert "does not respond" in worker.away()
         self.works_again(place, worker)
 
     def test_one_that_makes_nothing_while_all_is_watched(self, place: Place, worker: K8sProvider) -> None:
@@ -345,7 +345,7 @@ class TestAvailability:
     def test_says_what_is_missing(self, place: Place) -> None:
         assert "set DESKARENA_K8S_POD_IMAGE" in K8sProvider(place.settings(k8s_pod_image="")).availability().reason
         wrong = K8sProvider(place.settings(k8s_template_volume="host:/var"))
-        assert "'host:/var' is no volume" in wrong.availability().reason
+        assert "'host:/var' is not a valid volume" in wrong.availability().reason
         wrong.close()
 
     def test_says_what_the_cluster_does_not_allow(self, place: Place) -> None:
