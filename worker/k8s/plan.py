@@ -150,7 +150,7 @@ def _placed(claim: Volume, which: str, nodes: str) -> Volume:
     if claim.by_node and not nodes:
         name = _SETTINGS[which]
         do = "set DESKARENA_K8S_NODES, or name one claim that all pods can use"
-        raise Invalid(f"{name}: {NODE} needs slots with a node; {do}", code="invalid_setting", path=name)
+        raise Invalid(f"{NODE} needs slots with a node; {do}", code="invalid_setting", path=name)
     return claim
 
 

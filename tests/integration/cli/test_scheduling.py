@@ -128,7 +128,7 @@ class TestProject:
             (("default",), "Nothing to change. Give --weight, --quota or --reserved."),
             (("default", "--quota", "eight"), "--quota: expected words like k8s=8, not 'eight'"),
             (("default", "--reserved", "local=-1"), "--reserved: expected words like k8s=8, not 'local=-1'"),
-            (("default", "--quota", "k8s=8,k8s=9"), "--quota: k8s is there twice"),
+            (("default", "--quota", "k8s=8,k8s=9"), "--quota: k8s occurs twice"),
             (("default", "--quota", "k8=8"), "quota.k8: there is no provider 'k8', only all, k8s, local, qemu"),
             (("default", "--weight", "0"), "should be greater than or equal to 0.01"),
             (("nobody", "--weight", "1"), "`deskarena project list`"),

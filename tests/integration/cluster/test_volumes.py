@@ -141,7 +141,7 @@ class TestClaimsOfNodes:
 
     def test_they_are_refused_where_slots_have_no_node(self, place: Place, made: list[Json]) -> None:
         worker = K8sProvider(place.settings(**{**OWN, "k8s_nodes": "", "k8s_slots": 8}))
-        assert "DESKARENA_K8S_IMAGE_VOLUME: {node} needs slots that have a node" in worker.availability().reason
+        assert "DESKARENA_K8S_IMAGE_VOLUME: {node} needs slots with a node" in worker.availability().reason
         assert made == []
         worker.close()
 

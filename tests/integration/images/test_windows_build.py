@@ -207,7 +207,7 @@ class TestDryRun:
     @pytest.mark.parametrize(
         ("words", "code", "told"),
         [
-            (["--iso", "none.iso"], 2, "--iso: there is no file none.iso"),
+            (["--iso", "none.iso"], 2, "--iso: file none.iso does not exist"),
             (["--name", "My Windows"], 2, "is not a valid image name"),
             (["--edition", "Ultimate"], 2, "Editions: Windows 11 Home (Core)"),
             (["--user", "a/b", "--edition", "Core"], 2, "is not a valid Windows user name"),

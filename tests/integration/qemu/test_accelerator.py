@@ -111,7 +111,7 @@ class TestAcceleration:
     ) -> None:
         monkeypatch.setattr(accelerator, "private_folder", lambda _: tmp_path)
         monkeypatch.setattr(accelerator, "DEVICE", tmp_path / "kvm")
-        with pytest.raises(KvmRefused, match=r"there is no .*kvm.*auto"):
+        with pytest.raises(KvmRefused, match=r"DESKARENA_ACCELERATOR is kvm.*auto"):
             accelerator.acceleration(MACHINE, WINDOWS_MACHINE, setting=KVM)
 
 
