@@ -84,7 +84,7 @@ class TestEmulated:
         settings = place.settings(
             k8s_slots=2, k8s_image_volume="image:vms:1", k8s_template_volume=Settings().k8s_template_volume
         )
-        assert "was not tried" in examine(settings).detail
+        assert "is untested" in examine(settings).detail
         workers[0].open(slot(fence=1), SPEC).close()
         until(lambda: node_of(place), 30, what="the pod says so")
         found = examine(settings)

@@ -66,7 +66,7 @@ class TestRun:
         config_cache._configs.clear()  # noqa: SLF001 - as a worker that has just been started
         of_another_release(queued, Run, poisoned.id, "config")
         assert taken(queued, worker.id) == []
-        assert [words[:30] for words in sentences(queued, poisoned).values()] == ["needs another worker"] * 3
+        assert [words[:20] for words in sentences(queued, poisoned).values()] == ["needs another worker"] * 3
 
     def test_what_it_should_take_is_left_to_others(self, queued: World) -> None:
         queued.worker()
