@@ -125,7 +125,7 @@ class TestImportFromUrl:
         [
             (Origin(b"no zip"), 422, "archive_damaged"),
             (Origin(status=404), 422, "download_refused"),
-            (Origin(error=WebFailed("no answer", code="web_timeout")), 503, "web_timeout"),
+            (Origin(error=WebFailed("no answer", code="web_timeout")), 503, "download_failed"),
             (Origin(error=Invalid("127.0.0.1 is private", code="private_address", path="url")), 422, "private_address"),
         ],
     )
