@@ -1,4 +1,4 @@
-"""Whether a server does what it is asked: nothing that needs it is begun while it does not."""
+"""Circuit breaker: starts no work that needs a server until a probe succeeds."""
 
 import logging
 import time
@@ -10,7 +10,7 @@ logger = logging.getLogger(__name__)
 
 
 class CircuitBreaker:
-    """What the last requests have shown. Safe for threads."""
+    """Closed while the server works; open after a failure, until a probe succeeds. Thread-safe."""
 
     def __init__(
         self,
@@ -20,13 +20,13 @@ class CircuitBreaker:
         no: tuple[type[Exception], ...] = (),
         now: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Asks nothing yet.
+        """Creates a closed one.
 
         Args:
             name: of the server, for the log.
-            ask: a request that leaves nothing behind, and needs what real ones need.
-            away: it raises that where nobody answers, or later ones may be answered otherwise.
-            no: and those where the answer is no; anything else is raised by `look`, too.
+            ask: the probe: a request without side effects that needs what real requests need.
+            away: raised by the probe while the server is unavailable.
+            no: raised by the probe if the server works and refuses; any other exception passes through `look`.
             now: monotonic clock.
         """
         self._name, self._ask, self._away, self._no, self._now = name, ask, away, no, now
@@ -35,11 +35,11 @@ class CircuitBreaker:
 
     @property
     def why_not(self) -> str:
-        """Why it does not, in words; empty while it does, as far as we know."""
+        """Why it is open; empty while it is closed."""
         return self._why
 
     def failed(self, why: str) -> None:
-        """It did not do something that was asked of it, and might do it later."""
+        """Opens it after a failed request that may succeed later."""
         with self._lock:
             if not self._why:
                 logger.warning("nothing is begun until %s does what it is asked: %s", self._name, why)
@@ -47,7 +47,7 @@ class CircuitBreaker:
             self._why = why
 
     def look(self) -> None:
-        """Asks whether it does again: after a second, then less and less often, every 8 s at least."""
+        """Probes the server if it is time: a second after the failure, then with growing pauses of at most 8 s."""
         if not self._why or self._now() < self._ask_at:
             return
         try:

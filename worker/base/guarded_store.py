@@ -1,4 +1,4 @@
-"""The artifact store of a worker's attempts, which notes when there is no room: nothing new is begun then."""
+"""Artifact store of a worker's attempts: while it has no free space, no new attempt starts."""
 
 import logging
 import secrets
@@ -10,12 +10,12 @@ from backend.domain.ports.storage import ArtifactStore
 from worker.base.circuit_breaker import CircuitBreaker
 
 TRIED_BYTES = 2**20
-"""As much as an attempt's first pictures may take."""
+"""Bytes that an attempt's first pictures may take."""
 logger = logging.getLogger(__name__)
 
 
 class GuardedStore:
-    """An ArtifactStore that is another one. Safe for threads, as that is."""
+    """Wraps an ArtifactStore. Thread-safe, as that is."""
 
     def __init__(self, store: ArtifactStore) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class GuardedStore:
         return self._store.tidy(before)
 
     def _try(self) -> None:
-        """Whether bytes that it cannot have yet find room. Raises Unavailable."""
+        """Probe: stores new bytes. Raises Unavailable if there is no free space."""
         sha256 = self._store.put(secrets.token_bytes(TRIED_BYTES), "application/octet-stream")
         with suppress(NotFound):
             self._store.delete(sha256)

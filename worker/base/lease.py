@@ -1,4 +1,4 @@
-"""A worker's hold on a slot: whether it still holds, until when, and what is stopped when it does not."""
+"""The worker's view of its lease: validity, expiry, and what is cancelled when it is lost."""
 
 import logging
 import time
@@ -16,24 +16,24 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class LeaseGrant:
-    """What the database said about the lease when it was taken."""
+    """A lease as the database granted it."""
 
     lease_id: UUID
     provider: str
 
 
 class HeldLease:
-    """One lease as the worker sees it, used by the attempt's thread and those that watch over it.
+    """One lease, shared by the attempt's thread and the threads that watch it.
 
-    It ends in two ways: `stop` (taken over, shutting down), or by itself when no heartbeat got through for the
-    lease's time: others may then take the slot, so we must behave as if they had.
+    It ends by `stop` (taken over, shutting down), or by itself when no heartbeat succeeded within the lease's time:
+    another worker may then take the slot, so this one must behave as if it had.
 
     Attributes:
-        fence: of the attempt that is under way, None between two.
-        finishing: the attempt is being evaluated, so that it will soon have its score.
-        could_open: False once the attempt's desktop could not be opened: no other begins before the provider rests.
-        last: no further attempt begins under this lease: the worker ends.
-        waits: says what the attempt waits for outside of this service; empty: for nothing.
+        fence: fence of the current attempt, None between two attempts.
+        finishing: the attempt is being evaluated and will soon have its score.
+        could_open: False once the attempt's desktop could not be opened: the provider must back off first.
+        last: the worker is stopping: no further attempt starts under this lease.
+        waits: returns what outside of this service the attempt is waiting for; empty = nothing.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class HeldLease:
 
         Args:
             ticket: the lease.
-            seconds: how long it lives without heartbeat.
-            since: when it was asked for, by the clock; default: now.
+            seconds: validity without a heartbeat.
+            since: time of the request, by the clock; default: now.
             now: monotonic clock.
         """
         self.ticket = ticket
@@ -67,53 +67,53 @@ class HeldLease:
         self._lock = Lock()
 
     def renewed(self, sent_at: float) -> None:
-        """A heartbeat got through that was sent at that moment of the monotonic clock."""
+        """Extends it after a successful heartbeat. `sent_at`: by the monotonic clock."""
         self._valid_until = max(self._valid_until, sent_at + self._seconds)
 
     @property
     def expired(self) -> bool:
-        """No heartbeat got through for the lease's time."""
+        """Whether no heartbeat succeeded within the lease's time."""
         return self._now() >= self._valid_until
 
     @property
     def error(self) -> DeskarenaError | None:
-        """Why it ended; None while it holds."""
+        """Why it ended; None while it is valid."""
         if self._error is None and self.expired:
             self.stop(LeaseLost("no heartbeat reached the database until the lease's end"))
         return self._error
 
     @property
     def writable(self) -> bool:
-        """Whether anything may still be written: also while shutting down, but never once the lease is lost."""
+        """Whether results may be written: also while shutting down, but never once the lease is lost."""
         return not isinstance(self.error, LeaseLost)
 
     def check(self) -> None:
-        """Raises why the attempt must stop, if it must."""
+        """Raises the reason if the attempt must stop."""
         if (error := self.error) is not None:
             raise error
 
     def pause(self, seconds: float) -> None:
-        """Waits, but not longer than the hold lasts."""
+        """Waits, at most until the lease ends."""
         self._stopped.wait(seconds)
 
     def begins(self, fence: Fence) -> None:
-        """An attempt begins under it."""
+        """Records the start of an attempt."""
         with self._lock:
             self.fence, self.finishing = fence, False
 
     def ends(self) -> None:
-        """That attempt has ended."""
+        """Records the end of the attempt."""
         with self._lock:
             self.fence, self.waits = None, str
 
     def stop(self, error: DeskarenaError, *, only: Fence | None = None) -> None:
-        """Ends it. The first reason stays; a lost lease overrides every other, as it forbids writing.
+        """Ends the lease. The first reason is kept, except that a lost lease overrides all others: it forbids writing.
 
-        The desktop is destroyed at once, in a thread of its own: whatever the attempt waits for in it then fails.
+        The desktop is destroyed immediately, in a thread: a call of the attempt that waits for it then fails.
 
         Args:
-            error: why.
-            only: the attempt that it is about; if that has ended meanwhile nothing is done. None = whatever it is.
+            error: the reason.
+            only: fence of the attempt that must stop; nothing happens if it has ended. None = any attempt.
         """
         with self._lock:
             if only is not None and self.fence != only:
@@ -126,14 +126,14 @@ class HeldLease:
             Thread(target=_close, args=(desktop,), name="close-desktop", daemon=True).start()
 
     def attach(self, desktop: OpenDesktop) -> None:
-        """From now on the desktop is destroyed when the hold ends. Raises why it has ended already."""
+        """Destroys the desktop when the lease ends. Raises the reason if it has ended."""
         with self._lock:
             if self._error is None:
                 self._desktop = desktop
         self.check()
 
     def detach(self) -> None:
-        """The attempt has closed its desktop itself."""
+        """Forgets the desktop: the attempt has closed it."""
         with self._lock:
             self._desktop = None
 
@@ -146,14 +146,14 @@ def _close(desktop: OpenDesktop) -> None:
 
 
 class HeldLeases:
-    """All leases of this worker, for the threads that watch over them."""
+    """All leases of this worker, for the threads that watch them."""
 
     def __init__(self) -> None:
         self._held: dict[UUID, HeldLease] = {}
         self._lock = Lock()
 
     def add(self, hold: HeldLease) -> None:
-        """A lease was taken."""
+        """Adds a lease."""
         with self._lock:
             self._held[hold.ticket.lease_id] = hold
 
@@ -162,6 +162,6 @@ class HeldLeases:
             self._held.pop(hold.ticket.lease_id, None)
 
     def all(self) -> list[HeldLease]:
-        """Those that there are now."""
+        """The current leases."""
         with self._lock:
             return list(self._held.values())

@@ -1,4 +1,4 @@
-"""A thread that looks again and again, at once when it is woken, whatever goes wrong in between."""
+"""Background thread that runs a function periodically or when woken; exceptions never stop it."""
 
 import logging
 from collections.abc import Callable
@@ -7,18 +7,18 @@ from threading import Event, Thread
 from backend.domain.errors import Unavailable
 
 MOST_REASONS = 20
-"""So many are told of one failure at most: one that changes each time would fill the log."""
+"""Maximum number of reasons logged for one outage: a reason that changes each time would fill the log."""
 logger = logging.getLogger(__name__)
 
 
 class PeriodicThread:
-    """Calls one function, round after round, in a thread of its own. Nothing that it raises ends the thread.
+    """Runs a function every few seconds in a daemon thread.
 
-    A round that fails because a server is away is tried again: each reason is told once until a round works again.
-    Any other error is logged each time.
+    While a server is unavailable, the function is retried and each reason is logged once, until a run succeeds. Any
+    other error is logged each time.
     """
 
-    def __init__(  # noqa: PLR0913 - what it does, and what it says
+    def __init__(  # noqa: PLR0913 - what it runs, when, and what it logs
         self,
         name: str,
         turn: Callable[[], object],
@@ -34,15 +34,15 @@ class PeriodicThread:
         """Creates the thread; `start` starts it.
 
         Args:
-            name: of the thread.
-            turn: what is done in each round.
-            every: seconds between two rounds, if nobody wakes it.
-            broken: what is logged with an error that is none of `errors`.
-            away: what cannot be done meanwhile; empty = nothing is said of it, as somebody else says so already.
-            errors: raised where a server is away; their text is why.
-            woken: set when there may be something new.
-            retry: seconds after one of `errors`; None = `every`.
-            delayed: the first round comes after `every`, too, not at once.
+            name: thread name.
+            turn: function to run.
+            every: seconds between two runs.
+            broken: log message of an error that is not one of `errors`.
+            away: log message of an outage; empty = not logged here, because another thread does.
+            errors: exceptions that mean that a server is unavailable; their text is the reason.
+            woken: event that starts a run at once.
+            retry: seconds until the next run after one of `errors`; None = `every`.
+            delayed: wait for `every` before the first run.
         """
         self._turn, self._every, self._delayed = turn, every, delayed
         self._retry = every if retry is None else retry
@@ -56,11 +56,11 @@ class PeriodicThread:
         self._thread.start()
 
     def wake(self) -> None:
-        """There may be something new. Safe from any thread, cheap."""
+        """Starts a run at once. Thread-safe and cheap."""
         self._woken.set()
 
     def stop(self, seconds: float = 1.0) -> None:
-        """Begins no further round; waits so long for one that is under way. Safe to call twice, and before `start`."""
+        """Stops, waiting at most `seconds` for a current run. Safe to call twice, and before `start`."""
         self._ended.set()
         self._woken.set()
         if self._thread.ident is not None:
@@ -75,7 +75,7 @@ class PeriodicThread:
                 pause = self._safely(self._turn)
 
     def _safely(self, what: Callable[[], object]) -> float:
-        """Does it; the seconds until the next round."""
+        """Runs it; returns the seconds until the next run."""
         try:
             what()
         except self._errors as error:

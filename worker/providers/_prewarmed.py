@@ -82,7 +82,6 @@ class SlotDesktops(Generic[D]):
     """Per slot the open desktop and the next one, ready or being created. Thread-safe."""
 
     def __init__(self) -> None:
-        """Starts empty."""
         self._lock = Lock()
         self._open: dict[SlotRef, D] = {}
         self._spares: dict[SlotRef, SpareDesktop[D]] = {}
