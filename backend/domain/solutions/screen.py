@@ -8,19 +8,43 @@ from typing import Any
 
 from backend.domain.formats.accessibility import WINDOW_ROLES, Widget, widgets
 from backend.domain.model.trajectory import Action, ActionType, Window
-from backend.domain.solutions.steps import OracleStep, Selector
+from backend.domain.solutions.steps import DragStep, OracleStep, ScrollStep, Selector
 
 BLIND = frozenset({"type", "press", "hotkey"})
 """Steps that need no widget, so they may follow another action at once."""
 
 
+VERBS = {
+    "wait": "Wait for",
+    "wait_gone": "Wait for the end of",
+    "wait_window": "Wait for window",
+    "wait_window_gone": "Wait for the end of window",
+    "click": "Click",
+    "double_click": "Double-click",
+    "right_click": "Right-click",
+    "move_to": "Move pointer to",
+    "drag": "Drag",
+    "scroll": "Scroll",
+    "type": "Type",
+    "press": "Press",
+    "hotkey": "Press",
+    "fail": "Answer FAIL:",
+}
+"""How a step's text begins, by its verb."""
+
+
 def describe(step: OracleStep) -> str:
-    """A step in words."""
-    value = getattr(step, step.verb)
-    verb = step.verb.replace("_", " ")
+    """A step as text, such as `Wait for table cell "main.py"` or `Press Ctrl+S`."""
+    value, verb = getattr(step, step.verb), VERBS[step.verb]
     if isinstance(value, Selector):
-        return f"{verb} {value.words()}"
-    return f"{verb} {value!r}" if isinstance(value, str) else f"{verb} {value}"
+        return f"{verb} {value.to_text()}"
+    if isinstance(value, DragStep):
+        return f"{verb} {value.start.to_text()} to {value.end.to_text()}"
+    if isinstance(value, ScrollStep):
+        return f"{verb} {'down' if value.dy < 0 else 'up'} over {value.at.to_text()}"
+    if verb == "Press":
+        return f"{verb} {'+'.join(key.capitalize() for key in ([value] if isinstance(value, str) else value))}"
+    return f'{verb} "{value}"'
 
 
 class VisibleScreen:

@@ -70,8 +70,17 @@ class Selector(Parameters):
     def _has(widget: Widget, state: str) -> bool:
         return state[1:] not in widget.states if state.startswith("!") else state in widget.states
 
-    def words(self) -> str:
-        return ", ".join(f"{key} {value!r}" for key, value in self.model_dump(exclude_defaults=True).items())
+    def to_text(self) -> str:
+        """Text such as `table cell "report.txt" in window "Files" (focused)`."""
+        text = " ".join([self.role or "element", *(f'"{label}"' for label in (self.name, self.text) if label)])
+        text += "".join(f' containing "{part}"' for part in (self.name_has, self.text_has) if part)
+        text += f" of {self.app}" if self.app else ""
+        text += f' in window "{self.window}"' if self.window else ""
+        states = [f"not {state[1:]}" if state.startswith("!") else state for state in self.states]
+        text += f" ({', '.join(states)})" if states else ""
+        text += f" with value {self.value:g}" if self.value is not None else ""
+        place = "the last" if self.index == -1 else f"number {self.index + 1}"
+        return f"{text}, {place}" if self.index else text
 
 
 class DragStep(Parameters):

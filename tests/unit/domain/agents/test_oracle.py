@@ -67,7 +67,7 @@ class TestAct:
         agent = oracle({"click": {"name": "Save"}, "patience": 2})
         for _ in range(2):
             agent.act(seen())
-        with raises_code(AgentFailed, "oracle_step_timeout", mentions=("1", "click name 'Save'", "2", "Editor")):
+        with raises_code(AgentFailed, "oracle_step_timeout", mentions=("1", 'Click element "Save"', "2", "Editor")):
             agent.act(seen())
 
     def test_types_without_looking_again(self) -> None:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.evaluators.metrics._verdicts import Goal, reached, verdict
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -40,7 +40,7 @@ def _condition(contents: Contents, condition: Mapping[str, Any]) -> Goal:
     left = [path for path in absent if path in contents]
     if absent:
         fine = fine and not left
-        words.append(f"{short(left)} still there" if left else f"{short(list(absent))} gone")
+        words.append(f"{', '.join(left)} still there" if left else f"{', '.join(absent)} gone")
     return fine, ", ".join(words)
 
 
