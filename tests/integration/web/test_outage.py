@@ -41,7 +41,7 @@ class TestOutage:
             server.stop()
             answer = client.get("/api/v1/runs")
             page = client.get("/", headers={"Accept": "text/html"})
-            assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+            assert (answer.status_code, answer.json()["code"]) == (503, "database_unavailable")
             assert answer.headers["retry-after"]
             assert page.status_code == 503
             assert "Try again" in page.text
