@@ -2,6 +2,9 @@
 
 from pydantic import BaseModel, ConfigDict, Field
 
+MOST = 160
+"""Characters of a text that is shown on one line."""
+
 
 class ReadModel(BaseModel):
     """A row, or several of them joined, as people and programs read it.
@@ -18,3 +21,8 @@ class FieldProblem(ReadModel):
 
     path: str = Field(examples=["budget.max_steps"])
     message: str = Field(examples=["Input should be greater than or equal to 1"])
+
+
+def short(text: str, most: int = MOST) -> str:
+    """`text`, truncated with an ellipsis."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

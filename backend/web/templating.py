@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from backend.domain.model.episode import EpisodeState
 from backend.domain.model.outcome_style import ENDED_WORDS, UNRATED, WORDS, OutcomeStyle, StateStyle, state_of
 from backend.domain.scheduling.projects import numbers_text
+from backend.services.benchmarks.views.benchmark import ReportedResultView
 from backend.services.runs.action_description import action_words, pointer_path
 from backend.services.runs.views.attempt import StepView
 from backend.services.runs.views.episode import EpisodeView
@@ -146,7 +147,14 @@ def screen_size(step: StepView) -> tuple[int, int]:
     return (frame and frame.width) or 1920, (frame and frame.height) or 1080
 
 
+def amount(result: ReportedResultView) -> str:
+    """A published figure with its unit, with the printed digits if ours have as many."""
+    units = {"percent": " %", "percentage points": " points"}
+    return f"{result.value:g}{units.get(result.unit, f' {result.unit}' if result.unit else '')}"
+
+
 FILTERS = {
+    "amount": amount,
     "action_words": action_words,
     "checks_of": checks_of,
     "ended_words": lambda ended_by: ENDED_WORDS.get(ended_by or "", ""),

@@ -34,7 +34,6 @@ INSIDE = {
     "tests/integration/qemu/conftest.py",
     "tests/integration/services/events/test_broker_tls.py",
     "tests/integration/services/runs/test_config_cache.py",
-    "tests/integration/services/scheduling/test_evaluation_functions.py",
     "tests/integration/services/submissions/test_submissions.py",
     "tests/integration/tools/chaos/test_stale.py",
     "tests/integration/worker/background/test_drafter.py",

@@ -126,4 +126,6 @@ class Dimension(StrEnum):
 
 
 VALIDATION_AGENTS = ("oracle", "noop", "always_fail")
-"""Built-in agents whose scores show whether a task is sound."""
+"""The built-in agents whose scores say whether a task is sound."""
+FLOORS = frozenset({"noop", "always_fail", "random"})
+"""Baseline agents whose result is the floor; they have no rank."""

@@ -26,6 +26,12 @@ class Difficulty(StrEnum):
     HARD = "hard"
 
 
+UNLABELLED = "unlabelled"
+"""What a task's difficulty is called where nobody has said it."""
+DIFFICULTIES: tuple[str, ...] = (*Difficulty, UNLABELLED)
+"""In the order of tables."""
+
+
 class DifficultySource(StrEnum):
     """Who says how hard a task is. Protocols reference, section 2."""
 

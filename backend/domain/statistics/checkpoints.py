@@ -53,7 +53,7 @@ class Gap(NamedTuple):
     tasks: int
 
     @property
-    def value(self) -> float:
+    def difference(self) -> float:
         """In [-1, 1]."""
         return self.s_int - self.s_final
 
@@ -67,7 +67,7 @@ class StepGap(NamedTuple):
     episodes: int
 
     @property
-    def value(self) -> float | None:
+    def difference(self) -> float | None:
         """Failed minus solved; None where one of the two is missing."""
         return None if self.failed is None or self.solved is None else self.failed - self.solved
 

@@ -98,7 +98,7 @@ def latest_trial(session: Session, draft: TaskDraft) -> DraftTrialResult | None:
         row=row,
         current=row.content_hash == draft.content_hash,
         done=report.done,
-        runs={agent: report.runs[agent] for agent in VALIDATION_AGENTS if agent in report.runs},
+        runs={agent: session.get_one(Run, report.runs[agent]) for agent in VALIDATION_AGENTS if agent in report.runs},
         scores=verdict.scores,
         wrong=wrong,
         unknown=verdict.reason if report.done and verdict.sound is None else "",

@@ -206,3 +206,8 @@ def get_task(session: Session, task_id: UUID) -> Task:
     if task is None:
         raise NotFound(f"there is no task {task_id}", code="task_not_found")
     return task
+
+
+def selections(session: Session, name: str) -> dict[str, list[str]]:
+    """Keys of the tasks of each named selection of the newest version. Raises NotFound."""
+    return parts.selections(session, latest_task_set(session, name).id)

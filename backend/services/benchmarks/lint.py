@@ -4,8 +4,10 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
+from typing import Literal
 from uuid import UUID
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db.models import TaskSet
@@ -15,6 +17,8 @@ from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.domain import registry
 from backend.domain.benchmarks import TaskLintFinding, findings
 from backend.domain.model.task import Task
+from backend.services.benchmarks.benchmarks import latest_task_set
+from backend.services.read_model import ReadModel
 
 REMEMBERED = 32  # task sets
 _unknown: OrderedDict[UUID, tuple[str, ...]] = OrderedDict()
@@ -27,6 +31,42 @@ class TaskFinding:
 
     task: str
     finding: TaskLintFinding
+
+
+class LintFinding(ReadModel):
+    """One thing in a task that is wrong or odd."""
+
+    task: str = Field(examples=["files/rename-report"])
+    path: str = Field(examples=["evaluator.calls.0.func"])
+    message: str
+    hint: str
+    severity: Literal["error", "warning"]
+
+
+class LintReport(ReadModel):
+    """All findings of a benchmark; `ok` when none of them is an error."""
+
+    benchmark: str
+    ok: bool
+    tasks: int
+    findings: list[LintFinding]
+
+
+def lint_report(session: Session, name: str) -> LintReport:
+    """Mistakes in every task of a benchmark's newest version. Raises NotFound."""
+    task_set = latest_task_set(session, name)
+    rows = [(row.task, row.finding) for row in lint_task_set(session, task_set)]
+    return LintReport(
+        benchmark=name,
+        ok=not any(finding.severity == "error" for _, finding in rows),
+        tasks=int(task_set.counts.get("tasks", 0)),
+        findings=[
+            LintFinding(
+                task=task, path=finding.place, message=finding.message, hint=finding.hint, severity=finding.severity
+            )
+            for task, finding in rows
+        ],
+    )
 
 
 def lint_task_set(session: Session, task_set: TaskSet) -> list[TaskFinding]:

@@ -1,46 +1,43 @@
 """Names of task sets (`osworld`, `osworld@2`), and differences between two of them."""
 
-from dataclasses import dataclass
+from collections import Counter
+from typing import Literal
 from uuid import UUID
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task, TaskSet
 from backend.db.repositories.benchmarks import benchmark_parts as repository
 from backend.db.repositories.benchmarks import tasks as task_repository
-from backend.domain.benchmarks import TaskChange, differences
+from backend.domain.benchmarks import FieldChange, differences
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.model import task as domain
 from backend.services.benchmarks.benchmarks import latest_task_set, list_task_sets
+from backend.services.read_model import ReadModel
 
 
-@dataclass(frozen=True)
-class AffectedTask:
-    """A task that differs, and existing results of the older version.
+class AffectedTask(ReadModel):
+    """A task that differs between two task sets, and what the older one already has of it."""
 
-    Attributes:
-        episodes, evaluations: affected scored episodes and evaluations; 0 if only labels differ, or the task is new.
-    """
-
-    change: TaskChange
-    episodes: int
-    evaluations: int
+    task: str
+    kind: Literal["added", "removed", "changed"]
+    changes: tuple[FieldChange, ...]
+    scores: bool = Field(description="Whether stored scores of the old version are touched; not by labels alone.")
+    episodes: int = Field(description="Scored episodes of the old version that it touches.")
+    evaluations: int = Field(description="Stored evaluations of the old version that it touches.")
 
 
-@dataclass(frozen=True)
-class TaskSetDifference:
+class TaskSetDifference(ReadModel):
     """Differences from task set `old` to `new`."""
 
-    old: TaskSet
-    new: TaskSet
-    old_name: str
-    new_name: str
-    tasks: list[AffectedTask]
+    old: str = Field(examples=["osworld@1"])
+    new: str = Field(examples=["osworld@2"])
+    added: int
+    removed: int
+    changed: int
     same: int
-
-    def count(self, kind: str) -> int:
-        """Tasks that are `added`, `removed` or `changed`."""
-        return sum(task.change.kind == kind for task in self.tasks)
+    tasks: list[AffectedTask]
 
 
 def task_set_named(session: Session, name: str) -> TaskSet:
@@ -80,9 +77,26 @@ def diff(session: Session, old: str, new: str) -> TaskSetDifference:
     for change in changes:
         row = before.get(change.task)
         episodes, evaluations = scores.get(row[0].id, (0, 0)) if row and change.scores else (0, 0)
-        tasks.append(AffectedTask(change, episodes, evaluations))
-    same = len(before) - sum(change.kind != "added" for change in changes)
-    return TaskSetDifference(first, second, old, new, tasks, same)
+        tasks.append(
+            AffectedTask(
+                task=change.task,
+                kind=change.kind,
+                changes=change.changes,
+                scores=change.scores,
+                episodes=episodes,
+                evaluations=evaluations,
+            )
+        )
+    kinds = Counter(change.kind for change in changes)
+    return TaskSetDifference(
+        old=f"{old.partition('@')[0]}@{first.version}",
+        new=f"{new.partition('@')[0]}@{second.version}",
+        added=kinds["added"],
+        removed=kinds["removed"],
+        changed=kinds["changed"],
+        same=len(before) - kinds["removed"] - kinds["changed"],
+        tasks=tasks,
+    )
 
 
 def _tasks(session: Session, task_set_id: UUID) -> dict[str, tuple[Task, domain.Task]]:

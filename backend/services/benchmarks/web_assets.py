@@ -11,6 +11,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 from uuid import UUID
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.benchmarks import tasks as task_repository
@@ -22,6 +23,7 @@ from backend.domain.ports.storage import ArtifactStore
 from backend.domain.ports.web import Web, WebReply
 from backend.services.artifacts import artifacts
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
+from backend.services.read_model import ReadModel
 
 MOST_BYTES = 512 * 2**20
 SECONDS = 1800.0
@@ -48,25 +50,17 @@ class DeadLink(WebFailed):
     """A server responded, but not with the file: retrying does not help."""
 
 
-@dataclass(frozen=True)
-class Asset:
-    """A web file that a benchmark needs.
-
-    Attributes:
-        tasks: keys of tasks that need it.
-        size: in bytes, of what is stored.
-        source: its origin, `added` for a person.
-        problem: result of the last failed download.
-    """
+class AssetView(ReadModel):
+    """A file of the web that tasks need."""
 
     url: str
-    tasks: tuple[str, ...]
     state: AssetState
+    tasks: list[str] = Field(description="Keys of the tasks that need it.")
     sha256: str | None = None
-    size: int | None = None
+    size: int | None = Field(default=None, description="Bytes.")
     media_type: str = ""
-    source: str = ""
-    problem: str = ""
+    source: str = Field(default="", description="Where the bytes came from, after redirects; `added` by a person.")
+    problem: str = Field(default="", description="What the last look found wrong.")
     checked_at: datetime | None = None
 
 
@@ -82,7 +76,7 @@ class FetchedFile:
 
 def list_assets(
     session: Session, name: str, *, tasks: Sequence[str] = (), urls: Sequence[str] | None = None
-) -> list[Asset]:
+) -> list[AssetView]:
     """Files that a benchmark's newest version needs, in the order of its tasks.
 
     Args:
@@ -111,15 +105,17 @@ def list_assets(
     return [_asset(url, users[url], known.get(url)) for url in matches]
 
 
-def _asset(url: str, tasks: tuple[str, ...], known: repository.AssetRow | None) -> Asset:
+def _asset(url: str, tasks: tuple[str, ...], known: repository.AssetRow | None) -> AssetView:
     if known is None:
-        return Asset(url, tasks, AssetState.MISSING)
+        return AssetView(url=url, tasks=list(tasks), state=AssetState.MISSING)
     row, stored = known
     if stored is None:
-        return Asset(url, tasks, AssetState.DEAD, problem=row.problem, checked_at=row.checked_at)
-    return Asset(
+        return AssetView(
+            url=url, tasks=list(tasks), state=AssetState.DEAD, problem=row.problem, checked_at=row.checked_at
+        )
+    return AssetView(
         url=url,
-        tasks=tasks,
+        tasks=list(tasks),
         state=AssetState.THERE,
         sha256=stored.sha256,
         size=stored.size,
@@ -143,7 +139,7 @@ def users_of(session: Session, task_set_id: UUID) -> Mapping[str, tuple[str, ...
     return _users[task_set_id]
 
 
-def needed_asset(session: Session, name: str, url: str) -> Asset:
+def needed_asset(session: Session, name: str, url: str) -> AssetView:
     """One of a benchmark's files. Raises NotFound: other addresses are never downloaded."""
     assets = list_assets(session, name, urls=[url])
     if not assets:

@@ -1,8 +1,8 @@
 """Licences of programs: seats and waiting tasks. See docs/run-a-benchmark.md."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor
@@ -10,22 +10,22 @@ from backend.db.repositories.capacity import licences as repository
 from backend.db.repositories.capacity.licences import Seats
 from backend.domain.errors import Invalid
 from backend.services.events import worker_wakeup
+from backend.services.read_model import ReadModel
 
 MOST_SEATS = 100_000
 LONGEST_NAME = 200
 
 
-@dataclass(frozen=True)
-class LicenceRow:
-    """A licence; `tasks` = number of tasks that need it. One that only tasks mention has no seats."""
+class LicenceView(ReadModel):
+    """A licence. One that only tasks know of has no seats."""
 
-    name: str
-    seats: int
-    used: int
-    tasks: int
+    name: str = Field(examples=["Photoshop"])
+    seats: int = Field(examples=[1])
+    used: int = Field(description="Seats that attempts under way hold.", examples=[1])
+    tasks: int = Field(description="Tasks, over all versions, that need it.", examples=[12])
 
 
-def set_seats(session: Session, name: str, seats: int, actor: Actor) -> LicenceRow:
+def set_seats(session: Session, name: str, seats: int, actor: Actor) -> LicenceView:
     """Sets the number of seats. Running attempts keep theirs, even if there are fewer now.
 
     Raises:
@@ -41,14 +41,17 @@ def set_seats(session: Session, name: str, seats: int, actor: Actor) -> LicenceR
     return next(row for row in list_licences(session) if row.name == name)
 
 
-def list_licences(session: Session) -> list[LicenceRow]:
+def list_licences(session: Session) -> list[LicenceView]:
     """All configured licences and all that a task needs, by name."""
     needed = repository.needed(session)
     known = {row.name: row for row in repository.seats(session)}
     names = sorted({*needed, *known}, key=lambda name: (name.lower(), name))
     none = Seats("", 0, 0)
     return [
-        LicenceRow(name, known.get(name, none).seats, known.get(name, none).used, needed.get(name, 0)) for name in names
+        LicenceView(
+            name=name, seats=known.get(name, none).seats, used=known.get(name, none).used, tasks=needed.get(name, 0)
+        )
+        for name in names
     ]
 
 

@@ -1,10 +1,10 @@
 """Number of selected trajectories, and what is left out."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from uuid import UUID
 
+from pydantic import Field, computed_field
 from sqlalchemy.orm import Session
 
 from backend.db.models import Benchmark
@@ -13,10 +13,10 @@ from backend.db.repositories.export.training_data import NOT_MATCHING, EpisodeGr
 from backend.domain.model.benchmark_licence import LicenceStatus, licence_status
 from backend.domain.model.export_request import Filters
 from backend.domain.model.trajectory_export import AttemptResult
+from backend.services.read_model import ReadModel
 
 
-@dataclass(frozen=True)
-class LicenceNote:
+class LicenceNote(ReadModel):
     """What is known about the licence of a benchmark."""
 
     benchmark: str
@@ -24,9 +24,10 @@ class LicenceNote:
     status: LicenceStatus
     source: str
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def words(self) -> str:
-        """What users of the training data must know; empty for an open licence."""
+    def note(self) -> str:
+        """What to know before training on it; empty for an open licence."""
         if self.status is LicenceStatus.OPEN:
             return ""
         if self.status is LicenceStatus.UNKNOWN:
@@ -35,26 +36,17 @@ class LicenceNote:
         return f"{self.benchmark}: the licence {self.licence!r} forbids some uses. Read it before you train on it."
 
 
-@dataclass(frozen=True)
-class ExportCounts:
-    """Counts of an export.
-
-    Attributes:
-        trajectories, steps: exported ones.
-        results, kinds, benchmarks: number of exported trajectories by each.
-        excluded: selected episodes that are not exported, by reason.
-        not_matching: scored episodes with an outcome that was not selected.
-        licences: of the exported trajectories' benchmarks.
-    """
+class TrajectoryCounts(ReadModel):
+    """Current counts of an export with these filters."""
 
     trajectories: int
     steps: int
-    results: Mapping[str, int]
-    kinds: Mapping[str, int]
-    benchmarks: Mapping[str, int]
-    excluded: Mapping[str, int]
-    not_matching: int
-    licences: Sequence[LicenceNote]
+    results: dict[str, int]
+    kinds: dict[str, int]
+    benchmarks: dict[str, int]
+    excluded: dict[str, int] = Field(description="episodes that were asked for and are not given away, by reason")
+    not_matching: int = Field(description="scored episodes whose outcome was not asked for")
+    licences: list[LicenceNote]
 
 
 def scope_of(session: Session, project_id: UUID, filters: Filters) -> Scope:
@@ -66,17 +58,22 @@ def scope_of(session: Session, project_id: UUID, filters: Filters) -> Scope:
 
 def note_of(benchmark: Benchmark) -> LicenceNote:
     """What is known about a benchmark's licence."""
-    return LicenceNote(benchmark.name, benchmark.licence, licence_status(benchmark.licence), benchmark.source)
+    return LicenceNote(
+        benchmark=benchmark.name,
+        licence=benchmark.licence,
+        status=licence_status(benchmark.licence),
+        source=benchmark.source,
+    )
 
 
-def count(session: Session, project_id: UUID, filters: Filters) -> ExportCounts:
+def count(session: Session, project_id: UUID, filters: Filters) -> TrajectoryCounts:
     """Counts of an export with these filters."""
     groups = repository.groups(session, scope_of(session, project_id, filters))
     usable = [group for group in groups if not group.reason]
     by_result = _sums((str(group.result), group) for group in usable)
     known = {row.id: row for row in repository.benchmarks(session, project_id)}
     used = [row for row in known.values() if row.id in {group.benchmark_id for group in usable}]
-    return ExportCounts(
+    return TrajectoryCounts(
         trajectories=sum(group.episodes for group in usable),
         steps=sum(group.steps for group in usable),
         results={result.value: number for result in AttemptResult if (number := by_result.get(result.value))},

@@ -96,7 +96,7 @@ def described(benchmark: Benchmark) -> dict[str, Any]:
         "kind": benchmark.kind,
         "licence": note.licence,
         "licence_status": note.status.value,
-        "note": note.words,
+        "note": note.note,
         "source": note.source,
         "versions": {},
         "trajectories": 0,

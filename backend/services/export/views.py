@@ -16,7 +16,7 @@ from backend.domain.model.export_request import Filters, check_form
 from backend.domain.model.task import Difficulty
 from backend.domain.model.trajectory_export import AgentKind, AttemptResult
 from backend.domain.registry import PluginKind
-from backend.services.export.counts import ExportCounts, count
+from backend.services.export.counts import TrajectoryCounts, count
 
 COMMAND = "deskarena export trajectories --out trajectories"
 RESULT_WORDS = {
@@ -59,7 +59,7 @@ class ExportPage:
     """The page: choices, counts (None if the filters are invalid), and how to get the data."""
 
     choices: Choices
-    counts: ExportCounts | None
+    counts: TrajectoryCounts | None
     command: str
     address: str
 

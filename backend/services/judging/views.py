@@ -1,46 +1,128 @@
-"""Views of judges."""
+"""Judges as they are shown, and what a person is asked of their items."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, Literal
 from uuid import UUID
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db.models import Judge, Project
 from backend.db.models.enums import JudgeKind
 from backend.db.repositories.judging import judges as repository
 from backend.db.repositories.judging import reviews as review_repository
-from backend.services.judging.judge_agreement import JudgeAgreement, Level, agreement_of
+from backend.domain.statistics.intervals import Interval
+from backend.services.judging.judge_agreement import Alpha, Disagreement, JudgeAgreement, Level, agreement_of
 from backend.services.judging.judges import JudgeCost, get_judge, list_judges
-from backend.services.judging.reviews import ReviewProgress, progress
+from backend.services.judging.reviews import ReviewProgress, ReviewTask, progress
+from backend.services.read_model import ReadModel
 
 SHOWN = 200
 """Maximum disagreements on a page; the CSV has all answers."""
 
 
-@dataclass(frozen=True)
-class JudgePage:
-    """A judge with its agreement statistics.
+class Coefficient(ReadModel):
+    """A coefficient of agreement; null if undefined."""
 
-    Attributes:
-        cost: of all its answers.
-    """
+    value: float | None = Field(examples=[0.61])
+    interval: Interval | None = Field(description="95 %.")
+    n: int = Field(description="What it is over.", examples=[120])
 
-    judge: Judge
-    progress: ReviewProgress
-    agreement: JudgeAgreement
-    cost: JudgeCost
+
+class LevelAgreement(ReadModel):
+    """Judge beside people on tasks of one level, or on `all`; each verdict of a person is one pair."""
+
+    level: str = Field(examples=["L2"])
+    both_yes: int
+    only_judge_yes: int
+    only_person_yes: int
+    both_no: int
+    agreed: float | None = Field(description="Share of pairs in which both say the same.")
+    kappa: Coefficient = Field(description="Cohen's, over pairs.")
+
+
+class RatingCorrelation(ReadModel):
+    """Pearson's r of a measure of graphs and what people rated, over attempts that two people have rated."""
+
+    measure: Literal["CR", "LC"]
+    rating: Literal["completion", "logic"]
+    r: Coefficient
+
+
+class JudgeView(ReadModel):
+    """A judge whose verdicts people can check."""
+
+    id: UUID
+    kind: JudgeKind = Field(description="A model, or the evaluator of graphs of subtasks.")
+    endpoint: str
+    model: str = Field(examples=["gpt-4o"])
+    prompt_sha256: str
+    config: dict[str, Any] = Field(description="The judge of a run.")
+    created_at: datetime
+    attempts_judged: int
+    answers: int = Field(description="All of them, those included that could not be used.")
+    usd: float = Field(description="What they cost.")
+    priced: bool = Field(description="False: not all answers have a price here.")
+    drawn: int = Field(description="Attempts drawn for people.")
+    done: int = Field(description="Of them, judged by two people.")
+    attempts_checked: int = Field(description="Attempts that at least one person has judged.")
+    agreement: list[LevelAgreement] = Field(description="All pairs, then by level.")
+    alpha_people: Coefficient = Field(description="Krippendorff's, nominal: people among themselves.")
+    alpha_with_judge: Coefficient = Field(description="The same with the judge as one more.")
+    correlations: list[RatingCorrelation]
 
     @property
     def graph(self) -> bool:
-        """Whether it is the graph evaluator, whose measures people rate."""
-        return self.judge.kind == JudgeKind.GRAPH
+        """It is the evaluator of graphs, whose measures people rate."""
+        return self.kind is JudgeKind.GRAPH
 
 
-def judge_pages(session: Session, project: Project) -> list[JudgePage]:
+class ReviewCriterion(ReadModel):
+    """A criterion to judge."""
+
+    name: str
+    text: str
+
+
+class ReviewStep(ReadModel):
+    """A step's actions with the screen before it; or the final screen."""
+
+    index: int
+    did: str
+    picture: str | None = Field(description="Address of the picture.")
+    final: bool
+
+
+class ReviewTaskView(ReadModel):
+    """The next item of the queue for a person: nothing of the judge's verdict, nothing of whose attempt it is."""
+
+    item: UUID
+    kind: Literal["vlm", "graph"]
+    instruction: str
+    criteria: list[ReviewCriterion]
+    steps: list[ReviewStep]
+
+
+@dataclass(frozen=True)
+class JudgePage:
+    """One judge with what else its page shows.
+
+    Attributes:
+        people: items of its queue, by person.
+        unsure: verdicts of people who could not tell; they count nowhere.
+    """
+
+    judge: JudgeView
+    people: dict[str, int]
+    unsure: int
+    disagreements: list[Disagreement]
+
+
+def judge_views(session: Session, project: Project) -> list[JudgeView]:
     """All judges, newest first."""
-    return [_page(session, judge) for judge in list_judges(session, project)]
+    return [_page(session, judge).judge for judge in list_judges(session, project)]
 
 
 def judge_page(session: Session, judge_id: UUID) -> JudgePage:
@@ -49,37 +131,101 @@ def judge_page(session: Session, judge_id: UUID) -> JudgePage:
 
 
 def _page(session: Session, judge: Judge) -> JudgePage:
+    done, agreement = progress(session, judge), agreement_of(session, judge)
     cost = JudgeCost(*repository.spent(session, judge_id=judge.id))
-    return JudgePage(judge, progress(session, judge), agreement_of(session, judge), cost)
+    view = _judge(judge, done, agreement, cost)
+    return JudgePage(view, dict(done.people), agreement.unsure, agreement.disagreements)
 
 
-def agreement_rows(page: JudgePage) -> Iterator[dict[str, Any]]:
+def _judge(judge: Judge, done: ReviewProgress, agreement: JudgeAgreement, cost: JudgeCost) -> JudgeView:
+    return JudgeView(
+        id=judge.id,
+        kind=judge.kind,
+        endpoint=judge.endpoint,
+        model=judge.model,
+        prompt_sha256=judge.prompt_sha256,
+        config=judge.config,
+        created_at=judge.created_at,
+        attempts_judged=done.judged,
+        answers=cost.answers,
+        usd=cost.usd,
+        priced=cost.priced,
+        drawn=done.items,
+        done=done.done,
+        attempts_checked=agreement.attempts,
+        agreement=[_level(level) for level in (agreement.whole, *agreement.levels)],
+        alpha_people=_alpha(agreement.people),
+        alpha_with_judge=_alpha(agreement.everybody),
+        correlations=[
+            RatingCorrelation(measure=one.measure, rating=one.rating, r=_coefficient(one.r, one.interval, one.n))
+            for one in agreement.correlations
+        ],
+    )
+
+
+def _level(level: Level) -> LevelAgreement:
+    """Agreement on one level."""
+    counts = level.counts
+    return LevelAgreement(
+        level=level.name,
+        both_yes=counts.both,
+        only_judge_yes=counts.only_judge,
+        only_person_yes=counts.only_people,
+        both_no=counts.neither,
+        agreed=counts.agreed,
+        kappa=_coefficient(counts.kappa, level.interval, counts.n),
+    )
+
+
+def _alpha(alpha: Alpha) -> Coefficient:
+    """Krippendorff's alpha."""
+    return _coefficient(alpha.value, alpha.interval, alpha.n)
+
+
+def _coefficient(value: float | None, interval: Interval | None, n: int) -> Coefficient:
+    """A coefficient with its interval."""
+    return Coefficient(value=value, interval=interval, n=n)
+
+
+def review_task_view(task: ReviewTask) -> ReviewTaskView:
+    """An item without anything that is not to be seen."""
+    return ReviewTaskView.model_validate(
+        {
+            "item": task.item,
+            "kind": task.kind,
+            "instruction": task.instruction,
+            "criteria": [criterion.model_dump() for criterion in task.criteria],
+            "steps": [
+                {
+                    "index": step.index,
+                    "did": step.did,
+                    "picture": f"/api/v1/artifacts/{step.picture.sha256}" if step.picture else None,
+                    "final": step.final,
+                }
+                for step in task.steps
+            ],
+        }
+    )
+
+
+def agreement_rows(judge: JudgeView) -> Iterator[dict[str, Any]]:
     """Judge versus people by level, as flat rows."""
-    agreement = page.agreement
-    for level in (agreement.whole, *agreement.levels):
-        yield _level_row(level)
+    for level in judge.agreement:
+        low, high = level.kappa.interval or (None, None)
+        yield {
+            "level": level.level,
+            "pairs": level.kappa.n,
+            **level.model_dump(include={"both_yes", "only_judge_yes", "only_person_yes", "both_no", "agreed"}),
+            "kappa": level.kappa.value,
+            "low": low,
+            "high": high,
+        }
 
 
-def _level_row(level: Level) -> dict[str, Any]:
-    counts, interval = level.counts, level.interval
-    return {
-        "level": level.name,
-        "pairs": counts.n,
-        "both_yes": counts.both,
-        "only_judge_yes": counts.only_judge,
-        "only_person_yes": counts.only_people,
-        "both_no": counts.neither,
-        "agreed": counts.agreed,
-        "kappa": counts.kappa,
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-    }
-
-
-def answer_rows(session: Session, page: JudgePage) -> Iterator[dict[str, Any]]:
+def answer_rows(session: Session, judge: JudgeView) -> Iterator[dict[str, Any]]:
     """People's answers beside the judge's, as flat rows."""
-    if page.graph:
-        for row in review_repository.rated(session, page.judge.id):
+    if judge.graph:
+        for row in review_repository.rated(session, judge.id):
             yield {
                 "attempt": str(row.attempt_id),
                 "task": row.task,
@@ -90,7 +236,7 @@ def answer_rows(session: Session, page: JudgePage) -> Iterator[dict[str, Any]]:
                 "LC": row.LC,
             }
         return
-    for row in review_repository.compared(session, page.judge.id):
+    for row in review_repository.compared(session, judge.id):
         yield {
             "attempt": str(row.attempt_id),
             "task": row.task,

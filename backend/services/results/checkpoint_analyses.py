@@ -1,10 +1,10 @@
 """WindowsWorld's analyses of a leaderboard's runs: intermediate versus final results."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.results import checkpoint_analyses as repository
@@ -12,39 +12,59 @@ from backend.db.repositories.results import leaderboards as boards
 from backend.db.repositories.results.leaderboards import RunCondition
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.statistics import checkpoints
-from backend.domain.statistics.checkpoints import Gap, LanguageGap, Mean, ScoredEpisode, StepGap
+from backend.domain.statistics.checkpoints import Mean, ScoredEpisode
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
+from backend.services.read_model import ReadModel
 
 KIND = "windowsworld"
 MOST = 12
 """Maximum runs on one page; the address may name others."""
 
 
-@dataclass(frozen=True)
-class RunAnalysis:
-    """One agent configuration.
+class MeanView(ReadModel):
+    """A mean over tasks."""
 
-    Attributes:
-        run_id: representing run.
-        agent, model, observation, variant: of its configuration; empty = default.
-        episodes: number of scored ones.
-        latency: the agent's own seconds per step; None without steps.
-    """
+    value: float = Field(examples=[0.42])
+    tasks: int = Field(examples=[169])
+
+
+class GapView(ReadModel):
+    """S_int - S_final of one group of tasks, over those that have both."""
+
+    key: str = Field(examples=["L2"])
+    s_int: float
+    s_final: float
+    difference: float
+    tasks: int
+
+
+class StepGapView(ReadModel):
+    """Mean steps of failed and solved episodes of one level; null without episodes."""
+
+    level: str = Field(examples=["L1"])
+    failed: float | None = None
+    solved: float | None = None
+    difference: float | None = Field(default=None, description="Failed minus solved.")
+    episodes: int
+
+
+class RunAnalysisView(ReadModel):
+    """One agent configuration."""
 
     run_id: UUID
     agent: str
-    model: str
-    observation: str
-    variant: str
+    model: str = ""
+    observation: str = ""
+    variant: str = ""
     episodes: int
-    s_int: Mean | None
-    pooled: float | None
-    s_final: Mean | None
-    by_level: Sequence[Gap]
-    by_persona: Sequence[Gap]
-    by_apps: Sequence[Gap]
-    steps: Sequence[StepGap]
-    latency: float | None
+    s_int: MeanView | None = Field(default=None, description="Mean over tasks of L1 to L3.")
+    s_int_pooled: float | None = Field(default=None, description="Checkpoints reached / listed, over all tasks.")
+    s_final: MeanView | None = Field(default=None, description="Share of tasks of L1 to L4.")
+    by_level: list[GapView] = Field(default=[])
+    by_persona: list[GapView] = Field(default=[])
+    by_apps: list[GapView] = Field(default=[], description="By number of applications.")
+    steps: list[StepGapView] = Field(default=[])
+    latency: float | None = Field(default=None, description="Seconds of the agent's own time per step.")
 
     @property
     def label(self) -> str:
@@ -53,29 +73,43 @@ class RunAnalysis:
         return f"{self.agent} ({', '.join(more)})" if more else self.agent
 
 
-@dataclass(frozen=True)
-class Languages:
+class LanguageGapView(ReadModel):
+    """Chinese against English instructions on one level, over the tasks done in both."""
+
+    level: str
+    s_int_en: float | None = None
+    s_int_cn: float | None = None
+    s_final_en: float | None = None
+    s_final_cn: float | None = None
+    tasks: int
+    s_int_difference: float | None = Field(description="Chinese minus English.")
+    s_final_difference: float | None
+
+
+class LanguagesView(ReadModel):
     """One configuration with both instruction languages."""
 
-    label: str
-    en: UUID
-    cn: UUID
-    levels: Sequence[LanguageGap]
+    agent: str
+    run_en: UUID
+    run_cn: UUID
+    levels: list[LanguageGapView] = Field(default=[])
 
 
-@dataclass(frozen=True)
-class Analyses:
-    """All analyses of a benchmark's newest version."""
+class AnalysesView(ReadModel):
+    """What agents reach against what they finish, on a benchmark's newest version."""
 
-    benchmark: str
+    benchmark: str = Field(examples=["windowsworld"])
     version: int
-    runs: Sequence[RunAnalysis]
-    languages: Sequence[Languages]
-    more: int = 0
-    keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    runs: list[RunAnalysisView] = Field(default=[])
+    languages: list[LanguagesView] = Field(default=[])
+    more: int = Field(default=0, description="Further runs on the board; ask for them by `run`.")
+
+    def keys(self, field: str) -> list[str]:
+        """Groups that a run has in `by_level`, `by_persona` or `by_apps`."""
+        return sorted({gap.key for run in self.runs for gap in getattr(run, field)})
 
 
-def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> Analyses:
+def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> AnalysesView:
     """Analyses of the runs on the benchmark's leaderboard.
 
     Args:
@@ -104,14 +138,12 @@ def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> 
         values = row._mapping  # noqa: SLF001 - SQLAlchemy's public name for it.
         counted.setdefault(row.run_id, []).append(ScoredEpisode(*(values[name] for name in ScoredEpisode._fields)))
         seconds[row.run_id] = seconds.get(row.run_id, 0.0) + row.agent_seconds
-    runs = [_run(one, counted.get(one.run.id, []), seconds.get(one.run.id, 0.0)) for one in chosen]
-    return Analyses(
-        benchmark,
-        task_set.version,
-        runs,
-        _languages(chosen, counted),
+    return AnalysesView(
+        benchmark=benchmark,
+        version=task_set.version,
+        runs=[_run(one, counted.get(one.run.id, []), seconds.get(one.run.id, 0.0)) for one in chosen],
+        languages=_languages(chosen, counted),
         more=0 if run_ids else max(0, len(known) - MOST),
-        keys={name: _keys(runs, name) for name in ("by_level", "by_persona", "by_apps")},
     )
 
 
@@ -130,27 +162,27 @@ def _select_runs(known: Sequence[RunCondition], run_ids: Sequence[UUID]) -> list
     return [by_id[run_id] for run_id in dict.fromkeys(run_ids)][:MOST]
 
 
-def _run(condition: RunCondition, rows: list[ScoredEpisode], seconds: float) -> RunAnalysis:
+def _run(condition: RunCondition, rows: list[ScoredEpisode], seconds: float) -> RunAnalysisView:
     config, steps = condition.run.config, sum(row.steps for row in rows)
-    return RunAnalysis(
+    return RunAnalysisView(
         run_id=condition.run.id,
         agent=condition.agent.name,
         model=str((config.get("params") or {}).get("model") or ""),
         observation=str(config.get("observation") or ""),
         variant=str(config.get("variant") or ""),
         episodes=len(rows),
-        s_int=checkpoints.agent_s_int(rows),
-        pooled=checkpoints.pooled_s_int(rows),
-        s_final=checkpoints.agent_s_final(rows),
-        by_level=checkpoints.gaps(rows, lambda row: row.level),
-        by_persona=checkpoints.gaps(rows, lambda row: row.persona),
-        by_apps=checkpoints.gaps(rows, lambda row: str(row.apps)),
-        steps=checkpoints.step_gaps(rows),
+        s_int=_mean(checkpoints.agent_s_int(rows)),
+        s_int_pooled=checkpoints.pooled_s_int(rows),
+        s_final=_mean(checkpoints.agent_s_final(rows)),
+        by_level=_gaps(rows, lambda row: row.level),
+        by_persona=_gaps(rows, lambda row: row.persona),
+        by_apps=_gaps(rows, lambda row: str(row.apps)),
+        steps=[StepGapView.model_validate(gap) for gap in checkpoints.step_gaps(rows)],
         latency=seconds / steps if steps else None,
     )
 
 
-def _languages(chosen: Sequence[RunCondition], counted: Mapping[UUID, list[ScoredEpisode]]) -> list[Languages]:
+def _languages(chosen: Sequence[RunCondition], counted: Mapping[UUID, list[ScoredEpisode]]) -> list[LanguagesView]:
     """Runs that differ only in the instruction language."""
     pairs: dict[str, dict[str, RunCondition]] = {}
     for condition in chosen:
@@ -158,11 +190,11 @@ def _languages(chosen: Sequence[RunCondition], counted: Mapping[UUID, list[Score
         if variant in {None, "language=cn"}:
             pairs.setdefault(_alike(condition), {})["cn" if variant else "en"] = condition
     return [
-        Languages(
-            _run(pair["en"], [], 0.0).label,
-            pair["en"].run.id,
-            pair["cn"].run.id,
-            checkpoints.language_gaps(counted.get(pair["en"].run.id, []), counted.get(pair["cn"].run.id, [])),
+        LanguagesView(
+            agent=_run(pair["en"], [], 0.0).label,
+            run_en=pair["en"].run.id,
+            run_cn=pair["cn"].run.id,
+            levels=_levels(counted.get(pair["en"].run.id, []), counted.get(pair["cn"].run.id, [])),
         )
         for pair in pairs.values()
         if len(pair) > 1
@@ -178,5 +210,25 @@ def _alike(condition: RunCondition) -> str:
 _NO_CONDITION = frozenset({"variant", "tasks", "repeats", "seed"})
 
 
-def _keys(runs: Sequence[RunAnalysis], name: str) -> list[str]:
-    return sorted({gap.key for run in runs for gap in getattr(run, name)})
+def _mean(mean: Mean | None) -> MeanView | None:
+    return None if mean is None else MeanView.model_validate(mean)
+
+
+def _gaps(rows: Sequence[ScoredEpisode], key: Callable[[ScoredEpisode], str]) -> list[GapView]:
+    return [GapView.model_validate(gap) for gap in checkpoints.gaps(rows, key)]
+
+
+def _levels(en: Sequence[ScoredEpisode], cn: Sequence[ScoredEpisode]) -> list[LanguageGapView]:
+    return [
+        LanguageGapView(
+            level=gap.level,
+            s_int_en=gap.en[0],
+            s_int_cn=gap.cn[0],
+            s_final_en=gap.en[1],
+            s_final_cn=gap.cn[1],
+            tasks=gap.tasks,
+            s_int_difference=gap.differences[0],
+            s_final_difference=gap.differences[1],
+        )
+        for gap in checkpoints.language_gaps(en, cn)
+    ]

@@ -1,18 +1,21 @@
 """Failure labels: samples of failures, suggestions by rules, labels by people, and statistics."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from uuid import UUID
 
+from pydantic import Field, computed_field
 from sqlalchemy.orm import Session
 
-from backend.db.models import Episode, Project, Task
+from backend.db.models import Project
 from backend.db.repositories.results import failure_labels as repository
 from backend.domain.errors import Conflict, Invalid
 from backend.domain.judging import failure_labels
-from backend.domain.judging.failure_labels import KEYS, LABELS, LabelShare, StepFacts, Suggestion
+from backend.domain.judging.failure_labels import KEYS, LABELS, StepFacts, Suggestion
+from backend.domain.model.episode import EndedBy
 from backend.domain.statistics.agreement import krippendorffs_alpha
+from backend.domain.statistics.intervals import Interval
 from backend.services.accounts import projects
+from backend.services.read_model import ReadModel
 from backend.services.runs.episodes import get_episode
 from backend.services.runs.runs import get_run
 
@@ -22,39 +25,64 @@ SAMPLE = 100
 """Sample size per agent of OmniBench's authors."""
 
 
-@dataclass(frozen=True)
-class LabelReview:
+class SuggestionView(ReadModel):
+    """A suggestion by a rule."""
+
+    label: str = Field(examples=["repeated"])
+    step: int | None
+    reason: str
+
+
+class LabelReview(ReadModel):
     """One person's labels; `accepted` and `rejected` are the rules' suggestions at that time."""
 
     person: str
-    labels: Sequence[str]
-    accepted: Sequence[str]
-    rejected: Sequence[str]
+    labels: list[str]
+    accepted: list[str]
+    rejected: list[str]
     note: str
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A failed episode with suggestions by rules and labels by people."""
+class Failure(ReadModel):
+    """A failed episode with suggestions by rules and labels by people, joined: those that at least half of them set."""
 
-    episode: Episode
-    task: Task
+    episode: UUID
+    run_id: UUID
     attempt_id: UUID
-    suggestions: Sequence[Suggestion]
-    reviews: Sequence[LabelReview]
+    task: str
+    score: float
+    ended_by: EndedBy | None
+    suggested: list[SuggestionView]
+    reviews: list[LabelReview]
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def labels(self) -> Collection[str]:
+    def labels(self) -> list[str]:
         """Labels by people, joined; empty if nobody has judged it."""
-        return failure_labels.joined([review.labels for review in self.reviews])
+        return sorted(failure_labels.joined([review.labels for review in self.reviews]))
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def url(self) -> str:
+        """The form in which a person judges it."""
+        return f"/episodes/{self.episode}#why"
 
     def by(self, person: str) -> LabelReview | None:
         """Labels by that person."""
         return next((review for review in self.reviews if review.person == person), None)
 
 
-@dataclass(frozen=True)
-class ReviewerAgreement:
+class ShareView(ReadModel):
+    """In how many of n failures a label applies, with Wilson's interval."""
+
+    label: str
+    count: int
+    n: int
+    share: float | None
+    interval: Interval | None
+
+
+class ReviewerAgreement(ReadModel):
     """Agreement on one label: Krippendorff's alpha over episodes judged by several people."""
 
     label: str
@@ -62,56 +90,78 @@ class ReviewerAgreement:
     episodes: int
 
 
-@dataclass(frozen=True)
-class ReviewSample:
-    """A sample of a run's failures.
+class LabelView(ReadModel):
+    """One label; `papers`: its names in papers."""
 
-    Attributes:
-        failed: number of failures.
-        rows: drawn failures, in order.
-    """
+    title: str
+    text: str
+    papers: dict[str, str]
+    by_rule: bool
 
-    run_id: UUID
+
+class FailureSample(ReadModel):
+    """A seeded sample of a run's failures."""
+
+    run: UUID
     seed: int
-    failed: int
-    rows: Sequence[Failure]
+    failed: int = Field(description="Failures that the run has.")
+    episodes: list[Failure] = Field(description="In the order of drawing.")
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def judged(self) -> list[Failure]:
-        """Failures judged by somebody."""
-        return [row for row in self.rows if row.reviews]
+    def judged(self) -> int:
+        """Of those drawn, how many somebody has judged."""
+        return len(self._judged)
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def by_people(self) -> list[LabelShare]:
-        """Shares among failures judged by somebody."""
-        return failure_labels.shares([row.labels for row in self.judged])
+    def by_people(self) -> list[ShareView]:
+        """Shares among those that somebody has judged."""
+        return [
+            ShareView.model_validate(share) for share in failure_labels.shares([row.labels for row in self._judged])
+        ]
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
-    def by_rules(self) -> list[LabelShare]:
-        """Shares of suggestions among all drawn failures, for labels with a rule."""
-        shares = failure_labels.shares([{one.label for one in row.suggestions} for row in self.rows])
-        return [share for share, label in zip(shares, LABELS, strict=True) if label.by_rule]
+    def by_rules(self) -> list[ShareView]:
+        """Shares of what rules suggest, among all that were drawn, for the labels that have a rule."""
+        shares = failure_labels.shares([{one.label for one in row.suggested} for row in self.episodes])
+        return [ShareView.model_validate(share) for share, label in zip(shares, LABELS, strict=True) if label.by_rule]
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def agreement(self) -> list[ReviewerAgreement]:
-        """For every label in use, over episodes judged by several people."""
-        twice = [[review.labels for review in row.reviews] for row in self.rows if len(row.reviews) > 1]
+        """Of every label that somebody set, over the episodes that several people judged."""
+        twice = [[review.labels for review in row.reviews] for row in self.episodes if len(row.reviews) > 1]
         used = [label.key for label in LABELS if any(label.key in labels for unit in twice for labels in unit)]
         return [
             ReviewerAgreement(
-                key, krippendorffs_alpha([[key in labels for labels in unit] for unit in twice]), len(twice)
+                label=key,
+                alpha=krippendorffs_alpha([[key in labels for labels in unit] for unit in twice]),
+                episodes=len(twice),
             )
             for key in used
         ]
 
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def labels(self) -> dict[str, LabelView]:
+        """The closed set, by key."""
+        return {label.key: LabelView.model_validate(label) for label in LABELS}
 
-def sample(session: Session, run_id: UUID, *, number: int = SAMPLE, seed: int = 0) -> ReviewSample:
+    @property
+    def _judged(self) -> list[Failure]:
+        return [row for row in self.episodes if row.reviews]
+
+
+def sample(session: Session, run_id: UUID, *, number: int = SAMPLE, seed: int = 0) -> FailureSample:
     """A seeded sample of a run's failed episodes. Raises NotFound."""
     get_run(session, run_id)
     ids = repository.failed(session, run_id)
     drawn = failure_labels.sampled(ids, min(number, MOST), seed)
-    by_id = {row.episode.id: row for row in _failures(session, drawn)}
-    return ReviewSample(run_id, seed, len(ids), [by_id[key] for key in drawn if key in by_id])
+    by_id = {row.episode: row for row in _failures(session, drawn)}
+    episodes = [by_id[key] for key in drawn if key in by_id]
+    return FailureSample(run=run_id, seed=seed, failed=len(ids), episodes=episodes)
 
 
 def failure_of(session: Session, episode_id: UUID) -> Failure | None:
@@ -162,7 +212,7 @@ def review(  # noqa: PLR0913 - what is said, and by whom
         attempt_id=failure.attempt_id,
         actor_id=who.id,
         labels=[label.key for label in LABELS if label.key in labels],
-        suggested=failure.suggestions,
+        suggested=[Suggestion(each.label, each.step, each.reason) for each in failure.suggested],
         note=note,
     )
     return next(iter(_failures(session, [episode_id])))
@@ -176,14 +226,24 @@ def _failures(session: Session, ids: Sequence[UUID]) -> list[Failure]:
         suggested = list(dict.fromkeys(str(one[0]) for one in row.suggestions))
         accepted = [key for key in suggested if key in row.labels]
         rejected = [key for key in suggested if key not in row.labels]
-        reviews.setdefault(row.episode_id, []).append(LabelReview(name, row.labels, accepted, rejected, row.note))
+        reviews.setdefault(row.episode_id, []).append(
+            LabelReview(person=name, labels=row.labels, accepted=accepted, rejected=rejected, note=row.note)
+        )
     return [
         Failure(
-            episode,
-            task,
-            attempt,
-            failure_labels.suggestions(episode.ended_by, feasible=task.feasible, steps=steps.get(attempt, ())),
-            reviews.get(episode.id, ()),
+            episode=episode.id,
+            run_id=episode.run_id,
+            attempt_id=attempt,
+            task=task.key,
+            score=episode.score or 0.0,
+            ended_by=episode.ended_by,
+            suggested=[
+                SuggestionView.model_validate(each)
+                for each in failure_labels.suggestions(
+                    episode.ended_by, feasible=task.feasible, steps=steps.get(attempt, ())
+                )
+            ],
+            reviews=reviews.get(episode.id, []),
         )
         for episode, task, attempt in rows
     ]

@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Benchmark, PublishedResult, Run, TaskSet
-from backend.db.models.enums import Dimension
+from backend.db.models.enums import FLOORS, Dimension
 from backend.db.repositories.people import human_agent as people_repository
 from backend.db.repositories.results import leaderboards as repository
 from backend.db.repositories.results import rollups as rollup_repository
@@ -20,12 +20,9 @@ from backend.domain.statistics.ranks import Standing, standings
 from backend.services.benchmarks.benchmarks import get_benchmark, list_task_sets
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import DomainRow, Means
+from backend.services.read_model import short
 from backend.services.results import measure_rollups, rollups
-from backend.services.runs.action_description import short
 from backend.services.runs.summary import EpisodeCounts, RunSummary, RunTotals, describe
-
-FLOORS = frozenset({"noop", "always_fail", "random"})
-"""Baseline agents whose result is the floor; they have no rank."""
 
 SHOWN = (Dimension.DOMAIN, Dimension.DIFFICULTY, Dimension.LEVEL, Dimension.CAPABILITY, Dimension.COMPLEXITY)
 

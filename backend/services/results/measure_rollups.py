@@ -1,10 +1,10 @@
 """Means of measures in every cell of a run's cube. Always recomputed completely, with the cube."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from pydantic import Field
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
@@ -13,27 +13,21 @@ from backend.db.repositories.results import measure_rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model.measures import PARTS, PHASE, info
 from backend.domain.statistics.intervals import Interval, TaskCluster, cluster_mean
+from backend.services.read_model import ReadModel
 
 Cells = Mapping[tuple[Dimension, str], Sequence[TaskTotals]]
 Sums = Mapping[str, Mapping[UUID, TaskCluster]]
 """By measure, then by task: number of values, and their sum."""
 
 
-@dataclass(frozen=True)
-class MeasureMean:
-    """A measure's mean with its interval.
+class MeasureMean(ReadModel):
+    """A measure's mean."""
 
-    Attributes:
-        n: number of values; for a pooled measure the number of parts.
-        tasks: number with a value.
-        undefined_tasks: scored, without a value although possible.
-    """
-
-    mean: float
+    mean: float = Field(examples=[0.42])
     interval: Interval
-    n: int
-    tasks: int
-    undefined_tasks: int
+    n: int = Field(description="Values that it is the mean of; of the pooled measure `parts`, the parts.")
+    tasks: int = Field(description="Tasks that have a value.")
+    undefined_tasks: int = Field(description="Scored tasks without a value where they could have one.")
 
 
 Means = Mapping[str, MeasureMean]
@@ -56,7 +50,7 @@ def _stored(row: Row[Any]) -> MeasureMean:
 
 
 def _mean(total: float, n: int, ends: tuple[float, float], tasks: int, undefined: int) -> MeasureMean:
-    return MeasureMean(total / n, Interval(*ends), n, tasks, undefined)
+    return MeasureMean(mean=total / n, interval=Interval(*ends), n=n, tasks=tasks, undefined_tasks=undefined)
 
 
 def task_sums(session: Session, run_id: UUID) -> Sums:

@@ -14,6 +14,7 @@ from backend.db.repositories.results import measure_rollups as measure_repositor
 from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model import omnibench_labels
+from backend.domain.model.task import UNLABELLED
 from backend.domain.statistics.intervals import Interval
 from backend.services.results import measure_rollups
 from backend.services.runs.summary import (
@@ -25,8 +26,6 @@ from backend.services.runs.summary import (
     mean_interval,
     success_interval,
 )
-
-UNLABELLED = "unlabelled"
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-MOST = 160
-
-
-def short(text: str, most: int = MOST) -> str:
-    """`text`, truncated with an ellipsis."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+from backend.services.read_model import short
 
 
 def action_words(action: Mapping[str, Any]) -> str:

@@ -1,11 +1,10 @@
 """Changes a run's or project's scheduling settings, from the next claim on."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 from sqlalchemy.orm import Session
 
 from backend.db.models import Project, Run
@@ -19,17 +18,19 @@ from backend.domain.scheduling.projects import ALL, PROVIDERS, ProjectRules
 from backend.services import events
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.events import EventKind, worker_wakeup
+from backend.services.read_model import ReadModel
 
 _ENDED = {RunState.COMPLETED, RunState.CANCELLED}
 
 
-@dataclass(frozen=True)
-class ProjectRow:
-    """A project with its rules and running desktops, by provider."""
+class ProjectView(ReadModel):
+    """A project: how it shares in the slots, and the desktops that it has."""
 
-    name: str
-    rules: ProjectRules
-    in_use: dict[str, int]
+    name: str = Field(examples=["default"])
+    weight: float
+    quota: dict[str, int] = Field(description="By provider; `all` = all providers together.")
+    reserved: dict[str, int]
+    in_use: dict[str, int] = Field(description="Desktops that it has now, by provider.", examples=[{"local": 2}])
 
 
 def update_scheduling(session: Session, run_id: UUID, tuning: SchedulingUpdate) -> Run:
@@ -55,13 +56,20 @@ def update_scheduling(session: Session, run_id: UUID, tuning: SchedulingUpdate) 
     return run
 
 
-def list_projects(session: Session) -> list[ProjectRow]:
+def list_projects(session: Session) -> list[ProjectView]:
     """All projects by name."""
     busy = scheduler.in_use_by_project(session)
-    return [ProjectRow(row.name, _rules(row), busy.get(row.id, {})) for row in project_repository.listing(session)]
+    return [_view(row, busy.get(row.id, {})) for row in project_repository.listing(session)]
 
 
-def set_rules(session: Session, name: str, changes: dict[str, Any]) -> ProjectRow:
+def _view(project: Project, in_use: dict[str, int]) -> ProjectView:
+    rules = _rules(project)
+    return ProjectView(
+        name=project.name, weight=rules.weight, quota=rules.quota, reserved=rules.reserved, in_use=in_use
+    )
+
+
+def set_rules(session: Session, name: str, changes: dict[str, Any]) -> ProjectView:
     """Changes a project's rules; rules not in `changes` stay.
 
     Raises:

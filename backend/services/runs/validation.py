@@ -1,9 +1,10 @@
 """Validation of a benchmark by oracle, no-op and always-FAIL runs."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping
 from uuid import UUID
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, Run, Task, TaskSet, TaskValidation
@@ -11,47 +12,26 @@ from backend.db.models.enums import VALIDATION_AGENTS, Purpose
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.runs import validations as repository
 from backend.domain.model.episode import Outcome, RunState
-from backend.domain.model.score import is_solved
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
+from backend.services.benchmarks.task_validation import Validation, validation_of
+from backend.services.read_model import ReadModel
 from backend.services.runs.runs import RunRequest, submit_run
 
 
-@dataclass(frozen=True)
-class TaskVerdict:
-    """Validation result of one task.
+class ValidationReport(ReadModel):
+    """The newest validation of a task set. `done` once its three runs have ended.
 
-    Attributes:
-        scores: by agent; None where that agent's episode was not scored (not run, lost, not runnable).
-        sound: None until all three agents have a score.
-        reason: why it is unsound, or why it is unknown.
-    """
-
-    task: Task
-    scores: Mapping[str, float | None]
-    sound: bool | None
-    reason: str
-
-
-@dataclass(frozen=True)
-class ValidationReport:
-    """The newest validation of a task set.
-
-    Attributes:
-        runs: the newest validation run of each agent.
-        done: whether all three runs have ended.
-        ok: done, and every task that can run here is sound, except those judged by people.
+    `ok`: done, and every task that can run here is sound, those aside whose work people judge.
     """
 
     benchmark: str
-    task_set: TaskSet
-    runs: Mapping[str, Run]
     done: bool
     ok: bool
-    tasks: Sequence[TaskVerdict]
-
-    def count(self, sound: bool | None) -> int:  # noqa: FBT001 - it is the value asked for
-        """Number of tasks with this verdict."""
-        return sum(task.sound is sound for task in self.tasks)
+    runs: dict[str, UUID] = Field(examples=[{"oracle": "018f0000-0000-7000-8000-000000000000"}])
+    sound: int
+    unsound: int
+    not_runnable: int
+    tasks: list[Validation]
 
 
 def start_validation(  # noqa: PLR0913 - what a run needs
@@ -89,46 +69,39 @@ def validation_report(session: Session, benchmark: str, task_set: TaskSet | None
     runs = repository.newest_runs(session, task_set.id)
     results = repository.newest_results(session, task_set.id)
     reasons = repository.not_runnable(session, [run.id for run in runs.values()])
-    verdicts = [
-        _verdict(task, results.get(task.id, {}), reasons) for task in task_repository.all_of(session, task_set.id)
-    ]
+    tasks = task_repository.all_of(session, task_set.id)
+    validations = [_validation(task, results.get(task.id, {}), reasons) for task in tasks]
     ended = {RunState.COMPLETED, RunState.CANCELLED}
     done = len(runs) == len(VALIDATION_AGENTS) and all(RunState(run.state) in ended for run in runs.values())
-    runnable = [verdict for verdict in verdicts if verdict.task.id not in reasons]
-    judged = [verdict for verdict in runnable if not _by_people(results.get(verdict.task.id, {}))]
-    ok = done and bool(runnable) and all(verdict.sound for verdict in judged)
-    return ValidationReport(name, task_set, runs, done, ok, verdicts)
+    runnable = [(task, each) for task, each in zip(tasks, validations, strict=True) if task.id not in reasons]
+    judged = [each for task, each in runnable if not _by_people(results.get(task.id, {}))]
+    sound = Counter(each.sound for each in validations)
+    return ValidationReport(
+        benchmark=name,
+        done=done,
+        ok=done and bool(runnable) and all(each.sound for each in judged),
+        runs={agent: run.id for agent, run in runs.items()},
+        sound=sound[True],
+        unsound=sound[False],
+        not_runnable=sum(each.reason.startswith("not runnable here") for each in validations),
+        tasks=validations,
+    )
 
 
-def _verdict(task: Task, results: Mapping[str, TaskValidation], reasons: Mapping[UUID, str]) -> TaskVerdict:
-    scores = {agent: results[agent].score if agent in results else None for agent in VALIDATION_AGENTS}
+def _validation(task: Task, results: Mapping[str, TaskValidation], reasons: Mapping[UUID, str]) -> Validation:
+    """What the results say, and where they say nothing, why."""
+    validation = validation_of(task, results)
     if _by_people(results):
-        return TaskVerdict(task, scores, None, "people judge it")
+        return validation.model_copy(update={"sound": None, "reason": "people judge it"})
+    if validation.sound is not None:
+        return validation
     lost = [agent for agent, row in results.items() if row.outcome == Outcome.LOST]
-    if any(score is None for score in scores.values()):
-        why = reasons.get(task.id) or (f"lost: {', '.join(sorted(lost))}" if lost else "not validated")
-        return TaskVerdict(task, scores, None, f"not runnable here: {why}" if task.id in reasons else why)
-    wrong = wrongs(feasible=task.feasible, scores={agent: score or 0.0 for agent, score in scores.items()})
-    return TaskVerdict(task, scores, not wrong, "; ".join(wrong))
+    why = f"lost: {', '.join(sorted(lost))}" if lost else "not validated"
+    if task.id in reasons:
+        why = f"not runnable here: {reasons[task.id] or why}"
+    return validation.model_copy(update={"reason": why})
 
 
 def _by_people(results: Mapping[str, TaskValidation]) -> bool:
     """Whether people judge the task: then agents' scores do not show whether it is sound."""
     return any(row.outcome == Outcome.HANDED_IN for row in results.values())
-
-
-def wrongs(*, feasible: bool, scores: Mapping[str, float]) -> list[str]:
-    """Problems of a task with these scores of the validation agents.
-
-    On a sound task the oracle scores 1 and the no-op 0; always-FAIL scores 1 if the task is infeasible, else 0.
-    """
-    problems = []
-    if not is_solved(scores["oracle"]):
-        problems.append(f"the oracle scores {scores['oracle']:g}, not 1")
-    if scores["noop"] != 0.0:
-        problems.append(f"doing nothing scores {scores['noop']:g}, not 0")
-    if feasible and scores["always_fail"] != 0.0:
-        problems.append(f"saying FAIL scores {scores['always_fail']:g} on a feasible task, not 0")
-    if not feasible and not is_solved(scores["always_fail"]):
-        problems.append(f"saying FAIL scores {scores['always_fail']:g} on an infeasible task, not 1")
-    return problems

@@ -1,17 +1,156 @@
-"""Studies as text and flat rows, for pages and tables."""
+"""A study and its results as they are shown, and as flat rows."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
+from uuid import UUID
+
+from pydantic import Field
 
 from backend.domain.statistics import paired
-from backend.domain.studies.study import cell_words, level_words
-from backend.services.studies.studies import Results
+from backend.domain.statistics.distributions import Bar, Spread
+from backend.domain.statistics.intervals import Interval
+from backend.domain.studies.study import Design, cell_words, level_words
+from backend.domain.studies.study_results import CellResult, LevelResult
+from backend.services.read_model import ReadModel
+from backend.services.runs.summary import RunSummary
+from backend.services.studies.studies import Results, StudyCell, StudyDetail, sentence
 
 METHODS = (
     "Pairs share task, repeat and seed. Intervals: {level:.0%}, percentile bootstrap over tasks ({resamples} draws, "
     "seed {seed}); where all tasks differ alike, Wilson's bound on tasks of another kind. p-values: two-sided, exact "
     "McNemar test, or sign test over tasks where a task has several pairs; adjusted by Holm over {number} levels."
 )
+
+
+class FactorView(ReadModel):
+    """What differs between cells."""
+
+    name: str = Field(examples=["image.scale"])
+    levels: list[Any] = Field(examples=[[1, 0.5]])
+
+
+class StudyView(ReadModel):
+    """A study and how it is doing."""
+
+    id: UUID
+    name: str
+    benchmark: str = Field(examples=["starter"])
+    design: Design
+    factors: list[FactorView]
+    base: dict[str, Any] = Field(description="What all cells share, as it was asked for.")
+    sample: float | None
+    level: float
+    resamples: int
+    agents: list[str] = Field(examples=[["oracle"]])
+    cells: int = Field(examples=[4])
+    episodes: int
+    ended: int = Field(description="Episodes that neither wait nor run.")
+    states: dict[str, int] = Field(description="Episodes by state.")
+    actor: str
+    created_at: datetime
+    url: str = Field(examples=["/studies/018f0000-0000-7000-8000-000000000000"])
+
+
+class RateDifferenceView(ReadModel):
+    """How a rate differs over the pairs that count: the level minus the base level."""
+
+    base: float = Field(examples=[0.8])
+    level: float = Field(examples=[0.4])
+    difference: float = Field(examples=[-0.4])
+    interval: Interval = Field(examples=[[-0.6, 0.0]])
+    relative_drop: float | None = Field(description="Of the base's rate; null where that is 0.", examples=[0.5])
+
+
+class MeasureComparison(ReadModel):
+    """How a measure differs, over the pairs that have it under both levels; null where no pair has."""
+
+    difference: RateDifferenceView | None
+    pairs: int
+    undefined: int = Field(description="Pairs that count, but lack the measure under a level.")
+
+
+class Deviation(ReadModel):
+    """A task's standard deviation over the levels of a factor, averaged over tasks."""
+
+    factor: str
+    levels: int
+    of: str = Field(description="`score`, or a measure.", examples=["CR"])
+    mean_deviation: float
+    tasks: int
+
+
+class ShapeComparison(ReadModel):
+    """Graphs of subtasks minus chains with equal numbers of nodes and edges and knowledge level, paired at random."""
+
+    levels: dict[str, Any]
+    of: str = Field(description="`score`, or a measure.", examples=["CR"])
+    pairs: int
+    unmatched: int = Field(description="Chains and graphs without a counterpart.")
+    difference: RateDifferenceView | None = Field(description="Base: the chains. Level: the graphs.")
+    p_value: float | None
+
+
+class LevelComparison(ReadModel):
+    """One level against the first one of its factor."""
+
+    factor: str = Field(examples=["image.scale"])
+    base: Any = Field(description="The first level.", examples=[1])
+    level: Any = Field(examples=[0.5])
+    pairs: int = Field(description="Pairs of episodes with the same task, repeat and seed of which both count.")
+    tasks: int
+    success_rate: RateDifferenceView | None
+    mean_score: RateDifferenceView | None
+    only_base: int = Field(description="Pairs solved under the base level only.")
+    only_level: int = Field(description="Pairs solved under this level only.")
+    test: str = Field(examples=["exact McNemar test"])
+    p_value: float | None
+    p_adjusted: float | None = Field(description="By Holm, over all levels of the study.")
+    excluded: dict[str, int] = Field(description="Pairs that do not count, by reason.", examples=[{"lost (guest)": 1}])
+    measures: dict[str, MeasureComparison] = Field(default={}, description="By the measure's name.")
+
+
+class SpreadView(ReadModel):
+    """How steps are spread."""
+
+    n: int
+    lowest: float
+    lower: float
+    median: float
+    upper: float
+    highest: float
+    mean: float
+
+
+class StudyCellView(ReadModel):
+    """One cell: its levels, its run and what that came to."""
+
+    levels: dict[str, Any]
+    run: UUID
+    status: str
+    summary: RunSummary
+    steps: SpreadView | None = Field(description="Steps taken in the episodes that count.")
+    by_steps: list[int] = Field(description="Episodes in each of the bars.")
+    ended_by: dict[str, int] = Field(examples=[{"done": 4, "steps": 1}])
+    excluded: dict[str, int]
+
+
+class StudyResults(ReadModel):
+    """Current results of a study. Equal episodes give equal figures: the bootstrap is seeded by the base's seed."""
+
+    study: StudyView
+    sentence: str
+    methods: str
+    cells: list[StudyCellView] = Field(description="The base cell first.")
+    comparisons: list[LevelComparison]
+    sensitivity: list[Deviation] = Field(default=[], description="How much values vary with a factor's levels.")
+    shapes: list[ShapeComparison] = Field(default=[], description="Chains against graphs, in each cell with both.")
+    bars: list[Bar] = Field(description="First and last number of steps of each bar.")
+
+    @property
+    def ways(self) -> list[str]:
+        """Every way in which an episode of the study ended."""
+        return sorted({way for cell in self.cells for way in cell.ended_by})
 
 
 def methods(results: Results) -> str:
@@ -22,83 +161,183 @@ def methods(results: Results) -> str:
     )
 
 
-def comparison_rows(results: Results) -> Iterator[dict[str, Any]]:
+def study_view(view: StudyDetail) -> StudyView:
+    """A study."""
+    config = view.config
+    return StudyView(
+        id=view.study.id,
+        name=view.study.name,
+        benchmark=config.benchmark,
+        design=config.design,
+        factors=[FactorView(name=factor.name, levels=list(factor.levels)) for factor in config.factors],
+        base=config.base.model_dump(mode="json", exclude_unset=True),
+        sample=config.sample,
+        level=config.level,
+        resamples=config.resamples,
+        agents=list(view.agents),
+        cells=view.cells,
+        episodes=view.episodes,
+        ended=view.ended,
+        states=dict(view.states),
+        actor=view.actor,
+        created_at=view.study.created_at,
+        url=f"/studies/{view.study.id}",
+    )
+
+
+def results_view(results: Results) -> StudyResults:
+    """The results of a study."""
+    return StudyResults(
+        study=study_view(results.view),
+        sentence=sentence(results),
+        methods=methods(results),
+        cells=[_cell(*both) for both in zip(results.cells, results.result.cells, strict=True)],
+        comparisons=[_level(level) for level in results.result.levels],
+        sensitivity=[
+            Deviation(factor=one.factor, levels=one.levels, of=name, mean_deviation=deviation, tasks=tasks)
+            for one in results.result.sensitivity
+            for name, (deviation, tasks) in one.deviations.items()
+        ],
+        shapes=[
+            ShapeComparison(
+                levels=dict(one.levels),
+                of=name,
+                pairs=compared.pairs,
+                unmatched=one.unmatched,
+                difference=_difference(compared.score),
+                p_value=compared.p_value,
+            )
+            for one in results.result.shapes
+            for name, compared in one.comparisons.items()
+        ],
+        bars=list(results.result.bars),
+    )
+
+
+def _cell(cell: StudyCell, result: CellResult) -> StudyCellView:
+    return StudyCellView(
+        levels=dict(cell.levels),
+        run=cell.run.id,
+        status=cell.run.state,
+        summary=cell.summary,
+        steps=_spread(result.steps),
+        by_steps=list(result.by_steps),
+        ended_by=dict(result.ended_by),
+        excluded=dict(result.excluded),
+    )
+
+
+def _spread(spread: Spread | None) -> SpreadView | None:
+    return None if spread is None else SpreadView(**spread._asdict())
+
+
+def _difference(difference: paired.Difference | None) -> RateDifferenceView | None:
+    if difference is None:
+        return None
+    return RateDifferenceView(
+        base=difference.base,
+        level=difference.other,
+        difference=difference.value,
+        interval=difference.interval,
+        relative_drop=difference.relative_drop,
+    )
+
+
+def _level(level: LevelResult) -> LevelComparison:
+    compared = level.comparison
+    return LevelComparison(
+        factor=level.factor,
+        base=level.base,
+        level=level.level,
+        pairs=compared.pairs,
+        tasks=compared.tasks,
+        success_rate=_difference(compared.success),
+        mean_score=_difference(compared.score),
+        only_base=compared.only_base,
+        only_level=compared.only_other,
+        test=compared.test,
+        p_value=compared.p_value,
+        p_adjusted=level.adjusted_p,
+        measures={
+            name: MeasureComparison(difference=_difference(one.difference), pairs=one.pairs, undefined=one.undefined)
+            for name, one in level.measures.items()
+        },
+        excluded=dict(level.excluded),
+    )
+
+
+def comparison_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """The paired table as flat rows."""
-    for level in results.result.levels:
-        compared = level.comparison
+    for level in results.comparisons:
         row: dict[str, Any] = {
             "factor": level.factor,
             "base": level_words(level.base),
             "level": level_words(level.level),
-            "pairs": compared.pairs,
-            "tasks": compared.tasks,
+            "pairs": level.pairs,
+            "tasks": level.tasks,
         }
-        for name, rate in (("success", compared.success), ("score", compared.score)):
+        for name, rate in (("success", level.success_rate), ("score", level.mean_score)):
             row |= _rate_cells(name, rate)
-        row |= {"only_base": compared.only_base, "only_level": compared.only_other, "test": compared.test}
-        row |= {"p_value": compared.p_value, "p_adjusted": level.adjusted_p, "excluded": words(level.excluded)}
+        row |= {"only_base": level.only_base, "only_level": level.only_level, "test": level.test}
+        row |= {"p_value": level.p_value, "p_adjusted": level.p_adjusted, "excluded": words(level.excluded)}
         yield row
 
 
-def _rate_cells(name: str, rate: paired.Difference | None) -> dict[str, Any]:
+def _rate_cells(name: str, rate: RateDifferenceView | None) -> dict[str, Any]:
     fields = ("base", "level", "difference", "low", "high", "relative_drop")
-    values = (None,) * len(fields) if rate is None else (*rate[:3], *rate.interval, rate.relative_drop)
+    values = (
+        (None,) * len(fields)
+        if rate is None
+        else (rate.base, rate.level, rate.difference, *rate.interval, rate.relative_drop)
+    )
     return {f"{name}_{field}": value for field, value in zip(fields, values, strict=True)}
 
 
-def cell_rows(results: Results) -> Iterator[dict[str, Any]]:
+def cell_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """Every cell with its rates, steps and ways of ending, flat."""
-    ways = sorted({way for cell in results.result.cells for way in cell.ended_by})
-    for cell, result in zip(results.cells, results.result.cells, strict=True):
-        summary, steps = cell.summary, result.steps
+    for cell in results.cells:
+        summary, steps = cell.summary, cell.steps
         yield {
             "cell": cell_words(cell.levels),
-            "run": str(cell.run.id),
+            "run": str(cell.run),
             "episodes": summary.episodes,
             "scored": summary.counts.scored,
             "success_rate": summary.success_rate,
             "mean_score": summary.mean_score,
             "steps_median": steps.median if steps else None,
             "steps_mean": steps.mean if steps else None,
-            **{f"ended_by_{way}": result.ended_by.get(way, 0) for way in ways},
-            "excluded": words(result.excluded),
+            **{f"ended_by_{way}": cell.ended_by.get(way, 0) for way in results.ways},
+            "excluded": words(cell.excluded),
         }
 
 
-def step_rows(results: Results) -> Iterator[dict[str, Any]]:
+def step_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """Episodes by steps taken: one row per cell and bar."""
-    for cell, result in zip(results.cells, results.result.cells, strict=True):
-        for bar, number in zip(results.result.bars, result.by_steps, strict=True):
+    for cell in results.cells:
+        for bar, number in zip(results.bars, cell.by_steps, strict=True):
             yield {"cell": cell_words(cell.levels), "from": bar.first, "to": bar.last, "episodes": number}
 
 
-def measure_rows(results: Results) -> Iterator[dict[str, Any]]:
+def measure_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """How measures differ, flat: one row per level and measure."""
-    for level in results.result.levels:
+    for level in results.comparisons:
         known = {"factor": level.factor, "base": level_words(level.base), "level": level_words(level.level)}
         for name, one in level.measures.items():
             counts = {"measure": name, "pairs": one.pairs, "undefined": one.undefined}
             yield {**known, **counts, **_rate_cells("mean", one.difference)}
 
 
-def sensitivity_rows(results: Results) -> Iterator[dict[str, Any]]:
+def sensitivity_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """By how much values vary with a factor's levels, flat."""
-    for one in results.result.sensitivity:
-        for name, (deviation, tasks) in one.deviations.items():
-            yield {"factor": one.factor, "levels": one.levels, "of": name, "mean_deviation": deviation, "tasks": tasks}
+    for one in results.sensitivity:
+        yield one.model_dump()
 
 
-def shape_rows(results: Results) -> Iterator[dict[str, Any]]:
+def shape_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """Chains against graphs, flat: one row per cell and score or measure."""
-    for one in results.result.shapes:
-        for name, compared in one.comparisons.items():
-            row: dict[str, Any] = {"cell": cell_words(one.levels), "of": name, "pairs": compared.pairs}
-            yield {
-                **row,
-                "unmatched": one.unmatched,
-                "p_value": compared.p_value,
-                **_rate_cells("mean", compared.score),
-            }
+    for one in results.shapes:
+        row: dict[str, Any] = {"cell": cell_words(one.levels), "of": one.of, "pairs": one.pairs}
+        yield {**row, "unmatched": one.unmatched, "p_value": one.p_value, **_rate_cells("mean", one.difference)}
 
 
 def words(counts: Mapping[str, int]) -> str:

@@ -7,10 +7,11 @@ from itertools import combinations
 from random import Random
 from uuid import UUID
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Actor, AgentConfiguration, Benchmark, PairwisePreference, Submission, Task, TaskSet
+from backend.db.models import Actor, AgentConfiguration, PairwisePreference, Submission, Task
 from backend.db.models.enums import Preference
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.submissions import submissions as repository
@@ -18,6 +19,7 @@ from backend.domain.errors import Conflict, Invalid
 from backend.domain.statistics.intervals import Interval, wilson
 from backend.domain.statistics.pairwise import Rating, Score, chance, rate
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
+from backend.services.read_model import ReadModel
 from backend.services.submissions.submissions import get_work
 
 EXPERT = "human expert"
@@ -39,57 +41,45 @@ class SubmissionPair:
     remaining: int
 
 
-@dataclass(frozen=True)
-class Contestant:
-    """An agent configuration, a person here, or the expert, with what people chose.
-
-    Attributes:
-        mark: `expert`, `human`, `privileged` or empty.
-        works, tasks: works that were handed in, and of how many tasks.
-        rating: None without any choice.
-        beside_expert: probability to be preferred to the expert, among choices that are no tie; None where nothing
-            connects them.
-    """
+class ContestantView(ReadModel):
+    """An agent configuration, a person, or the human expert. Without preferences there is no rating."""
 
     name: str
-    mark: str
-    works: int
+    mark: str = Field(description="`expert`, `human`, `privileged` or empty.")
+    submissions: int
     tasks: int
-    rating: Rating | None
-    beside_expert: float | None = None
+    group: int | None = Field(description="Points of different groups cannot be compared.")
+    points: float | None = Field(description="0 is the mean of the group; 400 points are odds of 10 to 1.")
+    interval: Interval | None
+    wins: int
+    losses: int
+    ties: int
+    preferred_over_expert: float | None = Field(description="Probability, among comparisons without a tie.")
 
 
-@dataclass(frozen=True)
-class PreferenceBoard:
-    """The ratings of a task set.
+class SubmissionBoard(ReadModel):
+    """Ratings of a benchmark's newest tasks, best first."""
 
-    Attributes:
-        tasks: whose works people judge.
-        choices, people: between works of two contestants that are listed, and who chose.
-        left_share: how often the left one was preferred, among the decided, with its interval: about half, if the
-            sides make no difference.
-        warnings: in words, what the numbers do not say.
-    """
-
-    benchmark: Benchmark
-    task_set: TaskSet
+    benchmark: str
+    version: int
     tasks: int
-    choices: int
+    comparisons: int
     people: int
-    contestants: Sequence[Contestant]
-    left_share: tuple[float, Interval] | None
-    warnings: Sequence[str]
+    left_share: float | None = Field(description="How often the left one was preferred, among the decided.")
+    left_interval: Interval | None
+    warnings: list[str]
+    contestants: list[ContestantView]
 
     @property
     def widest(self) -> float:
         """The end of the axis that holds all intervals, in points."""
-        ends = [abs(end) for row in self.contestants if row.rating for end in row.rating.interval]
+        ends = [abs(end) for row in self.contestants if row.interval for end in row.interval]
         return max(ends, default=1.0) or 1.0
 
     @property
     def groups(self) -> int:
         """Groups of contestants that no choice connects."""
-        return len({row.rating.group for row in self.contestants if row.rating})
+        return len({row.group for row in self.contestants if row.group is not None})
 
 
 @dataclass(frozen=True)
@@ -152,7 +142,7 @@ def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preferenc
         )
 
 
-def board(session: Session, benchmark: str) -> PreferenceBoard:
+def board(session: Session, benchmark: str) -> SubmissionBoard:
     """What people chose among the works of a benchmark's newest tasks, and the ratings that follow."""
     benchmark_row, task_set = get_benchmark(session, benchmark), latest_task_set(session, benchmark)
     entries, choices = _entries(session, benchmark), _choices(session, benchmark)
@@ -162,14 +152,15 @@ def board(session: Session, benchmark: str) -> PreferenceBoard:
     decided = [choice for choice in rated if choice.preference != Preference.EQUAL]
     lefts = sum(choice.preference == Preference.LEFT for choice in decided)
     share = wilson(lefts, len(decided))
-    return PreferenceBoard(
-        benchmark=benchmark_row,
-        task_set=task_set,
+    return SubmissionBoard(
+        benchmark=benchmark_row.name,
+        version=task_set.version,
         tasks=len({entry.task.id for entry in entries}),
-        choices=len(rated),
+        comparisons=len(rated),
         people=len({choice.actor_id for choice in rated}),
         contestants=_contestants(entries, ratings),
-        left_share=None if share is None else (lefts / len(decided), share),
+        left_share=None if share is None else lefts / len(decided),
+        left_interval=share,
         warnings=[*_not_rated(len(choices) - len(rated)), *_warnings(list(ratings.values()))],
     )
 
@@ -222,7 +213,7 @@ def _scores(names: Mapping[UUID, str], choices: Sequence[PairwisePreference]) ->
     return [Score(left, right, *(float(count[side]) for side in sides)) for (left, right), count in counts.items()]
 
 
-def _contestants(entries: Sequence[_Entry], ratings: Mapping[str, Rating]) -> list[Contestant]:
+def _contestants(entries: Sequence[_Entry], ratings: Mapping[str, Rating]) -> list[ContestantView]:
     expert = ratings.get(EXPERT)
     contestants = []
     for name, mark in dict.fromkeys((entry.name, entry.mark) for entry in entries):
@@ -231,14 +222,26 @@ def _contestants(entries: Sequence[_Entry], ratings: Mapping[str, Rating]) -> li
         beside = None
         if rating is not None and expert is not None and mark != "expert" and rating.group == expert.group:
             beside = chance(rating.points - expert.points)
-        contestants.append(Contestant(name, mark, len(own), len({entry.task.id for entry in own}), rating, beside))
+        contestants.append(
+            ContestantView(
+                name=name,
+                mark=mark,
+                submissions=len(own),
+                tasks=len({entry.task.id for entry in own}),
+                group=None if rating is None else rating.group,
+                points=None if rating is None else rating.points,
+                interval=None if rating is None else rating.interval,
+                wins=0 if rating is None else int(rating.wins),
+                losses=0 if rating is None else int(rating.losses),
+                ties=0 if rating is None else int(rating.ties),
+                preferred_over_expert=beside,
+            )
+        )
     return sorted(contestants, key=_order)
 
 
-def _order(row: Contestant) -> tuple[bool, int, float, str]:
-    if row.rating is None:
-        return True, 0, 0.0, row.name
-    return False, row.rating.group, -row.rating.points, row.name
+def _order(row: ContestantView) -> tuple[bool, int, float, str]:
+    return row.group is None, row.group or 0, -(row.points or 0.0), row.name
 
 
 def _not_rated(number: int) -> list[str]:
@@ -265,11 +268,16 @@ def _warnings(ratings: Sequence[Rating]) -> list[str]:
     return warnings
 
 
-def rows(board: PreferenceBoard) -> Iterator[list[object]]:
+def rows(board: SubmissionBoard) -> Iterator[list[object]]:
     """The board as a table: group, contestant, mark, works, tasks, counts, points with interval, against the expert."""
     for row in board.contestants:
-        rating = row.rating
-        head: list[object] = ["" if rating is None else rating.group + 1, row.name, row.mark, row.works, row.tasks]
-        counts = ["", "", ""] if rating is None else [int(rating.wins), int(rating.losses), int(rating.ties)]
-        points = ["", "", ""] if rating is None else [rating.points, rating.interval.low, rating.interval.high]
-        yield [*head, *counts, *points, "" if row.beside_expert is None else row.beside_expert]
+        head: list[object] = [
+            "" if row.group is None else row.group + 1,
+            row.name,
+            row.mark,
+            row.submissions,
+            row.tasks,
+        ]
+        counts = ["", "", ""] if row.group is None else [row.wins, row.losses, row.ties]
+        points = ["", "", ""] if row.interval is None else [row.points, *row.interval]
+        yield [*head, *counts, *points, "" if row.preferred_over_expert is None else row.preferred_over_expert]

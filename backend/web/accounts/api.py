@@ -6,8 +6,8 @@ from fastapi import Path
 
 from backend.services.accounts.projects import LONGEST_NAME
 from backend.services.runs import scheduling_settings as service
-from backend.services.runs.scheduling_settings import ProjectRow
-from backend.web.accounts.schemas import ProjectBody, ProjectView
+from backend.services.runs.scheduling_settings import ProjectView
+from backend.web.accounts.schemas import ProjectBody
 from backend.web.api_common import Page, api_router
 from backend.web.dependencies import SessionDep
 
@@ -18,21 +18,10 @@ Name = Annotated[str, Path(min_length=1, max_length=LONGEST_NAME, description="T
 @router.get("/projects")
 def projects(session: SessionDep) -> Page[ProjectView]:
     """List projects with their weights, quotas, reserved slots, and the desktops they have."""
-    return Page[ProjectView](items=[_view(row) for row in service.list_projects(session)])
+    return Page[ProjectView](items=service.list_projects(session))
 
 
 @router.patch("/projects/{name}")
 def set_rules(session: SessionDep, name: Name, body: ProjectBody) -> ProjectView:
     """Change how a project shares in the slots, from the next claim on."""
-    return _view(service.set_rules(session, name, body.model_dump(exclude_unset=True)))
-
-
-def _view(row: ProjectRow) -> ProjectView:
-    rules = row.rules
-    return ProjectView(
-        name=row.name,
-        weight=rules.weight,
-        quota=dict(rules.quota),
-        reserved=dict(rules.reserved),
-        in_use=dict(row.in_use),
-    )
+    return service.set_rules(session, name, body.model_dump(exclude_unset=True))

@@ -1,8 +1,7 @@
-"""REST schemas of projects."""
+"""Bodies of requests about projects."""
 
 from pydantic import Field
 
-from backend.services.read_model import ReadModel
 from backend.web.api_common import RequestModel
 
 _BY_PROVIDER = "By provider; `all` = all providers together."
@@ -16,13 +15,3 @@ class ProjectBody(RequestModel):
     reserved: dict[str, int] = Field(
         default={}, description="Slots kept free for its interactive episodes, by provider.", examples=[{"local": 1}]
     )
-
-
-class ProjectView(ReadModel):
-    """A project of the platform."""
-
-    name: str = Field(examples=["default"])
-    weight: float
-    quota: dict[str, int] = Field(description=_BY_PROVIDER)
-    reserved: dict[str, int]
-    in_use: dict[str, int] = Field(description="Desktops that it has now, by provider.", examples=[{"local": 2}])

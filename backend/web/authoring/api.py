@@ -13,9 +13,20 @@ from backend.domain.registry import PluginKind
 from backend.services.accounts.projects import LONGEST_NAME, person_or_local
 from backend.services.authoring import draft_publication, draft_recordings, draft_requests, draft_reviews, draft_trials
 from backend.services.authoring import drafts as service
+from backend.services.authoring.views.draft import (
+    DraftContentView,
+    DraftDetail,
+    DraftRequestView,
+    DraftView,
+    PluginView,
+    PublishedView,
+    draft_detail,
+    draft_views,
+    form_view,
+    request_view,
+)
 from backend.web.api_common import Cursor, Id, Limit, Page, Word, api_router, next_page_url
 from backend.web.authoring import schemas as own
-from backend.web.authoring import views
 from backend.web.dependencies import ActorDep, EdgeDep, ProjectDep, SessionDep
 
 router = api_router("own tasks")
@@ -34,46 +45,46 @@ def list_drafts(  # noqa: PLR0913 - one parameter per filter
     q: Annotated[str, Query(max_length=200, description="Text in key or instruction.")] = "",
     cursor: Cursor = None,
     limit: Limit = 50,
-) -> Page[own.DraftView]:
+) -> Page[DraftView]:
     """List drafts, newest first."""
     page = service.list_drafts(session, project, states=state, benchmark=benchmark, words=q, cursor=cursor, limit=limit)
-    return Page[own.DraftView](items=views.rows(session, page.items), next=next_page_url(request, page.next))
+    return Page[DraftView](items=draft_views(session, page.items), next=next_page_url(request, page.next))
 
 
 @router.post("/drafts", status_code=201)
 def create_draft(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftBody, response: Response
-) -> own.DraftDetail:
+) -> DraftDetail:
     """Write a draft. Everything but its key may still be missing."""
     by = person_or_local(session, project, body.by, path="by")
     row = service.create(session, read_content(body.content), project=project, author=by, benchmark=body.benchmark)
     response.headers["Location"] = f"/api/v1/drafts/{row.id}"
-    return views.detail(session, row, edge.store)
+    return draft_detail(session, row, edge.store)
 
 
 @router.get("/drafts/{draft_id}")
-def get_draft(session: SessionDep, edge: EdgeDep, draft_id: Id) -> own.DraftDetail:
+def get_draft(session: SessionDep, edge: EdgeDep, draft_id: Id) -> DraftDetail:
     """Get a draft with its checks, trial, reviews, versions and recordings."""
-    return views.detail(session, service.get_draft(session, draft_id), edge.store)
+    return draft_detail(session, service.get_draft(session, draft_id), edge.store)
 
 
 @router.put("/drafts/{draft_id}")
 def update_draft(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftEdit
-) -> own.DraftDetail:
+) -> DraftDetail:
     """Create a new version, unless the content is the same. Earlier reviews no longer count."""
     by = person_or_local(session, project, body.by, path="by")
     row = service.edit(session, draft_id, read_content(body.content), by=by)
-    return views.detail(session, row, edge.store)
+    return draft_detail(session, row, edge.store)
 
 
 @router.get("/drafts/{draft_id}/versions/{number}")
 def get_draft_version(
     session: SessionDep, draft_id: Id, number: Annotated[int, Path(ge=1, le=2**31)]
-) -> own.DraftContentView:
+) -> DraftContentView:
     """Get one version of a draft."""
     content = service.content_of(session, service.get_draft(session, draft_id), number)
-    return own.DraftContentView(number=number, content=content.model_dump(mode="json"))
+    return DraftContentView(number=number, content=content.model_dump(mode="json"))
 
 
 @router.post("/drafts/{draft_id}/files", status_code=201)
@@ -85,61 +96,61 @@ def add_draft_file(  # noqa: PLR0913, PLR0917 - what the edge gives, and the for
     name: Annotated[str, Form(min_length=1, max_length=151, description="Steps and getters write asset:NAME.")],
     file: Annotated[UploadFile, File(description="The file.")],
     by: Annotated[str, Form(max_length=LONGEST_NAME)] = "",
-) -> own.DraftDetail:
+) -> DraftDetail:
     """Add a file that the draft's steps and getters use; one of that name is replaced."""
     data = file.file.read(service.MOST_FILE + 1)
     row = service.add_file(
         session, draft_id, name, data, by=person_or_local(session, project, by, path="by"), store=edge.store
     )
-    return views.detail(session, row, edge.store)
+    return draft_detail(session, row, edge.store)
 
 
 @router.post("/drafts/{draft_id}/trials", status_code=202)
 def start_trial(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
     session: SessionDep, project: ProjectDep, actor: ActorDep, edge: EdgeDep, draft_id: Id, body: own.DraftTrialBody
-) -> own.DraftDetail:
+) -> DraftDetail:
     """Run oracle, noop and always_fail on the draft; results are in `trial`."""
     draft_trials.start_try(session, draft_id, project=project, actor=actor, store=edge.store, provider=body.provider)
-    return views.detail(session, service.get_draft(session, draft_id), edge.store)
+    return draft_detail(session, service.get_draft(session, draft_id), edge.store)
 
 
 @router.post("/drafts/{draft_id}/submit")
-def submit_draft(session: SessionDep, edge: EdgeDep, draft_id: Id, body: own.DraftSubmit) -> own.DraftDetail:
+def submit_draft(session: SessionDep, edge: EdgeDep, draft_id: Id, body: own.DraftSubmit) -> DraftDetail:
     """Submit a draft for review. Its newest version needs a valid trial."""
     row = draft_reviews.submit(session, draft_id, noop_justification=body.noop_justification)
-    return views.detail(session, row, edge.store)
+    return draft_detail(session, row, edge.store)
 
 
 @router.post("/drafts/{draft_id}/approve")
 def approve_draft(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftApproval
-) -> own.DraftDetail:
+) -> DraftDetail:
     """Approve a version. Two people other than those who wrote it have to."""
     by = person_or_local(session, project, body.by, path="by")
     row = draft_reviews.approve(session, draft_id, body.version, by=by, comment=body.comment)
-    return views.detail(session, row, edge.store)
+    return draft_detail(session, row, edge.store)
 
 
 @router.post("/drafts/{draft_id}/reject")
 def reject_draft(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftRejection
-) -> own.DraftDetail:
+) -> DraftDetail:
     """Reject a version with a reason. One rejection is enough; its author may change it and submit it again."""
     by = person_or_local(session, project, body.by, path="by")
     row = draft_reviews.reject(session, draft_id, body.version, by=by, reason=body.reason, comment=body.comment)
-    return views.detail(session, row, edge.store)
+    return draft_detail(session, row, edge.store)
 
 
 @router.post("/drafts/{draft_id}/recordings", status_code=201)
 def start_recording(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.RecordingBody
-) -> own.DraftDetail:
+) -> DraftDetail:
     """Create a desktop on which somebody performs the set-up or the solution, on the episode's page."""
     by = person_or_local(session, project, body.by, path="by")
     draft_recordings.begin(
         session, draft_id, body.kind, project=project, actor=by, store=edge.store, provider=body.provider
     )
-    return views.detail(session, service.get_draft(session, draft_id), edge.store)
+    return draft_detail(session, service.get_draft(session, draft_id), edge.store)
 
 
 @router.post("/drafts/{draft_id}/recordings/{recording_id}/apply")
@@ -150,23 +161,21 @@ def apply_recording(  # noqa: PLR0913, PLR0917 - what the edge gives, and the bo
     draft_id: Id,
     recording_id: Id,
     body: own.RecordingApplyBody,
-) -> own.DraftDetail:
+) -> DraftDetail:
     """Make a recording the draft's solution, or one more step of its set-up."""
     by = person_or_local(session, project, body.by, path="by")
     row = draft_recordings.use(session, draft_id, recording_id, by=by, store=edge.store)
-    return views.detail(session, row, edge.store)
+    return draft_detail(session, row, edge.store)
 
 
 @router.post("/drafts/publish", status_code=201)
-def publish_drafts(
-    session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftPublish
-) -> own.PublishedView:
+def publish_drafts(session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftPublish) -> PublishedView:
     """Make the next version of a benchmark, of its newest one and the approved drafts."""
     publication = draft_publication.publish(
         session, project, store=edge.store, benchmark=body.benchmark, only=body.drafts
     )
     ids: list[UUID] = [row.id for row in publication.drafts]
-    return own.PublishedView(
+    return PublishedView(
         benchmark=body.benchmark,
         version=publication.task_set.version,
         tasks=publication.task_set.counts["tasks"],
@@ -175,7 +184,7 @@ def publish_drafts(
 
 
 @router.post("/draft-requests", status_code=202)
-def request_drafts(session: SessionDep, project: ProjectDep, body: own.DraftRequestBody) -> own.DraftRequestView:
+def request_drafts(session: SessionDep, project: ProjectDep, body: own.DraftRequestBody) -> DraftRequestView:
     """Ask a model for drafts for a persona. They are drafts like any other: people have to approve them."""
     by = person_or_local(session, project, body.by, path="by")
     row = draft_requests.request(
@@ -189,14 +198,14 @@ def request_drafts(session: SessionDep, project: ProjectDep, body: own.DraftRequ
         benchmark=body.benchmark,
         temperature=body.temperature,
     )
-    return views.request(row)
+    return request_view(row)
 
 
 @router.get("/draft-requests")
-def list_draft_requests(session: SessionDep, project: ProjectDep) -> Page[own.DraftRequestView]:
+def list_draft_requests(session: SessionDep, project: ProjectDep) -> Page[DraftRequestView]:
     """List requests for generated drafts, newest first, at most 20."""
     rows = draft_requests.list_requests(session, project)
-    return Page[own.DraftRequestView](items=[views.request(row) for row in rows])
+    return Page[DraftRequestView](items=[request_view(row) for row in rows])
 
 
 @router.get("/plugins/{kind}")
@@ -204,8 +213,8 @@ def list_plugins(
     kind: Literal["setup", "getter", "metric"],
     dialect: Annotated[str, Query(min_length=1, max_length=50)] = "starter",
     name: Annotated[str | None, Query(max_length=200, description="Only this one.")] = None,
-) -> Page[own.PluginView]:
+) -> Page[PluginView]:
     """List set-up steps, getters and metrics with their parameters."""
     registry.load()
     plugin_forms = forms.forms(KINDS[kind], dialect) if name is None else [forms.form_of(KINDS[kind], name, dialect)]
-    return Page[own.PluginView](items=[views.form(one) for one in plugin_forms])
+    return Page[PluginView](items=[form_view(one) for one in plugin_forms])

@@ -23,7 +23,7 @@ from backend.services.authoring import (
     draft_trials,
     drafts,
 )
-from backend.services.authoring import views as authoring_views
+from backend.services.authoring.views import draft_page as authoring_views
 from backend.web.authoring import forms
 from backend.web.dependencies import AppContext, EdgeDep, ProjectDep, SessionDep
 from backend.web.page_common import Cursor, Id, Text, page_router, redirect
@@ -152,7 +152,7 @@ def _page(  # noqa: PLR0913, PLR0917 - what a page needs
     page = authoring_views.draft_page(session, row, person, edge.store)
     values = {
         "page": page,
-        "draft": page.row,
+        "draft": page.draft,
         "content": page.content,
         "person": person.name,
         "states": authoring_views.STATE_WORDS,

@@ -1,15 +1,13 @@
-"""REST schemas of drafts."""
+"""Bodies of requests about own tasks before they count."""
 
-from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 from uuid import UUID
 
 from pydantic import Field
 
-from backend.db.models.enums import DraftAuthor, DraftRequestState, RecordingKind, ReviewVerdict
-from backend.domain.drafts.states import DraftState, RejectionReason
+from backend.db.models.enums import RecordingKind
+from backend.domain.drafts.states import RejectionReason
 from backend.services.accounts.projects import LONGEST_NAME
-from backend.services.read_model import ReadModel
 from backend.web.api_common import RequestModel
 
 CONTENT = {
@@ -90,127 +88,6 @@ class RecordingApplyBody(RequestModel):
     by: str = _BY
 
 
-class DraftView(ReadModel):
-    """A draft in a list."""
-
-    id: UUID
-    benchmark: str = Field(examples=["own"])
-    key: str = Field(examples=["editor/add_milk"])
-    instruction: str
-    state: DraftState
-    rejection_reason: RejectionReason | None
-    rejection_comment: str
-    version: int
-    content_hash: str
-    approvals: int = Field(description="Of the newest version, by people other than those who wrote it.")
-    author: str
-    author_kind: DraftAuthor
-    model: str = Field(description="Which model wrote it first; empty for a person's.")
-    prompt_hash: str = Field(description="Sha256 of what that model was asked.")
-    persona: str
-    published: UUID | None = Field(description="The task set that the approved version came into.")
-    created_at: datetime
-    updated_at: datetime
-
-
-class DraftCheck(ReadModel):
-    """One automatic check before people review."""
-
-    name: str = Field(examples=["duplicates"])
-    title: str
-    findings: list[str]
-    blocking: bool = Field(description="A draft with this can be neither tried nor submitted.")
-
-
-class DraftTrialView(ReadModel):
-    """Result of the newest trial."""
-
-    version: int
-    current: bool = Field(description="It was made with what the draft holds now.")
-    done: bool
-    sound: bool
-    scores: dict[str, float | None]
-    runs: dict[str, UUID]
-    wrong: list[str]
-    unknown: str
-    created_at: datetime
-
-
-class DraftReview(ReadModel):
-    """One person's review of one version."""
-
-    version: int
-    by: str
-    verdict: ReviewVerdict
-    rejection_reason: RejectionReason | None
-    comment: str
-    created_at: datetime
-
-
-class DraftVersion(ReadModel):
-    """One version."""
-
-    number: int
-    by: str
-    note: str
-    content_hash: str
-    created_at: datetime
-
-
-class DraftRecording(ReadModel):
-    """One recording."""
-
-    id: UUID
-    kind: RecordingKind
-    run: UUID
-    episode: UUID
-    ended: bool
-    used_in_version: int | None
-    steps: list[dict[str, Any]]
-    descriptions: list[str]
-    problems: list[str]
-
-
-class DraftDetail(DraftView):
-    """A draft in full."""
-
-    content: dict[str, Any]
-    missing: list[str]
-    checks: list[DraftCheck]
-    trial: DraftTrialView | None
-    noop_justification: str
-    reviews: list[DraftReview]
-    versions: list[DraftVersion]
-    recordings: list[DraftRecording]
-
-
-class DraftContentView(ReadModel):
-    """What one version of a draft held."""
-
-    number: int
-    content: dict[str, Any]
-
-
-class PublishedView(ReadModel):
-    """The new version of a benchmark."""
-
-    benchmark: str
-    version: int
-    tasks: int
-    drafts: list[UUID]
-
-
-class PluginView(ReadModel):
-    """Parameters of one set-up step, getter or metric."""
-
-    kind: Literal["setup", "getter", "metric"]
-    name: str
-    dialect: str
-    about: str
-    parameters: dict[str, Any] | None = Field(description="JSON schema; null = any JSON object.")
-    expects: bool | None = Field(description="Of a metric: whether it compares with an expectation; null = it may.")
-
-
 class DraftRequestBody(RequestModel):
     """Drafts that a model is to write."""
 
@@ -221,19 +98,3 @@ class DraftRequestBody(RequestModel):
     benchmark: str = _BENCHMARK
     temperature: float | None = Field(default=None, ge=0, le=2)
     by: str = _BY
-
-
-class DraftRequestView(ReadModel):
-    """What became of a request for drafts."""
-
-    id: UUID
-    persona: str
-    requested_count: int
-    endpoint: str
-    model: str
-    state: DraftRequestState
-    message: str
-    created_count: int
-    usage: dict[str, Any]
-    created_at: datetime
-    ended_at: datetime | None

@@ -5,25 +5,28 @@ from typing import Annotated, Literal
 from fastapi import File, Form, Query, Request, Response, UploadFile
 from sqlalchemy.orm import Session
 
-from backend.db.repositories.benchmarks import benchmark_parts as parts
-from backend.db.repositories.benchmarks import tasks as task_repository
-from backend.db.repositories.results import leaderboards as leaderboard_repository
 from backend.db.session import unit_of_work
-from backend.domain.benchmarks import external_assets
 from backend.domain.errors import Invalid, Unavailable, WebFailed
-from backend.domain.model.task import Difficulty, LoadedBenchmark, Task
+from backend.domain.model.task import Difficulty, LoadedBenchmark
 from backend.services.benchmarks import benchmarks as service
 from backend.services.benchmarks import labels as label_service
 from backend.services.benchmarks import versions as version_service
-from backend.services.benchmarks.lint import lint_task_set
+from backend.services.benchmarks.lint import LintReport, lint_report
+from backend.services.benchmarks.views.benchmark import (
+    BenchmarkDetail,
+    ImportResult,
+    LabelResult,
+    ReportedResultView,
+    newest_detail,
+    reported_results,
+)
+from backend.services.benchmarks.views.task import TaskDetail, TaskView, task_detail, task_row, task_views
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import LabelBasis
-from backend.services.results.leaderboards import leaderboard
-from backend.services.runs.validation import start_validation, validation_report
-from backend.services.runs.views.run import TaskSetRef
+from backend.services.results.views.leaderboard import Leaderboard, board_of
+from backend.services.runs.validation import ValidationReport, start_validation, validation_report
 from backend.web.api_common import Cursor, Id, Limit, Name, Page, Word, api_router, next_page_url
 from backend.web.benchmarks import schemas as benchmarks_schemas
-from backend.web.benchmarks import views as benchmarks_views
 from backend.web.benchmarks.uploads import load_url, load_zip
 from backend.web.dependencies import ActorDep, AppContext, EdgeDep, ProjectDep, SessionDep
 
@@ -34,10 +37,10 @@ Version = Annotated[int | None, Query(ge=1, le=2**31, description="Of the task s
 
 
 @router.get("/benchmarks")
-def list_benchmarks(session: SessionDep) -> Page[benchmarks_schemas.BenchmarkView]:
+def list_benchmarks(session: SessionDep) -> Page[BenchmarkDetail]:
     """List benchmarks by name."""
-    rows = [benchmarks_views.benchmark(session, row) for row in service.list_benchmarks(session)]
-    return Page[benchmarks_schemas.BenchmarkView](items=rows)
+    rows = [newest_detail(session, row) for row in service.list_benchmarks(session)]
+    return Page[BenchmarkDetail](items=rows)
 
 
 @router.post("/benchmarks", status_code=201)
@@ -51,7 +54,7 @@ def import_benchmark(  # noqa: PLR0913 - what the edge gives, and the form
     name: Annotated[str, Form(max_length=100, pattern="^[A-Za-z0-9][A-Za-z0-9._-]*$|^$")] = "",
     title: Annotated[str, Form(max_length=200)] = "",
     strict_upstream: Annotated[bool, Form(description="Metrics judge as published, faults included.")] = False,
-) -> benchmarks_schemas.ImportResult:
+) -> ImportResult:
     """Import a benchmark's files. Changed files create a new version; unchanged files do nothing (200)."""
     loaded = load_zip(kind, file.file, strict_upstream=strict_upstream)
     result = _imported(session, edge, loaded, name or kind, title)
@@ -60,9 +63,7 @@ def import_benchmark(  # noqa: PLR0913 - what the edge gives, and the form
 
 
 @router.post("/benchmarks/from-url", status_code=201)
-def import_from_url(
-    edge: EdgeDep, response: Response, body: benchmarks_schemas.ImportFromUrl
-) -> benchmarks_schemas.ImportResult:
+def import_from_url(edge: EdgeDep, response: Response, body: benchmarks_schemas.ImportFromUrl) -> ImportResult:
     """Import a benchmark whose files lie in the web; the service fetches them through its guarded client."""
     try:
         # No transaction is open while the network is waited for.
@@ -79,20 +80,18 @@ def import_from_url(
     return result
 
 
-def _imported(
-    session: Session, edge: AppContext, loaded: LoadedBenchmark, name: str, title: str
-) -> benchmarks_schemas.ImportResult:
+def _imported(session: Session, edge: AppContext, loaded: LoadedBenchmark, name: str, title: str) -> ImportResult:
     task_set, created = service.import_benchmark(session, loaded, name=name, title=title, store=edge.store)
     session.flush()  # The counts below are read again.
-    view = benchmarks_views.benchmark(session, service.get_benchmark(session, name))
+    view = newest_detail(session, service.get_benchmark(session, name))
     warnings = [str(warning) for warning in task_set.warnings]
-    return benchmarks_schemas.ImportResult(benchmark=view, created=created, warnings=warnings)
+    return ImportResult(benchmark=view, created=created, warnings=warnings)
 
 
 @router.get("/benchmarks/{name}")
-def show(session: SessionDep, name: Name) -> benchmarks_schemas.BenchmarkView:
+def show(session: SessionDep, name: Name) -> BenchmarkDetail:
     """Show a benchmark at its newest version."""
-    return benchmarks_views.benchmark(session, service.get_benchmark(session, name))
+    return newest_detail(session, service.get_benchmark(session, name))
 
 
 @router.get("/benchmarks/{name}/tasks")
@@ -106,71 +105,38 @@ def list_tasks(  # noqa: PLR0913 - one parameter per filter
     q: Annotated[str, Query(max_length=200, description="Text in name or instruction.")] = "",
     cursor: Cursor = None,
     limit: Limit = 100,
-) -> Page[benchmarks_schemas.TaskView]:
+) -> Page[TaskView]:
     """List a benchmark's tasks."""
     newest = service.latest_task_set(session, name)
     page = service.list_tasks(
         session, newest.id, domain=domain, difficulty=difficulty, words=q, cursor=cursor, limit=limit
     )
-    aside = task_repository.quarantined(session, [row.id for row in page.items])
-    items = [
-        benchmarks_schemas.TaskView.model_validate(
-            benchmarks_views.task_fields(row, name, aside[row.id].reason if row.id in aside else "")
-        )
-        for row in page.items
-    ]
-    return Page[benchmarks_schemas.TaskView](items=items, next=next_page_url(request, page.next))
+    items = task_views(session, name, page.items)
+    return Page[TaskView](items=items, next=next_page_url(request, page.next))
 
 
 @router.get("/tasks/{task_id}")
-def show_task(session: SessionDep, task_id: Id) -> benchmarks_schemas.TaskDetail:
+def show_task(session: SessionDep, task_id: Id) -> TaskDetail:
     """Show one task in full."""
-    from backend.services.benchmarks.views.benchmarks import task_page
-
-    row = service.get_task(session, task_id)
-    page = task_page(session, task_id)
-    versions = service.list_task_sets(session, page.benchmark)
-    own = next(version for version in versions if version.id == row.task_set_id)
-    checks = page.checks
-    validation = benchmarks_schemas.Validation(
-        task=page.task,
-        feasible=page.feasible,
-        oracle=checks.scores.get("oracle"),
-        noop=checks.scores.get("noop"),
-        always_fail=checks.scores.get("always_fail"),
-        sound=checks.sound,
-        reason="; ".join(checks.wrong or []),
-    )
-    fields = benchmarks_views.task_fields(row, page.benchmark, page.quarantined)
-    more = {
-        "task_set": TaskSetRef.model_validate(own),
-        "content_hash": row.content_hash,
-        "spec": row.spec,
-        "variants": {f"{item.axis}={item.value}": item.spec for item in parts.variants_of(session, [row.id])},
-        "assets": list(external_assets(Task.model_validate(row.spec))),
-        "validation": validation,
-    }
-    return benchmarks_schemas.TaskDetail.model_validate({**fields, **more})
+    return task_detail(session, task_row(session, task_id))
 
 
 @router.get("/benchmarks/{name}/lint")
-def lint(session: SessionDep, name: Name) -> benchmarks_schemas.LintReport:
+def lint(session: SessionDep, name: Name) -> LintReport:
     """Look for mistakes in every task: unknown names, wrong parameters, missing assets."""
-    newest = service.latest_task_set(session, name)
-    return benchmarks_views.lint_report(name, newest, lint_task_set(session, newest))
+    return lint_report(session, name)
 
 
 @router.get("/benchmarks/{name}/selections")
 def selections(session: SessionDep, name: Name) -> dict[str, list[str]]:
     """The named selections of the newest version: keys of their tasks. A run takes one as `@name`."""
-    return parts.selections(session, service.latest_task_set(session, name).id)
+    return service.selections(session, name)
 
 
 @router.get("/benchmarks/{name}/reported")
-def reported(session: SessionDep, name: Name) -> Page[benchmarks_schemas.ReportedView]:
+def reported(session: SessionDep, name: Name) -> Page[ReportedResultView]:
     """List published results of the benchmark, which were not measured here."""
-    rows = leaderboard_repository.reported(session, service.get_benchmark(session, name).id)
-    return Page[benchmarks_schemas.ReportedView](items=[benchmarks_views.reported(row) for row in rows])
+    return Page[ReportedResultView](items=reported_results(session, name))
 
 
 @router.post("/benchmarks/{name}/labels")
@@ -178,7 +144,7 @@ def import_labels(
     session: SessionDep,
     name: Name,
     file: Annotated[UploadFile, File(description="CSV: task, difficulty, source, human_seconds, human_steps.")],
-) -> benchmarks_schemas.LabelResult:
+) -> LabelResult:
     """Import people's labels and times of tasks. They hold for every version and change no task set."""
     data = file.file.read(MOST_LABELS + 1)
     if len(data) > MOST_LABELS:
@@ -188,7 +154,7 @@ def import_labels(
     except UnicodeDecodeError as error:
         raise Invalid(f"not UTF-8 text: {error}", code="invalid_file", path="file") from error
     rows, tasks = label_service.import_labels(session, name, text)
-    return benchmarks_schemas.LabelResult(rows=rows, tasks=tasks)
+    return LabelResult(rows=rows, tasks=tasks)
 
 
 @router.post("/benchmarks/{name}/labels/people")
@@ -198,35 +164,33 @@ def label_by_people(
     by: Annotated[
         LabelBasis, Query(description="Difficulty by people's median time, or by their median rating.")
     ] = LabelBasis.TIME,
-) -> benchmarks_schemas.LabelResult:
+) -> LabelResult:
     """Write what people measured here as labels: median steps and seconds of those who solved a task, difficulty."""
     rows, tasks = human_baselines.label_tasks(session, name, by)
-    return benchmarks_schemas.LabelResult(rows=rows, tasks=tasks)
+    return LabelResult(rows=rows, tasks=tasks)
 
 
 @router.get("/benchmark-diff")
-def diff(session: SessionDep, old: TaskSetName, new: TaskSetName) -> benchmarks_schemas.DifferenceView:
+def diff(session: SessionDep, old: TaskSetName, new: TaskSetName) -> version_service.TaskSetDifference:
     """What the task set `new` changes of `old`, and which stored scores of `old` that touches."""
-    return benchmarks_views.difference(version_service.diff(session, old, new))
+    return version_service.diff(session, old, new)
 
 
 @router.post("/benchmarks/{name}/validate", status_code=202)
-def validate(
-    session: SessionDep, project: ProjectDep, actor: ActorDep, name: Name
-) -> benchmarks_schemas.ValidationReportView:
+def validate(session: SessionDep, project: ProjectDep, actor: ActorDep, name: Name) -> ValidationReport:
     """Start oracle, noop and always_fail on every task; look at `/validation` for what they find."""
     start_validation(session, name, project=project, actor=actor)
     session.flush()  # The report below reads the new runs.
-    return benchmarks_views.report(validation_report(session, name))
+    return validation_report(session, name)
 
 
 @router.get("/benchmarks/{name}/validation")
-def validation(session: SessionDep, name: Name) -> benchmarks_schemas.ValidationReportView:
+def validation(session: SessionDep, name: Name) -> ValidationReport:
     """What the newest validation found."""
-    return benchmarks_views.report(validation_report(session, name))
+    return validation_report(session, name)
 
 
 @router.get("/leaderboards/{benchmark}", tags=["leaderboards"])
-def board(session: SessionDep, benchmark: Name, version: Version = None) -> benchmarks_schemas.Leaderboard:
+def board(session: SessionDep, benchmark: Name, version: Version = None) -> Leaderboard:
     """The leaderboard of a task set. Floors and agents that see the task have no rank."""
-    return benchmarks_views.leaderboard(leaderboard(session, benchmark, version=version))
+    return board_of(session, benchmark, version)

@@ -1,13 +1,14 @@
 """`/benchmarks`, `/benchmarks/{name}`, `/benchmarks/{name}/diff`: what does it contain, in which state is it?"""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import Query, Request
 from fastapi.responses import HTMLResponse
 
 from backend.services.benchmarks import versions
-from backend.services.benchmarks.views import benchmarks as benchmarks_view
-from backend.services.benchmarks.views import suites
+from backend.services.benchmarks.views import benchmark_page
+from backend.services.capacity.views.capabilities import LOCAL, abilities
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Text, page_router
 from backend.web.templating import render
@@ -17,7 +18,7 @@ router = page_router()
 
 @router.get("/benchmarks")
 def benchmarks(request: Request, session: SessionDep) -> HTMLResponse:
-    return render(request, "benchmarks.html", {"benchmarks": benchmarks_view.benchmark_list(session)})
+    return render(request, "benchmarks.html", {"benchmarks": benchmark_page.benchmark_list(session)})
 
 
 @router.get("/benchmarks/{name}")
@@ -35,9 +36,10 @@ def benchmark(  # noqa: PLR0913 - one parameter per filter in the address
     """One benchmark at one version."""
     filters = {"domain": domain, "difficulty": difficulty, "q": q}
     folder, slash, task = after.partition("/")
-    page = benchmarks_view.benchmark_page(session, name, version, filters, (folder, task) if slash else None)
-    parts = suites.suite_parts(session, name, page.version)
-    values = {"page": page, "parts": parts, "filters": filters, "after": after, "amount": suites.amount}
+    why_not = partial(abilities(session).why_not, LOCAL)
+    start = (folder, task) if slash else None
+    page = benchmark_page.benchmark_page(session, name, version, filters, start, why_not=why_not)
+    values = {"page": page, "benchmark": page.benchmark, "filters": filters, "after": after}
     return render(request, "benchmark.html", values)
 
 

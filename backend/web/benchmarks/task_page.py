@@ -1,11 +1,14 @@
 """`/tasks/{id}`: is this task sound, and who solves it?"""
 
+from functools import partial
+
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 
-from backend.services.benchmarks.views import benchmarks
-from backend.services.benchmarks.views.suites import task_parts
+from backend.services.benchmarks.views import task_page
 from backend.services.benchmarks.views.task_description import evaluator_words, setup_words
+from backend.services.capacity.views.capabilities import LOCAL, abilities
+from backend.services.runs.views.task_history import task_history
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Id, page_router
 from backend.web.templating import render
@@ -15,7 +18,7 @@ router = page_router()
 
 @router.get("/tasks/{task_id}")
 def task(request: Request, session: SessionDep, task_id: Id) -> HTMLResponse:
-    page = benchmarks.task_page(session, task_id)
-    words = {"setup": setup_words(page.spec), "evaluator": evaluator_words(page.spec)}
-    parts = task_parts(session, task_id)
-    return render(request, "task.html", {"page": page, "words": words, "parts": parts})
+    page = task_page.task_page(session, task_id, why_not=partial(abilities(session).why_not, LOCAL))
+    words = {"setup": setup_words(page.task.spec), "evaluator": evaluator_words(page.task.spec)}
+    history = task_history(session, task_id)
+    return render(request, "task.html", {"page": page, "task": page.task, "words": words, "history": history})

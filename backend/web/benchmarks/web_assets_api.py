@@ -1,19 +1,17 @@
 """Files of the web that a benchmark's tasks need: list, fetch, add."""
 
-from datetime import datetime
 from threading import BoundedSemaphore
 from typing import Annotated
 
 from fastapi import File, Form, Query, UploadFile
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from backend.db.session import unit_of_work
 from backend.domain.errors import Invalid, Unavailable, WebFailed
 from backend.services.artifacts.egress_policy import LONGEST_URL
 from backend.services.benchmarks import web_assets as service
-from backend.services.benchmarks.web_assets import AssetState, DeadLink
-from backend.services.read_model import ReadModel
-from backend.web.api_common import Name, Page, api_router
+from backend.services.benchmarks.web_assets import AssetState, AssetView, DeadLink
+from backend.web.api_common import Name, Page, RequestModel, api_router
 from backend.web.dependencies import AppContext, EdgeDep, SessionDep
 
 router = api_router("benchmarks")
@@ -23,23 +21,7 @@ Url = Annotated[str, Field(min_length=1, max_length=LONGEST_URL, examples=["http
 Globs = Annotated[list[str], Query(max_length=100, description="Globs over `domain/name`; all tasks if none.")]
 
 
-class AssetView(ReadModel):
-    """A file of the web that tasks need."""
-
-    model_config = ConfigDict(frozen=True, from_attributes=True)
-
-    url: str
-    state: AssetState
-    tasks: list[str] = Field(description="Keys of the tasks that need it.")
-    sha256: str | None = None
-    size: int | None = Field(default=None, description="Bytes.")
-    media_type: str = ""
-    source: str = Field(default="", description="Where the bytes came from, after redirects; `added` by a person.")
-    problem: str = Field(default="", description="What the last look found wrong.")
-    checked_at: datetime | None = None
-
-
-class FetchRequest(ReadModel):
+class FetchRequest(RequestModel):
     """Which file to fetch."""
 
     url: Url
@@ -49,9 +31,7 @@ class FetchRequest(ReadModel):
 @router.get("/benchmarks/{name}/assets")
 def list_assets(session: SessionDep, name: Name, tasks: Globs = []) -> Page[AssetView]:  # noqa: B006 - FastAPI's way
     """List the web files that a benchmark's newest version needs, and whether they exist."""
-    return Page[AssetView](
-        items=[AssetView.model_validate(one) for one in service.list_assets(session, name, tasks=tasks)]
-    )
+    return Page[AssetView](items=service.list_assets(session, name, tasks=tasks))
 
 
 @router.post("/benchmarks/{name}/assets/fetch")
@@ -64,7 +44,7 @@ def fetch(edge: EdgeDep, name: Name, body: FetchRequest) -> AssetView:
     with unit_of_work(edge.factory) as session:
         before = service.needed_asset(session, name, body.url)
     if before.state is AssetState.THERE and not body.again:
-        return AssetView.model_validate(before)
+        return before
     if not _turns.acquire(blocking=False):
         raise Unavailable(
             f"{MOST_AT_ONCE} files are already being downloaded",
@@ -83,12 +63,12 @@ def _fetched(edge: AppContext, name: str, url: str) -> AssetView:
     except (DeadLink, Invalid) as error:
         with unit_of_work(edge.factory) as session:
             service.record_dead(session, name, url, error.message)
-            return AssetView.model_validate(service.needed_asset(session, name, url))
+            return service.needed_asset(session, name, url)
     except WebFailed as error:
         raise Unavailable(error.message, code="download_failed", hint=error.hint or "Try again later.") from error
     with unit_of_work(edge.factory) as session:
         service.record(session, name, url, download)
-        return AssetView.model_validate(service.needed_asset(session, name, url))
+        return service.needed_asset(session, name, url)
 
 
 @router.post("/benchmarks/{name}/assets", status_code=201)
@@ -105,4 +85,4 @@ def add(
         raise Invalid(f"the file is larger than {service.MOST_BYTES >> 20} MiB", code="file_too_large", path="file")
     service.add(session, name, url, data, edge.store)
     session.flush()  # The view below reads it again.
-    return AssetView.model_validate(service.needed_asset(session, name, url))
+    return service.needed_asset(session, name, url)

@@ -19,7 +19,11 @@ router = page_router()
 @router.get("/workers")
 def workers(request: Request, session: SessionDep) -> HTMLResponse:
     """Nodes, slots, providers, agents, and the worker processes."""
-    return render(request, "workers.html", {"page": workers_view.workers_page(session)})
+    return render(
+        request,
+        "workers.html",
+        {"page": workers_view.workers_page(session), "projects": scheduling_settings.list_projects(session)},
+    )
 
 
 @router.post("/workers/projects")

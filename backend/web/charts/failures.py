@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.judging.failure_labels import LABELS, LabelShare, label
-from backend.services.results.failure_labels import ReviewSample
+from backend.domain.judging.failure_labels import LABELS, label
+from backend.services.results.failure_labels import FailureSample, ShareView
 from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
 
 
-def figure(draw: ReviewSample, theme: str) -> dict[str, Any]:
+def figure(draw: FailureSample, theme: str) -> dict[str, Any]:
     """A grouped bar chart with intervals, as plotly takes it. `theme`: light or dark."""
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True}
-    people = f"people, n = {len(draw.judged)}"
-    rules = f"rules, n = {len(draw.rows)}"
+    people = f"people, n = {draw.judged}"
+    rules = f"rules, n = {len(draw.episodes)}"
     return {
         "data": [_bars(0, people, draw.by_people, theme), _bars(1, rules, draw.by_rules, theme)],
         "layout": {
@@ -31,7 +31,7 @@ def figure(draw: ReviewSample, theme: str) -> dict[str, Any]:
     }
 
 
-def _bars(at: int, name: str, shares: Sequence[LabelShare], theme: str) -> Mapping[str, Any]:
+def _bars(at: int, name: str, shares: Sequence[ShareView], theme: str) -> Mapping[str, Any]:
     palette = DARK if theme == "dark" else LIGHT
     pattern = {"shape": SHAPES[at], "solidity": 0.3, "fillmode": "overlay", "fgcolor": PAPER[theme]}
     ends = [(one.share or 0.0, one.interval) for one in shares]

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.domain.studies.study import cell_words
-from backend.services.studies.studies import Results
+from backend.services.studies.views import StudyResults
 from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
 
 
-def figure(results: Results, chart: str, theme: str) -> dict[str, Any]:
+def figure(results: StudyResults, chart: str, theme: str) -> dict[str, Any]:
     """A grouped bar chart of shares of episodes, one group of bars per cell, as plotly takes it."""
     keys, rows = _steps(results) if chart == "steps" else _ended(results)
     title = "steps taken" if chart == "steps" else "way of ending"
@@ -17,18 +17,13 @@ def figure(results: Results, chart: str, theme: str) -> dict[str, Any]:
     return {"data": series, "layout": _layout(title, theme), "config": {"displayModeBar": False, "responsive": True}}
 
 
-def _steps(results: Results) -> tuple[list[str], list[Sequence[int]]]:
-    return [bar.words for bar in results.result.bars], [cell.by_steps for cell in results.result.cells]
+def _steps(results: StudyResults) -> tuple[list[str], list[Sequence[int]]]:
+    return [bar.words for bar in results.bars], [cell.by_steps for cell in results.cells]
 
 
-def _ended(results: Results) -> tuple[list[str], list[Sequence[int]]]:
-    ways = ended_ways(results)
-    return ways, [[cell.ended_by.get(way, 0) for way in ways] for cell in results.result.cells]
-
-
-def ended_ways(results: Results) -> list[str]:
-    """Every way in which an episode of the study ended."""
-    return sorted({way for cell in results.result.cells for way in cell.ended_by})
+def _ended(results: StudyResults) -> tuple[list[str], list[Sequence[int]]]:
+    ways = results.ways
+    return ways, [[cell.ended_by.get(way, 0) for way in ways] for cell in results.cells]
 
 
 def _bars(index: int, label: str, counts: Sequence[int], keys: Sequence[str], theme: str) -> Mapping[str, Any]:

@@ -6,16 +6,14 @@ from uuid import UUID
 
 from fastapi import Depends, Query, Response
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, Field
 
 from backend.db.session import read_only
 from backend.domain.model import export_request as domain_filters
-from backend.domain.model.benchmark_licence import LicenceStatus
 from backend.domain.model.export_request import ExportRequest, Filters
 from backend.domain.model.task import Difficulty
 from backend.domain.model.trajectory_export import AgentKind, AttemptResult
 from backend.services.export.archives import ARCHIVES
-from backend.services.export.counts import ExportCounts, count
+from backend.services.export.counts import TrajectoryCounts, count
 from backend.services.export.export import Export
 from backend.services.export.masks import Masker
 from backend.web.api_common import api_router
@@ -25,29 +23,6 @@ router = api_router("trajectories")
 MOST = 200
 Words = Annotated[list[str], Query(max_length=MOST)]
 When = Annotated[datetime | None, Query(examples=["2026-11-01T00:00:00Z"])]
-
-
-class BenchmarkLicence(BaseModel):
-    """Licence of a benchmark."""
-
-    benchmark: str
-    licence: str
-    status: LicenceStatus
-    source: str
-    note: str = Field(description="what to know before training on it; empty for an open licence")
-
-
-class TrajectoryCounts(BaseModel):
-    """Current counts of an export with these filters."""
-
-    trajectories: int
-    steps: int
-    results: dict[str, int]
-    kinds: dict[str, int]
-    benchmarks: dict[str, int]
-    excluded: dict[str, int] = Field(description="episodes that were asked for and are not given away, by reason")
-    not_matching: int = Field(description="scored episodes whose outcome was not asked for")
-    licences: list[BenchmarkLicence]
 
 
 def read_filters(  # noqa: PLR0913 - one parameter per filter
@@ -92,29 +67,10 @@ def read_filters(  # noqa: PLR0913 - one parameter per filter
 FiltersDep = Annotated[Filters, Depends(read_filters)]
 
 
-def counts_json(counts: ExportCounts) -> TrajectoryCounts:
-    """Counts as in the API."""
-    return TrajectoryCounts(
-        trajectories=counts.trajectories,
-        steps=counts.steps,
-        results=dict(counts.results),
-        kinds=dict(counts.kinds),
-        benchmarks=dict(counts.benchmarks),
-        excluded=dict(counts.excluded),
-        not_matching=counts.not_matching,
-        licences=[
-            BenchmarkLicence(
-                benchmark=one.benchmark, licence=one.licence, status=one.status, source=one.source, note=one.words
-            )
-            for one in counts.licences
-        ],
-    )
-
-
 @router.get("/trajectories/count")
 def number(session: SessionDep, project: ProjectDep, filters: FiltersDep) -> TrajectoryCounts:
     """Count the trajectories that an export with these filters contains, and what is left out with reasons."""
-    return counts_json(count(session, project.id, filters))
+    return count(session, project.id, filters)
 
 
 def export_of(edge: AppContext, project_id: UUID, request: ExportRequest) -> Export:

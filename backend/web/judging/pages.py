@@ -30,7 +30,7 @@ Name = Annotated[str, Query(alias="as", max_length=LONGEST_NAME)]
 @router.get("/judges")
 def judges(request: Request, session: SessionDep, project: ProjectDep) -> HTMLResponse:
     """All judges with their agreement."""
-    return render(request, "judges.html", {"pages": service.judge_pages(session, project)})
+    return render(request, "judges.html", {"judges": service.judge_views(session, project)})
 
 
 @router.get("/judges/{judge_id}")
@@ -149,8 +149,8 @@ def next_address(judge_id: UUID, name: str) -> RedirectResponse:
 @router.get("/judges/{judge_id}/{table}.csv")
 def table(session: SessionDep, judge_id: Id, table: Literal["agreement", "answers"]) -> Response:
     """The numbers of the page; every answer."""
-    page = service.judge_page(session, judge_id)
-    rows = list(service.agreement_rows(page) if table == "agreement" else service.answer_rows(session, page))
+    view = service.judge_page(session, judge_id).judge
+    rows = list(service.agreement_rows(view) if table == "agreement" else service.answer_rows(session, view))
     return attachment(
         f"judge-{judge_id}-{table}.csv", list(rows[0]) if rows else [], [list(row.values()) for row in rows]
     )

@@ -9,7 +9,7 @@ from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from backend.services.results import checkpoint_analyses as service
-from backend.services.results.checkpoint_analyses import Analyses
+from backend.services.results.checkpoint_analyses import AnalysesView
 from backend.web.csv_files import attachment
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import page_router
@@ -48,17 +48,17 @@ _HEADS: dict[str, tuple[str, ...]] = {
 }
 
 
-def _rows(analyses: Analyses, table: Table) -> Iterator[list[Any]]:
+def _rows(analyses: AnalysesView, table: Table) -> Iterator[list[Any]]:
     if table == "languages":
         for pair in analyses.languages:
             for level in pair.levels:
-                measured = [level.en[0], level.cn[0], level.en[1], level.cn[1]]
-                yield [pair.label, str(pair.en), str(pair.cn), level.level, *measured, level.tasks]
+                measured = [level.s_int_en, level.s_int_cn, level.s_final_en, level.s_final_cn]
+                yield [pair.agent, str(pair.run_en), str(pair.run_cn), level.level, *measured, level.tasks]
         return
     for run in analyses.runs:
         if table == "steps":
             for gap in run.steps:
-                yield [run.label, str(run.run_id), gap.level, gap.failed, gap.solved, gap.value, gap.episodes]
+                yield [run.label, str(run.run_id), gap.level, gap.failed, gap.solved, gap.difference, gap.episodes]
         else:
             for cut in getattr(run, f"by_{table}"):
-                yield [run.label, str(run.run_id), cut.key, cut.s_int, cut.s_final, cut.value, cut.tasks]
+                yield [run.label, str(run.run_id), cut.key, cut.s_int, cut.s_final, cut.difference, cut.tasks]

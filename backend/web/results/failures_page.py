@@ -102,5 +102,5 @@ def judge(  # noqa: PLR0913 - what the form has
     query |= {"sample": sample, "seed": seed}
     after = tables.next_unjudged(session, failure, person.strip(), sample, seed)
     if after is None:
-        return redirect(f"/runs/{failure.episode.run_id}/failures?{urlencode(query)}")
+        return redirect(f"/runs/{failure.run_id}/failures?{urlencode(query)}")
     return redirect(f"/episodes/{after}?{urlencode(query)}#why")

@@ -8,10 +8,8 @@ from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from backend.domain.errors import NotFound
-from backend.domain.model.measures import info
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
-from backend.services.benchmarks.views.suites import amount, reported
-from backend.services.results.leaderboards import label
+from backend.services.benchmarks.views.benchmark import by_source
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.views import leaderboard as service
 from backend.services.results.views.leaderboard import BoardBreakdown
@@ -49,14 +47,12 @@ def board(  # noqa: PLR0913 - one parameter per part of the address
     """The ranked table with the measures, and charts per dimension, each with its table."""
     board = service.board_of(session, benchmark, version)
     values = {
-        "board": service.sorted_by(board, sort or "rank"),
+        "board": board,
+        "rows": service.sorted_by(board, sort or "rank"),
         "sort": sort if sort in {"mean", "success", *board.measures} else "rank",
-        "reported": reported(list(board.reported)),
-        "amount": amount,
-        "label": label,
+        "reported": by_source(board.reported),
         "cuts": [service.cut(board, dimension, measure) for dimension in service.CUTS],
         "names": service.names(session),
-        "info": info,
         "capabilities": CAPABILITIES,
         "complexities": COMPLEXITIES,
         "library": charts.library_url(),
@@ -86,10 +82,10 @@ def measures(session: SessionDep, benchmark: str, version: Version = None) -> Re
     board = service.board_of(session, benchmark, version)
     head = ("agent", "run", "mark", "measure", "mean", "low", "high", "n", "tasks", "undefined_tasks")
     rows = [
-        [label(row), str(row.run.id), row.mark, name, *_numbers(row.means[name])]
+        [row.label, str(row.runs[0]), row.mark, name, *_numbers(row.measures[name])]
         for row in board.rows
         for name in board.measures
-        if name in row.means
+        if name in row.measures
     ]
     return attachment(f"{benchmark}-measures.csv", head, rows)
 

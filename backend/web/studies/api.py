@@ -5,10 +5,10 @@ from typing import Annotated
 from fastapi import Header, Request, Response
 
 from backend.services.studies import studies as service
+from backend.services.studies.views import StudyResults, StudyView, results_view, study_view
 from backend.web.api_common import Cursor, Id, Limit, Page, api_router, next_page_url
 from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
-from backend.web.studies import schemas as own
-from backend.web.studies import views as studies_views
+from backend.web.studies.schemas import StudySubmit
 
 router = api_router("studies")
 
@@ -18,44 +18,38 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
     session: SessionDep,
     project: ProjectDep,
     actor: ActorDep,
-    body: own.StudySubmit,
+    body: StudySubmit,
     response: Response,
     *,
     idempotency_key: Annotated[
         str | None, Header(min_length=1, max_length=200, description="The same key gives the same study.")
     ] = None,
-) -> own.StudyView:
+) -> StudyView:
     """Start a study, one run per cell. Nothing is started unless all cells can be."""
-    config = studies_views.config_of(body)
     study = service.submit_study(
-        session,
-        config,
-        project=project,
-        actor=actor,
-        tuning=studies_views.tuning_of(body),
-        key=idempotency_key,
+        session, body.config(), project=project, actor=actor, tuning=body.tuning(), key=idempotency_key
     )
     response.headers["Location"] = f"/api/v1/studies/{study.id}"
-    return studies_views.study(service.get_study(session, study.id))
+    return study_view(service.get_study(session, study.id))
 
 
 @router.get("/studies")
 def list_studies(
     request: Request, session: SessionDep, project: ProjectDep, cursor: Cursor = None, limit: Limit = 50
-) -> Page[own.StudyView]:
+) -> Page[StudyView]:
     """List studies, newest first."""
     page = service.list_studies(session, project, cursor=cursor, limit=limit)
-    items = [studies_views.study(view) for view in page.items]
-    return Page[own.StudyView](items=items, next=next_page_url(request, page.next))
+    items = [study_view(view) for view in page.items]
+    return Page[StudyView](items=items, next=next_page_url(request, page.next))
 
 
 @router.get("/studies/{study_id}")
-def show(session: SessionDep, study_id: Id) -> own.StudyView:
+def show(session: SessionDep, study_id: Id) -> StudyView:
     """Show a study and how it is doing."""
-    return studies_views.study(service.get_study(session, study_id))
+    return study_view(service.get_study(session, study_id))
 
 
 @router.get("/studies/{study_id}/results")
-def results(session: SessionDep, study_id: Id) -> own.StudyResults:
+def results(session: SessionDep, study_id: Id) -> StudyResults:
     """The study's results: paired differences, and distributions of steps and endings."""
-    return studies_views.results(service.study_results(session, study_id))
+    return results_view(service.study_results(session, study_id))

@@ -11,7 +11,7 @@ from backend.domain.model.outcome_style import ENDED_WORDS
 from backend.domain.studies.study import cell_words, level_words
 from backend.services.studies import studies as service
 from backend.services.studies import views as tables
-from backend.services.studies.studies import Results
+from backend.services.studies.views import StudyResults
 from backend.web import charts
 from backend.web.charts import studies as figures
 from backend.web.csv_files import attachment
@@ -21,7 +21,7 @@ from backend.web.templating import render
 
 router = page_router()
 Table = Literal["differences", "cells", "steps", "measures", "sensitivity", "shapes"]
-ROWS: Mapping[str, Callable[[Results], Iterator[dict[str, Any]]]] = {
+ROWS: Mapping[str, Callable[[StudyResults], Iterator[dict[str, Any]]]] = {
     "differences": tables.comparison_rows,
     "cells": tables.cell_rows,
     "steps": tables.step_rows,
@@ -35,25 +35,26 @@ ROWS: Mapping[str, Callable[[Results], Iterator[dict[str, Any]]]] = {
 def studies(request: Request, session: SessionDep, project: ProjectDep, before: Cursor = None) -> HTMLResponse:
     """The list, newest first."""
     page = service.list_studies(session, project, cursor=before.hex if before else None)
-    values = {"list": page, "before": before, "level_words": level_words}
+    values = {
+        "studies": list(map(tables.study_view, page.items)),
+        "next": page.next,
+        "before": before,
+        "level_words": level_words,
+    }
     return render(request, "studies.html", values)
 
 
 @router.get("/studies/{study_id}")
 def study(request: Request, session: SessionDep, study_id: Id) -> HTMLResponse:
     """One study: the paired table, and how steps and ways of ending are spread."""
-    results = service.study_results(session, study_id)
+    results = tables.results_view(service.study_results(session, study_id))
     values = {
         "results": results,
-        "view": results.view,
-        "config": results.view.config,
-        "sentence": service.sentence(results),
-        "methods": tables.methods(results),
+        "study": results.study,
         "words": tables.words,
         "cell_words": cell_words,
         "level_words": level_words,
         "info": info,
-        "ways": figures.ended_ways(results),
         "ended_words": ENDED_WORDS,
         "library": charts.library_url(),
     }
@@ -65,14 +66,14 @@ def chart(
     session: SessionDep, study_id: Id, chart: Literal["steps", "ended"], theme: Literal["light", "dark"] = "light"
 ) -> JSONResponse:
     """One chart, as plotly takes it."""
-    results = service.study_results(session, study_id)
+    results = tables.results_view(service.study_results(session, study_id))
     return JSONResponse(figures.figure(results, chart, theme), headers={"Cache-Control": "no-store"})
 
 
 @router.get("/studies/{study_id}/{table}.csv")
 def table(session: SessionDep, study_id: Id, table: Table) -> Response:
     """The numbers of the page."""
-    rows = list(ROWS[table](service.study_results(session, study_id)))
+    rows = list(ROWS[table](tables.results_view(service.study_results(session, study_id))))
     return attachment(
         f"study-{study_id}-{table}.csv", list(rows[0]) if rows else [], [list(row.values()) for row in rows]
     )

@@ -9,7 +9,7 @@ from backend.db.models.enums import Preference
 from backend.services.accounts.projects import LONGEST_NAME, person_or_local
 from backend.services.submissions import pairwise_preferences as service
 from backend.services.submissions import submissions
-from backend.services.submissions.pairwise_preferences import Contestant, PreferenceBoard
+from backend.services.submissions.pairwise_preferences import SubmissionBoard
 from backend.web.api_common import Id, Name, api_router
 from backend.web.dependencies import EdgeDep, ProjectDep, SessionDep
 from backend.web.file_responses import guest_file
@@ -58,39 +58,6 @@ def file(
 
 
 @router.get("/benchmarks/{name}/submissions")
-def ratings(session: SessionDep, name: Name) -> schemas.SubmissionBoard:
+def ratings(session: SessionDep, name: Name) -> SubmissionBoard:
     """Ratings of all agents whose submissions were compared."""
-    return view(service.board(session, name))
-
-
-def view(board: PreferenceBoard) -> schemas.SubmissionBoard:
-    """The leaderboard as in the API."""
-    share = board.left_share
-    return schemas.SubmissionBoard(
-        benchmark=board.benchmark.name,
-        version=board.task_set.version,
-        tasks=board.tasks,
-        comparisons=board.choices,
-        people=board.people,
-        left_share=None if share is None else share[0],
-        left_interval=None if share is None else tuple(share[1]),
-        warnings=list(board.warnings),
-        contestants=[_contestant(row) for row in board.contestants],
-    )
-
-
-def _contestant(row: Contestant) -> schemas.ContestantView:
-    rating = row.rating
-    return schemas.ContestantView(
-        name=row.name,
-        mark=row.mark,
-        submissions=row.works,
-        tasks=row.tasks,
-        group=None if rating is None else rating.group,
-        points=None if rating is None else rating.points,
-        interval=None if rating is None else tuple(rating.interval),
-        wins=0 if rating is None else int(rating.wins),
-        losses=0 if rating is None else int(rating.losses),
-        ties=0 if rating is None else int(rating.ties),
-        preferred_over_expert=row.beside_expert,
-    )
+    return service.board(session, name)

@@ -1,8 +1,25 @@
 from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
 
 import pytest
 
-from backend.web.templating import duration, environment, interval, iso, moment, percent, size, with_query
+from backend.domain.model.outcome_style import OutcomeStyle
+from backend.services.benchmarks.views.benchmark import ReportedResultView
+from backend.services.runs.views.episode import EpisodeView
+from backend.web.templating import (
+    amount,
+    duration,
+    environment,
+    interval,
+    iso,
+    moment,
+    percent,
+    reason,
+    size,
+    style,
+    with_query,
+)
 
 NB = "\u00a0"
 
@@ -68,3 +85,35 @@ class TestEnvironment:
         assert " onclick" not in source
         assert "|safe" not in source
         assert source.count("<script") == source.count('<script type="module" src=')
+
+
+def episode(**more: Any) -> EpisodeView:
+    values = {name: UUID(int=1) for name in ("id", "run_id", "task_id")}
+    plain = {"task": "files/a", "domain": "files", "repeat": 0, "seed": 0, "max_steps": 15, "state": "scored"}
+    return EpisodeView.model_validate({**values, **plain, "created_at": datetime(2026, 11, 21, tzinfo=UTC), **more})
+
+
+class TestStyle:
+    def test_is_of_the_episode_s_facts(self) -> None:
+        assert style(episode(score=1.0)).look is OutcomeStyle.PASS
+        assert style(episode(score=1.0, mixed=True)).look is OutcomeStyle.HELPED
+
+    def test_hides_how_it_went_until_the_person_has_rated_it(self) -> None:
+        assert style(episode(score=1.0), unrated=True).look is OutcomeStyle.WAITING
+
+
+class TestReason:
+    def test_of_one_that_waits_says_until_when(self) -> None:
+        waiting = {"reason": "no slot", "starts_at": datetime(2026, 11, 21, 9, 30, tzinfo=UTC)}
+        assert "09:30" in reason(episode(state="waiting", waiting=waiting, reason="held"))
+
+    @pytest.mark.parametrize(("state", "text"), [("lost", "broken"), ("not_runnable", "no program")])
+    def test_of_one_that_is_lost_or_cannot_run(self, state: str, text: str) -> None:
+        assert reason(episode(state=state, failure_message="broken", reason="no program")) == text
+
+
+class TestAmount:
+    @pytest.mark.parametrize(("unit", "text"), [("percent", "12.5 %"), ("", "12.5"), ("s", "12.5 s")])
+    def test_has_its_unit(self, unit: str, text: str) -> None:
+        row = ReportedResultView(source="a paper", agent="x", measure="success_rate", value=12.5, unit=unit)
+        assert amount(row) == text

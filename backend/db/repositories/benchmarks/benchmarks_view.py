@@ -18,13 +18,13 @@ from backend.db.models import (
     TaskSet,
     TaskValidation,
 )
-from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.common_queries import AnyRow, newest_attempt
 
 MEASURED = ("measure", "demo")
 
 
 def benchmarks(session: Session) -> Sequence[AnyRow]:
-    """Every benchmark that is not hidden with its newest task set and the number of its runs."""
+    """Every benchmark that is not hidden with its newest task set, the numbers of its runs and versions."""
     newest = (
         select(func.max(TaskSet.version)).where(TaskSet.benchmark_id == Benchmark.id).correlate(Benchmark)
     ).scalar_subquery()
@@ -34,8 +34,11 @@ def benchmarks(session: Session) -> Sequence[AnyRow]:
         .where(TaskSet.benchmark_id == Benchmark.id, Run.purpose.in_(MEASURED))
         .correlate(Benchmark)
     ).scalar_subquery()
+    versions = (
+        select(func.count(TaskSet.id)).where(TaskSet.benchmark_id == Benchmark.id).correlate(Benchmark)
+    ).scalar_subquery()
     query = (
-        select(Benchmark, TaskSet, runs.label("runs"))
+        select(Benchmark, TaskSet, runs.label("runs"), versions.label("versions"))
         .outerjoin(TaskSet, and_(TaskSet.benchmark_id == Benchmark.id, TaskSet.version == newest))
         .where(~Benchmark.hidden)
         .order_by(Benchmark.name)
@@ -157,14 +160,13 @@ def task(session: Session, task_id: UUID) -> AnyRow | None:
 
 
 def history(session: Session, task_id: UUID, limit: int) -> Sequence[AnyRow]:
-    """Newest episodes of a task: (Episode, Run, agent, privileged, step of the attempt under way)."""
+    """Newest episodes of a task: (Episode, Task, Run, newest Attempt, agent, privileged)."""
     query = (
-        select(
-            Episode, Run, AgentConfiguration.name.label("agent"), AgentConfiguration.privileged, Attempt.current_step
-        )
+        select(Episode, Task, Run, Attempt, AgentConfiguration.name.label("agent"), AgentConfiguration.privileged)
+        .join(Task, Task.id == Episode.task_id)
         .join(Run, Run.id == Episode.run_id)
         .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
-        .outerjoin(Attempt, and_(Attempt.episode_id == Episode.id, Attempt.live))
+        .outerjoin(Attempt, Attempt.id == newest_attempt())
         .where(Episode.task_id == task_id)
         .order_by(Episode.id.desc())
         .limit(limit)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.services.runs.action_description import short
+from backend.services.read_model import short
 
 
 def parameter_text(value: Any) -> str:

@@ -7,11 +7,14 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend.db.models import Task
+from backend.db.models.enums import FLOORS
 from backend.domain.errors import Unavailable
 from backend.domain.machines.image_offers import ImageOffer
 from backend.services.capacity.worker_capabilities import Capabilities, capabilities
 from backend.services.capacity.worker_offers import ModelView, models_of, offers_of_workers
-from backend.services.results.leaderboards import FLOORS
+
+LOCAL = "local"
+"""The provider whose desktops a page has in mind where none was chosen."""
 
 
 @dataclass(frozen=True)

@@ -1,54 +1,63 @@
 """The workers page."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
-from backend.db.models import Node
+from backend.db.models import Node, Worker
 from backend.db.models.enums import SlotState, WorkerState
 from backend.db.repositories.capacity import workers_view as repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.machines.nodes import NodeState
-from backend.services.capacity.licences import LicenceRow, list_licences
+from backend.services.capacity.licences import LicenceView, list_licences
 from backend.services.capacity.views.capabilities import RunOptions, abilities
-from backend.services.runs.scheduling_settings import ProjectRow, list_projects
+from backend.services.read_model import ReadModel
 
 CLOSED = "closed"
 """State of a slot that is free but unusable, because its node is not ready or no worker can use it."""
 
 
-@dataclass(frozen=True)
-class SlotRow:
-    """One slot: `state` is free, leased, broken, draining, or closed (nothing may start in it now)."""
+class SlotView(ReadModel):
+    """The right to run one desktop on one node."""
 
+    node: str
     provider: str
     index: int
-    state: str
-    reason: str
-    worker: str
-    task: str
-    episode_id: UUID | None
-    attempt_id: UUID | None
-    since: datetime | None
+    state: str = Field(
+        description="free, leased, broken, draining, or closed: nothing may begin on its node now.", examples=["free"]
+    )
+    reason: str = Field(default="", description="Why it cannot be used.")
+    attempt_id: UUID | None = None
+    episode_id: UUID | None = None
 
 
-@dataclass(frozen=True)
-class NodeRow:
-    """A machine with its slots; `cluster` is empty for a worker's own machine, `age` in seconds."""
+class LeasedSlotView(SlotView):
+    """A slot with who holds it."""
 
-    cluster: str
-    name: str
-    state: str
-    reason: str
-    labels: Mapping[str, Any]
-    capacity: Mapping[str, Any]
-    age: float
-    slots: list[SlotRow]
+    worker: str = Field(default="", description="Who holds its lease.")
+    task: str = Field(default="", description="What runs there.")
+    since: datetime | None = Field(default=None, description="When the lease was taken.")
+
+
+class NodeView(ReadModel):
+    """A machine with slots: a worker's own, or one of a cluster."""
+
+    cluster: str = Field(description="Empty: a worker's own machine.")
+    name: str = Field(description="Empty: wherever the cluster's scheduler places a desktop.")
+    state: str = Field(description="ready, draining, unready, lost or gone", examples=["draining"])
+    reason: str = Field(default="", examples=["cordoned: somebody keeps new pods away from it"])
+    last_seen_seconds: float = Field(description="Since a worker last saw it in its cluster, or it was first known.")
+    labels: dict[str, str] = Field(default={})
+    capacity: dict[str, int] = Field(
+        default={}, description="Bytes of `memory` and `disk`, `cpu` in thousandths, `devices`."
+    )
+    slots: list[LeasedSlotView] = Field(default=[])
 
     @property
     def title(self) -> str:
@@ -59,45 +68,36 @@ class NodeRow:
         """Slots in a state."""
         return sum(slot.state == state for slot in self.slots)
 
-    def seen_from(self, worker: "WorkerRow") -> list[SlotRow]:
-        """Its slots from the view of one worker: closed if that worker cannot start anything."""
-        online = worker.state == WorkerState.ONLINE
-        return [
-            slot if online else replace(slot, state=_open_or_closed(slot.state, begins=False)) for slot in self.slots
-        ]
-
     @property
     def broken(self) -> list[tuple[str, int]]:
         """Reasons of unusable slots with their number, most frequent first."""
         return Counter(slot.reason for slot in self.slots if slot.state == "broken").most_common()
 
 
-@dataclass(frozen=True)
-class WorkerRow:
-    """A worker process."""
+class WorkerView(ReadModel):
+    """A process that runs attempts, and its capabilities."""
 
     id: UUID
     name: str
     node: str
     host: str
     pid: int
-    version: str
-    state: str
-    age: float
+    version: str = ""
+    state: str = Field(description="online, offline or draining", examples=["online"])
+    capabilities: dict[str, Any] = Field(default={})
+    slots: list[SlotView] = Field(default=[])
     started_at: datetime
     heartbeat_at: datetime
-    capabilities: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class WorkersPage:
     """Content of the workers page."""
 
-    nodes: list[NodeRow]
-    workers: list[WorkerRow]
+    nodes: list[NodeView]
+    workers: list[WorkerView]
     abilities: RunOptions
-    licences: list[LicenceRow]
-    projects: list[ProjectRow]
+    licences: list[LicenceView]
 
     def slots(self, state: str) -> int:
         """Slots in a state, over all cluster nodes and machines with a worker."""
@@ -105,14 +105,14 @@ class WorkersPage:
         return sum(node.count(state) for node in self.nodes if node.cluster or node.name in manned)
 
     @property
-    def machines(self) -> list[NodeRow]:
+    def machines(self) -> list[NodeView]:
         """Workers' own machines."""
         return [node for node in self.nodes if not node.cluster]
 
     @property
-    def clusters(self) -> dict[str, list[NodeRow]]:
+    def clusters(self) -> dict[str, list[NodeView]]:
         """Nodes by cluster."""
-        by_cluster: dict[str, list[NodeRow]] = {}
+        by_cluster: dict[str, list[NodeView]] = {}
         for node in self.nodes:
             if node.cluster:
                 by_cluster.setdefault(node.cluster, []).append(node)
@@ -120,36 +120,57 @@ class WorkersPage:
 
 
 def workers_page(session: Session) -> WorkersPage:
-    workers = [
-        WorkerRow(
-            id=row.Worker.id,
-            name=row.Worker.name,
-            node=row.node,
-            host=row.Worker.host,
-            pid=row.Worker.pid,
-            version=row.Worker.version,
-            state=row.Worker.state,
-            age=float(row.age),
-            started_at=row.Worker.started_at,
-            heartbeat_at=row.Worker.heartbeat_at,
-            capabilities=row.Worker.capabilities,
-        )
-        for row in repository.workers(session)
-    ]
     nodes = list_nodes(session)
-    return WorkersPage(nodes, workers, abilities(session), list_licences(session), list_projects(session))
+    return WorkersPage(nodes, list_workers(session, nodes), abilities(session), list_licences(session))
 
 
-def list_nodes(session: Session) -> list[NodeRow]:
+def list_workers(session: Session, nodes: Sequence[NodeView] | None = None) -> list[WorkerView]:
+    """Workers that are online, and those that went away within a day, with the slots of their machines."""
+    machines = {node.name: node for node in nodes or list_nodes(session) if not node.cluster}
+    return [_worker(row.Worker, row.node, machines.get(row.node)) for row in repository.workers(session)]
+
+
+def _worker(worker: Worker, name: str, machine: NodeView | None) -> WorkerView:
+    """A worker with the slots of its machine: closed where it can begin nothing, because it is not online."""
+    begins = worker.state == WorkerState.ONLINE
+    slots = [] if machine is None else machine.slots
+    return WorkerView(
+        id=worker.id,
+        name=worker.name,
+        node=name,
+        host=worker.host,
+        pid=worker.pid,
+        version=worker.version,
+        state=worker.state,
+        capabilities=worker.capabilities,
+        slots=[
+            SlotView(
+                node=slot.node,
+                provider=slot.provider,
+                index=slot.index,
+                state=slot.state if begins else _open_or_closed(slot.state, begins=False),
+                reason=slot.reason,
+                attempt_id=slot.attempt_id,
+                episode_id=slot.episode_id,
+            )
+            for slot in slots
+        ],
+        started_at=worker.started_at,
+        heartbeat_at=worker.heartbeat_at,
+    )
+
+
+def list_nodes(session: Session) -> list[NodeView]:
     """Machines and cluster nodes with their slots and lease holders."""
     workers = repository.capabilities(session)
     machines = {row.node_id for row in workers}
     clusters = {each.get("cluster") for row in workers for each in row.capabilities.get("providers", {}).values()}
-    nodes = {row.Node.id: _node(row, _unserved(row.Node, machines, clusters)) for row in repository.nodes(session)}
+    slots: dict[UUID, list[AnyRow]] = defaultdict(list)
     for row in repository.slots(session):
-        if row.Node.id in nodes:
-            nodes[row.Node.id].slots.append(_slot(row, begins=nodes[row.Node.id].state == NodeState.READY))
-    return list(nodes.values())
+        slots[row.Node.id].append(row)
+    return [
+        _node(row, _unserved(row.Node, machines, clusters), slots[row.Node.id]) for row in repository.nodes(session)
+    ]
 
 
 def _unserved(node: Node, machines: Collection[UUID], clusters: Collection[str]) -> str:
@@ -167,17 +188,18 @@ def _unserved(node: Node, machines: Collection[UUID], clusters: Collection[str])
     return "" if node.id in machines else "no worker online"
 
 
-def _node(row: AnyRow, unserved: str) -> NodeRow:
-    node = row.Node
-    return NodeRow(
+def _node(row: AnyRow, unserved: str, slots: Sequence[AnyRow]) -> NodeView:
+    node: Node = row.Node
+    state = NodeState.UNREADY.value if unserved else node.state
+    return NodeView(
         cluster=node.cluster,
         name=node.name,
-        state=NodeState.UNREADY.value if unserved else node.state,
+        state=state,
         reason=unserved or node.reason,
-        labels=node.labels,
+        last_seen_seconds=max(0.0, float(row.age)),
+        labels={name: str(value) for name, value in node.labels.items()},
         capacity=node.capacity,
-        age=max(0.0, float(row.age)),
-        slots=[],
+        slots=[_slot(slot, begins=state == NodeState.READY) for slot in slots],
     )
 
 
@@ -185,8 +207,9 @@ def _open_or_closed(state: str, *, begins: bool) -> str:
     return CLOSED if state == SlotState.FREE and not begins else state
 
 
-def _slot(row: AnyRow, *, begins: bool) -> SlotRow:
-    return SlotRow(
+def _slot(row: AnyRow, *, begins: bool) -> LeasedSlotView:
+    return LeasedSlotView(
+        node=row.Node.name,
         provider=row.Slot.provider,
         index=row.Slot.index,
         state="leased" if row.Lease else _open_or_closed(row.Slot.state, begins=begins),

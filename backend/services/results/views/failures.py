@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.domain.judging.failure_labels import LABELS, FailureLabel, label
 from backend.services.results import failure_labels as service
-from backend.services.results.failure_labels import Failure, LabelReview, ReviewSample
+from backend.services.results.failure_labels import Failure, FailureSample, LabelReview
 
 KEYBOARD = "1234567890qwer"
 """Keys of labels in order; they have no other function on an episode's page."""
@@ -65,7 +65,7 @@ def panel(session: Session, episode_id: UUID, *, person: str, number: int | None
 
 
 def _choices(failure: Failure, own: LabelReview | None) -> list[LabelChoice]:
-    by = {one.label: one for one in failure.suggestions}
+    by = {one.label: one for one in failure.suggested}
     return [
         LabelChoice(
             one,
@@ -79,20 +79,20 @@ def _choices(failure: Failure, own: LabelReview | None) -> list[LabelChoice]:
 
 
 def _unjudged(session: Session, failure: Failure, person: str, number: int, seed: int) -> list[Failure]:
-    rows = service.sample(session, failure.episode.run_id, number=number, seed=seed).rows
-    return [row for row in rows if row.by(person) is None and row.episode.id != failure.episode.id]
+    rows = service.sample(session, failure.run_id, number=number, seed=seed).episodes
+    return [row for row in rows if row.by(person) is None and row.episode != failure.episode]
 
 
 def next_unjudged(session: Session, failure: Failure, person: str, number: int, seed: int) -> UUID | None:
     """The next failure of the sample that this person has not judged; None if there is none."""
     left = _unjudged(session, failure, person, number, seed)
-    return left[0].episode.id if left else None
+    return left[0].episode if left else None
 
 
 SHARES_HEAD = ("label", "title", "by", "count", "n", "share", "low", "high")
 
 
-def share_rows(draw: ReviewSample) -> Iterator[list[Any]]:
+def share_rows(draw: FailureSample) -> Iterator[list[Any]]:
     """Shares as flat rows."""
     for by, shares in (("people", draw.by_people), ("rules", draw.by_rules)):
         for one in shares:
@@ -103,11 +103,11 @@ def share_rows(draw: ReviewSample) -> Iterator[list[Any]]:
 ROWS_HEAD = ("task", "episode", "score", "ended_by", "suggested", "person", "labels", "accepted", "rejected", "note")
 
 
-def label_rows(draw: ReviewSample) -> Iterator[list[Any]]:
+def label_rows(draw: FailureSample) -> Iterator[list[Any]]:
     """Episodes of the sample, one row per person."""
-    for row in draw.rows:
-        known = [row.task.key, str(row.episode.id), row.episode.score, row.episode.ended_by]
-        known.append(" ".join(one.label for one in row.suggestions))
+    for row in draw.episodes:
+        known = [row.task, str(row.episode), row.score, row.ended_by]
+        known.append(" ".join(one.label for one in row.suggested))
         if not row.reviews:
             yield [*known, "", "", "", "", ""]
         for review in row.reviews:

@@ -1,32 +1,30 @@
-"""Leaderboard page: a benchmark's board, cut by a dimension for charts and tables."""
+"""A leaderboard as it is shown, and cut by a dimension for charts and their tables."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db.models.enums import Dimension
 from backend.db.repositories.benchmarks import benchmarks_view
 from backend.domain.model.measures import info
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
-from backend.domain.model.task import Difficulty
+from backend.domain.model.task import DIFFICULTIES, Difficulty
 from backend.domain.statistics.intervals import Interval
+from backend.services.benchmarks.views.benchmark import ReportedResultView, TaskSetRef, reported_result
+from backend.services.people.human_baselines import DomainRow, Means
+from backend.services.read_model import ReadModel
 from backend.services.results.leaderboards import BenchmarkBoard, BoardRow, label, leaderboard
-from backend.services.results.measure_rollups import Means
+from backend.services.results.measure_rollups import MeasureMean
 from backend.services.runs.summary import RunSummary
-from backend.services.runs.views.run_page import UNLABELLED
 
-CUTS = {
-    "domain": Dimension.DOMAIN,
-    "difficulty": Dimension.DIFFICULTY,
-    "level": Dimension.LEVEL,
-    "capability": Dimension.CAPABILITY,
-    "complexity": Dimension.COMPLEXITY,
-}
+CUTS = ("domain", "difficulty", "level", "capability", "complexity")
 RATES = {"mean": "mean score", "success": "success rate"}
-"""Values of a chart besides measures."""
-DIFFICULTIES = [*map(str, Difficulty), UNLABELLED]
+"""What a chart can show besides measures."""
 PAPERS = "CR"
 """Values of OmniBench's own tables of capabilities and complexities."""
 _ORDERS: Mapping[str, Sequence[str]] = {
@@ -34,6 +32,114 @@ _ORDERS: Mapping[str, Sequence[str]] = {
     "capability": list(CAPABILITIES),
     "complexity": [f"{name}/{level}" for name in COMPLEXITIES for level in Difficulty],
 }
+
+
+class MeasureDefinition(ReadModel):
+    """Definition of a measure."""
+
+    title: str = Field(examples=["CR"])
+    text: str
+
+
+class LeaderboardRow(ReadModel):
+    """One agent configuration. `rank` is null for floors and for agents that see the task."""
+
+    rank: int | None = None
+    tie_group: int | None = Field(default=None, description="Rows of one group cannot be told apart.")
+    best_rank: int | None = Field(default=None, description="The ranks that are compatible with the intervals.")
+    worst_rank: int | None = None
+    agent: str
+    label: str = Field(description="The agent with its parameters, on one line.")
+    params: dict[str, Any] = Field(default={})
+    mark: str = Field(default="", description="floor, privileged or empty")
+    variant: str | None = Field(default=None, description="Condition under which its tasks were done.")
+    runs: list[UUID] = Field(default=[])
+    created_at: datetime = Field(description="When the first of `runs`, which stands for all, was submitted.")
+    summary: RunSummary
+    tasks: int = 0
+    missing_tasks: int = Field(default=0, description="Tasks of the task set that this row has no scored episode of.")
+    by_domain: dict[str, RunSummary] = Field(default={})
+    by_difficulty: dict[str, RunSummary] = Field(default={})
+    by_level: dict[str, RunSummary] = Field(default={})
+    by_capability: dict[str, RunSummary] = Field(default={}, description="OmniBench's capabilities, by their letters.")
+    by_complexity: dict[str, RunSummary] = Field(default={}, description="Its complexities, as in `branch/hard`.")
+    measures: dict[str, MeasureMean] = Field(default={}, description="Over all tasks, by the measure's name.")
+    measures_by: dict[str, dict[str, dict[str, MeasureMean]]] = Field(
+        default={}, description="By dimension (`level`, `capability`, ...), then by key, then by measure."
+    )
+    people: Means | None = Field(default=None, description="Of a human row: means of steps, time and rating.")
+    efficiency: tuple[float, int] | None = Field(
+        default=None, description="Steps of solved episodes over a person's median steps: mean ratio, episodes."
+    )
+
+    def by(self, dimension: str) -> dict[str, RunSummary]:
+        """Summaries by the keys of one of `CUTS`."""
+        summaries: dict[str, RunSummary] = getattr(self, f"by_{dimension}")
+        return summaries
+
+
+class Leaderboard(ReadModel):
+    """Leaderboard of one task set."""
+
+    benchmark: str
+    task_set: TaskSetRef
+    title: str
+    kind: str
+    tasks: int
+    as_of: datetime | None = Field(default=None, description="When the newest of its figures were computed.")
+    stale: bool = Field(default=False, description="Episodes have changed since; workers compute it again.")
+    rows: list[LeaderboardRow] = Field(default=[])
+    measures: dict[str, MeasureDefinition] = Field(default={}, description="Definitions of the rows' measures.")
+    reported: list[ReportedResultView] = Field(default=[], description="What papers report; no part of the ranking.")
+    people: list[DomainRow] = Field(default=[], description="What people needed, by domain.")
+
+
+def leaderboard_view(board: BenchmarkBoard) -> Leaderboard:
+    """A board as it is shown."""
+    return Leaderboard(
+        benchmark=board.benchmark.name,
+        title=board.benchmark.title,
+        kind=board.benchmark.kind,
+        task_set=TaskSetRef.model_validate(board.task_set),
+        tasks=board.tasks,
+        as_of=board.as_of,
+        stale=board.stale,
+        rows=[_row(row, board.tasks) for row in board.rows],
+        measures={name: MeasureDefinition(title=info(name).title, text=info(name).text) for name in board.measures},
+        reported=[reported_result(row) for row in board.reported],
+        people=list(board.people),
+    )
+
+
+def _row(row: BoardRow, tasks: int) -> LeaderboardRow:
+    place = row.standing
+    return LeaderboardRow(
+        rank=place and place.rank,
+        tie_group=place and place.group,
+        best_rank=place and place.best,
+        worst_rank=place and place.worst,
+        agent=row.agent.name,
+        label=label(row),
+        params=row.agent.params,
+        mark=row.mark,
+        variant=row.run.config.get("variant"),
+        runs=[row.run.id, *row.others],
+        created_at=row.run.created_at,
+        summary=row.summary,
+        tasks=tasks - row.missing_tasks,
+        missing_tasks=row.missing_tasks,
+        by_domain=row.by.get(Dimension.DOMAIN, {}),
+        by_difficulty=row.by.get(Dimension.DIFFICULTY, {}),
+        by_level=row.by.get(Dimension.LEVEL, {}),
+        by_capability=row.by.get(Dimension.CAPABILITY, {}),
+        by_complexity=row.by.get(Dimension.COMPLEXITY, {}),
+        measures=row.means,
+        measures_by={
+            dimension.value: cells for dimension, cells in row.measures.items() if dimension is not Dimension.ALL
+        },
+        people=row.people,
+        efficiency=row.efficiency,
+    )
 
 
 @dataclass(frozen=True)
@@ -51,7 +157,7 @@ class ChartCell:
     """Result of a configuration under one key; `summary` None = no data."""
 
     summary: RunSummary | None
-    means: Means
+    means: Mapping[str, MeasureMean]
 
     def value(self, measure: str) -> ChartValue | None:
         """A rate (`RATES`) or a measure; None without a value."""
@@ -112,8 +218,8 @@ def names(session: Session) -> list[str]:
     return [row.Benchmark.name for row in benchmarks_view.benchmarks(session)]
 
 
-def cut(board: BenchmarkBoard, dimension: str, measure: str | None = None) -> BoardBreakdown:
-    """The board by a dimension, only rows with a scored episode.
+def cut(board: Leaderboard, dimension: str, measure: str | None = None) -> BoardBreakdown:
+    """The board by a dimension, rows with a scored episode only.
 
     Args:
         board: of a benchmark.
@@ -122,18 +228,18 @@ def cut(board: BenchmarkBoard, dimension: str, measure: str | None = None) -> Bo
             table has it.
     """
     rows = [row for row in board.rows if row.summary.mean_score is not None]
-    kind = CUTS[dimension]
-    keys = _keys({key for row in rows for key in row.by.get(kind, {})}, dimension)
+    keys = _keys({key for row in rows for key in row.by(dimension)}, dimension)
     series = [
-        LeaderboardSeries(row.run.id, label(row), row.mark, [_cell(row, kind, key) for key in keys]) for row in rows
+        LeaderboardSeries(row.runs[0], row.label, row.mark, [_cell(row, dimension, key) for key in keys])
+        for row in rows
     ]
-    measures = {**RATES, **{name: info(name).title for name in board.measures}}
+    measures = {**RATES, **{name: measure.title for name, measure in board.measures.items()}}
     usual = PAPERS if PAPERS in measures and dimension in {"capability", "complexity"} else "mean"
     return BoardBreakdown(dimension, keys, series, measures, measure if measure in measures else usual)
 
 
-def _cell(row: BoardRow, kind: Dimension, key: str) -> ChartCell:
-    return ChartCell(row.by.get(kind, {}).get(key), row.measures.get(kind, {}).get(key, {}))
+def _cell(row: LeaderboardRow, dimension: str, key: str) -> ChartCell:
+    return ChartCell(row.by(dimension).get(key), row.measures_by.get(dimension, {}).get(key, {}))
 
 
 def _keys(keys: set[str], dimension: str) -> list[str]:
@@ -141,22 +247,22 @@ def _keys(keys: set[str], dimension: str) -> list[str]:
     return sorted(keys) if order is None else [name for name in order if name in keys]
 
 
-def board_of(session: Session, benchmark: str, version: int | None) -> BenchmarkBoard:
+def board_of(session: Session, benchmark: str, version: int | None) -> Leaderboard:
     """The board. Raises NotFound."""
-    return leaderboard(session, benchmark, version=version)
+    return leaderboard_view(leaderboard(session, benchmark, version=version))
 
 
-def sorted_by(board: BenchmarkBoard, column: str) -> BenchmarkBoard:
-    """The board sorted by a column, highest first and rows without a value last; any other word: by rank."""
-    by: dict[str, Callable[[BoardRow], float | None]] = {
+def sorted_by(board: Leaderboard, column: str) -> list[LeaderboardRow]:
+    """The board's rows by a column, highest first and those without a value last; any other word: by rank."""
+    by: dict[str, Callable[[LeaderboardRow], float | None]] = {
         "mean": lambda row: row.summary.mean_score,
         "success": lambda row: row.summary.success_rate,
     }
 
-    def of(row: BoardRow) -> float | None:
-        measure_mean = row.means.get(column)
+    def of(row: LeaderboardRow) -> float | None:
+        measure_mean = row.measures.get(column)
         return by[column](row) if column in by else None if measure_mean is None else measure_mean.mean
 
     if column not in by and column not in board.measures:
-        return board
-    return replace(board, rows=sorted(board.rows, key=lambda row: (of(row) is None, -(of(row) or 0.0))))
+        return board.rows
+    return sorted(board.rows, key=lambda row: (of(row) is None, -(of(row) or 0.0)))

@@ -52,6 +52,7 @@ class EpisodeView(ReadModel):
     )
     flagged: bool = False
     flag_reason: str = ""
+    created_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
 
@@ -99,6 +100,7 @@ def episode_view(row: EpisodeSummary, config: Mapping[str, Any], waiting: WaitVi
         seconds={name: float(value) for name, value in row.seconds.items()},
         flagged=episode.flagged,
         flag_reason=episode.flag_reason,
+        created_at=episode.created_at,
         started_at=episode.started_at,
         ended_at=episode.ended_at,
     )

@@ -13,17 +13,10 @@ from backend.db.repositories import common_queries as repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.episode import RunState
 from backend.domain.scheduling.limits import Concurrency
+from backend.services.benchmarks.views.benchmark import TaskSetRef
 from backend.services.read_model import ReadModel
 from backend.services.runs.summary import EpisodeCounts, RunSummary
 from backend.services.runs.views.episode import EpisodeView
-
-
-class TaskSetRef(ReadModel):
-    """The version of a benchmark that a run is pinned to."""
-
-    id: UUID
-    version: int = Field(examples=[1])
-    content_hash: str = Field(description="sha256 of all tasks and assets.")
 
 
 class ConcurrencyView(ReadModel):

@@ -13,13 +13,13 @@ from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.runs import runs_view as repository
 from backend.domain.errors import NotFound
 from backend.domain.model.outcome_style import OutcomeCounts, OutcomeStyle
-from backend.domain.model.task import Difficulty
+from backend.domain.model.task import DIFFICULTIES, UNLABELLED
 from backend.domain.model.trajectory import Usage
 from backend.services.capacity.licences import shortage
 from backend.services.events.views import EventView
 from backend.services.judging.judges import JudgeCost, cost_of_run
 from backend.services.people import human_agent
-from backend.services.runs.action_description import short
+from backend.services.read_model import short
 from backend.services.runs.episodes import EpisodeSummary
 from backend.services.runs.views.episode import EpisodeView, episode_view, without_result
 from backend.services.runs.views.run import ConcurrencyView, RunView
@@ -29,8 +29,6 @@ from backend.services.scheduling.wait_reasons import concurrency_of, explain
 PAGE = 50
 EVENTS = 40
 REASONS = 12
-UNLABELLED = "unlabelled"
-DIFFICULTIES = (*Difficulty, UNLABELLED)
 TOLD = (
     "number",
     "score",

@@ -200,8 +200,8 @@ class TestDiff:
         loaded.benchmark(make_benchmark(changed, labelled, make_task("web", "d")))
         with loaded.work() as session:
             found = diff(session, "starter@1", "starter")
-        assert (found.count("added"), found.count("removed"), found.count("changed"), found.same) == (1, 1, 2, 0)
-        told = {item.change.task: (item.change.kind, item.episodes, item.evaluations) for item in found.tasks}
+        assert (found.added, found.removed, found.changed, found.same) == (1, 1, 2, 0)
+        told = {item.task: (item.kind, item.episodes, item.evaluations) for item in found.tasks}
         assert told == {
             "editor/c": ("changed", 0, 0),
             "files/a": ("changed", 1, 1),

@@ -33,7 +33,7 @@ def seats(world: World, name: str, number: int) -> None:
 
 
 def used(world: World, name: str = "Photoshop") -> int:
-    rows: list[licences.LicenceRow] = world.do(licences.list_licences)
+    rows: list[licences.LicenceView] = world.do(licences.list_licences)
     return next(row.used for row in rows if row.name == name)
 
 

@@ -10,7 +10,7 @@ from backend.domain.model.episode import EndedBy
 from backend.services.accounts.projects import default_project
 from backend.services.attempts import attempts
 from backend.services.results import failure_labels
-from backend.services.results.failure_labels import Failure, ReviewSample
+from backend.services.results.failure_labels import Failure, FailureSample
 from backend.services.scheduling import claims
 from tests.error_codes import raises_code
 from tests.factories.records import World, evaluation
@@ -49,8 +49,8 @@ def run(installation: World) -> tuple[UUID, list[UUID]]:
     return made.id, found
 
 
-def sample(installation: World, run_id: UUID, **more: Any) -> ReviewSample:
-    found: ReviewSample = installation.do(failure_labels.sample, run_id, **more)
+def sample(installation: World, run_id: UUID, **more: Any) -> FailureSample:
+    found: FailureSample = installation.do(failure_labels.sample, run_id, **more)
     return found
 
 
@@ -59,7 +59,7 @@ class TestSample:
         run_id, (_, clicks, half) = run
         found = sample(installation, run_id)
         assert found.failed == 2
-        suggested = {row.episode.id: [(one.label, one.step) for one in row.suggestions] for row in found.rows}
+        suggested = {row.episode: [(one.label, one.step) for one in row.suggested] for row in found.episodes}
         assert suggested == {clicks: [("repeated", 1)], half: [("hallucinated", 2)]}
         assert {one.label: one.count for one in found.by_rules} == {
             "repeated": 1,
@@ -72,10 +72,10 @@ class TestSample:
 
     def test_the_seed_decides(self, installation: World, run: tuple[UUID, list[UUID]]) -> None:
         run_id, _ = run
-        drawn = {sample(installation, run_id, number=1, seed=seed).rows[0].episode.id for seed in range(8)}
+        drawn = {sample(installation, run_id, number=1, seed=seed).episodes[0].episode for seed in range(8)}
         assert len(drawn) == 2
-        first = sample(installation, run_id, number=1, seed=3).rows[0].episode.id
-        assert sample(installation, run_id, number=1, seed=3).rows[0].episode.id == first
+        first = sample(installation, run_id, number=1, seed=3).episodes[0].episode
+        assert sample(installation, run_id, number=1, seed=3).episodes[0].episode == first
 
     def test_there_is_no_such_run(self, installation: World, run: tuple[UUID, list[UUID]]) -> None:
         with pytest.raises(NotFound):
@@ -92,7 +92,7 @@ class TestReview:
         (review,) = found.reviews
         assert (review.person, review.labels, review.note) == ("anna", ["planning", "repeated"], "")
         assert (review.accepted, review.rejected) == (["repeated"], [])
-        assert len(sample(installation, run_id).judged) == 1
+        assert sample(installation, run_id).judged == 1
 
     def test_several_people_are_joined_and_compared(self, installation: World, run: tuple[UUID, list[UUID]]) -> None:
         run_id, (_, clicks, half) = run
@@ -107,7 +107,7 @@ class TestReview:
         assert (agreement["grounding"].alpha, agreement["grounding"].episodes) == (1.0, 2)
         assert agreement["planning"].alpha is not None
         assert agreement["planning"].alpha < 0.5
-        rejected = {row.episode.id: row.reviews[0].rejected for row in found.rows}
+        rejected = {row.episode: row.reviews[0].rejected for row in found.episodes}
         assert rejected == {clicks: ["repeated"], half: ["hallucinated"]}
 
     def test_what_has_not_failed_has_no_reason(self, installation: World, run: tuple[UUID, list[UUID]]) -> None:

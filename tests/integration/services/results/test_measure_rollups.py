@@ -60,7 +60,7 @@ class TestRecompute:
             measures = {"CR": 1 / 3} | ({} if lc is None else {"LC": lc})
             finish(installation, claim, verdict(claim.task, [1, None], 0.0, measures))
         found = means(installation, run)
-        assert found["LC"] == MeasureMean(0.75, found["LC"].interval, 2, 2, 1)
+        assert found["LC"] == MeasureMean(mean=0.75, interval=found["LC"].interval, n=2, tasks=2, undefined_tasks=1)
         assert found["CR"].undefined_tasks == 0
         assert found["CR"].mean == pytest.approx(1 / 3)
 

@@ -8,9 +8,9 @@ from sqlalchemy import text
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import EndedBy
 from backend.services.attempts import attempts
-from backend.services.benchmarks.views import benchmarks
 from backend.services.runs.views import run_page
 from backend.services.runs.views.episode_page import episode_page, phases_of
+from backend.services.runs.views.task_history import task_history
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
@@ -73,9 +73,9 @@ class TestHistoryOfATask:
         ready.begin(claim)
         for index in range(3):
             ready.step(claim, index)
-        (past,) = ready.do(benchmarks.task_page, claim.task_id).history
-        assert past.steps == 3
+        (past,) = ready.do(task_history, claim.task_id).episodes
+        assert past.episode.steps == 3
         ready.do(attempts.enter_evaluating, claim.fence, EndedBy.DONE, {})
         ready.score_only(claim)
-        (past,) = ready.do(benchmarks.task_page, claim.task_id).history
-        assert past.steps == 3
+        (past,) = ready.do(task_history, claim.task_id).episodes
+        assert past.episode.steps == 3

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import func, select, update
@@ -10,9 +11,9 @@ from backend.db.models import Episode, Run, Task, Worker
 from backend.db.repositories.attempts.reevaluations import COMES_BACK
 from backend.domain.scheduling.requirements import Requirements
 from backend.services.attempts import reevaluation
-from backend.services.benchmarks.views import benchmarks
+from backend.services.benchmarks.views.benchmark_page import benchmark_page
 from backend.services.capacity.run_request import RunRequest
-from backend.services.capacity.views.capabilities import abilities
+from backend.services.capacity.views.capabilities import LOCAL, abilities
 from backend.services.runs import runs
 from backend.services.runs.forecast import forecast
 from backend.services.runs.views import home
@@ -203,10 +204,9 @@ class TestPages:
     def test_a_benchmark_counts_them(self, mixed: World) -> None:
         mixed.worker(capabilities=unfenced())
         with mixed.work() as session:
-            task_set_id = session.scalars(select(Task.task_set_id)).first()
-            assert task_set_id is not None
-            health = benchmarks._health(session, task_set_id, abilities(session))
-        assert health.not_runnable == [(WHY_NOT, len(FUNCTIONS))]
+            why_not = partial(abilities(session).why_not, LOCAL)
+            page = benchmark_page(session, "starter", None, {}, None, why_not=why_not)
+        assert page.health.not_runnable == [(WHY_NOT, len(FUNCTIONS))]
 
 
 class TestNeedsOf:

@@ -303,11 +303,11 @@ class TestSetRules:
     def test_holds_from_the_next_claim_on(self, queued: World) -> None:
         worker, _ = queued.worker(slots=9), queued.submit()
         row = queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 3}})
-        assert row.rules.quota == {"local": 3}
+        assert row.quota == {"local": 3}
         assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 3
         (row,) = queued.do(scheduling_settings.list_projects)
-        assert (row.name, row.in_use, row.rules.weight) == ("default", {"local": 3}, 1.0)
-        assert queued.do(scheduling_settings.set_rules, "default", {"weight": 2.0}).rules.quota == {"local": 3}
+        assert (row.name, row.in_use, row.weight) == ("default", {"local": 3}, 1.0)
+        assert queued.do(scheduling_settings.set_rules, "default", {"weight": 2.0}).quota == {"local": 3}
 
     def test_refuses_what_makes_no_sense(self, queued: World) -> None:
         queued.worker()
@@ -321,7 +321,7 @@ class TestSetRules:
         rules = {"quota": {"all": 9, "k8s": 8, "qemu": 1}, "reserved": {"local": 1}}
         with queued.work() as session:
             queued.who(session)
-        assert queued.do(scheduling_settings.set_rules, "default", rules).rules.quota == rules["quota"]
+        assert queued.do(scheduling_settings.set_rules, "default", rules).quota == rules["quota"]
         with raises_code(Invalid, "invalid_request", path="quota.vnc", mentions="all, k8s, local, qemu"):
             queued.do(scheduling_settings.set_rules, "default", {"quota": {"vnc": 1}})
         worker = queued.worker(capabilities=capabilities(vnc={"ok": False, "reason": "", "programs": []}))

@@ -224,9 +224,11 @@ class TestBoard:
         for name in ("Ada", "Grace", "Hedy"):
             judge_all(installation, pairwise_preferences.EXPERT, name)
         board = installation.do(pairwise_preferences.board, NAME)
-        assert (board.choices, board.people, board.tasks, board.groups) == (9, 3, 1, 1)
+        assert (board.comparisons, board.people, board.tasks, board.groups) == (9, 3, 1, 1)
         assert next(row.name for row in board.contestants) == pairwise_preferences.EXPERT
-        assert all(row.beside_expert is not None and row.beside_expert < 0.5 for row in board.contestants[1:])
+        assert all(
+            row.preferred_over_expert is not None and row.preferred_over_expert < 0.5 for row in board.contestants[1:]
+        )
         assert any("Never beaten nor equalled: human expert" in words for words in board.warnings)
 
     def test_groups_that_nothing_connects_are_told(self, installation: World) -> None:
@@ -248,14 +250,14 @@ class TestBoard:
         installation.do(pairwise_preferences.choose, one, two, Preference.LEFT, actor)
         installation.do(pairwise_preferences.choose, one, other, Preference.RIGHT, actor)
         board = installation.do(pairwise_preferences.board, NAME)
-        assert (board.choices, board.left_share and board.left_share[0]) == (1, 0.0)
+        assert (board.comparisons, board.left_share) == (1, 0.0)
         assert "1 more choice between works of one contestant" in board.warnings[0]
-        assert [(row.rating.wins, row.rating.losses) for row in board.contestants if row.rating] == [(1, 0), (0, 1)]
+        assert [(row.wins, row.losses) for row in board.contestants if row.interval] == [(1, 0), (0, 1)]
 
     def test_without_choices_contestants_have_no_rating(self, installation: World) -> None:
         handed_in(installation, "noop", expert=True)
         board = installation.do(pairwise_preferences.board, NAME)
-        assert [row.rating for row in board.contestants] == [None, None]
+        assert [row.points for row in board.contestants] == [None, None]
         assert board.left_share is None
 
     def test_an_imported_experts_work_is_there_once(self, installation: World) -> None:

@@ -11,7 +11,7 @@ from backend.domain.model.score import Evaluation, PartResult
 from backend.domain.model.task import PartKind
 from backend.services.attempts import attempts
 from backend.services.results import leaderboards
-from backend.services.results.checkpoint_analyses import Analyses, analyses
+from backend.services.results.checkpoint_analyses import AnalysesView, analyses
 from backend.services.scheduling import claims
 from tests.error_codes import raises_code
 from tests.factories.records import World, capabilities
@@ -53,15 +53,15 @@ def measured(installation: World) -> tuple[World, UUID, UUID]:
 class TestService:
     def test_one_run(self, measured: tuple[World, UUID, UUID]) -> None:
         world, en, _ = measured
-        found: Analyses = world.do(analyses, NAME, [en])
+        found: AnalysesView = world.do(analyses, NAME, [en])
         (run,) = found.runs
         assert run.s_int is not None
         assert run.s_final is not None
         assert (run.s_int.value, run.s_int.tasks) == (0.75, 2)
-        assert run.pooled == pytest.approx((3 + 1) / (3 + 2))
+        assert run.s_int_pooled == pytest.approx((3 + 1) / (3 + 2))
         assert run.s_final.value == pytest.approx(2 / 3)
         assert run.s_final.tasks == 3
-        assert [(gap.key, gap.value) for gap in run.by_level] == [("L1", 0.0), ("L2", 0.5)]
+        assert [(gap.key, gap.difference) for gap in run.by_level] == [("L1", 0.0), ("L2", 0.5)]
         assert {gap.key for gap in run.by_persona} == {"IT Administrator", "Accountant"}
         assert [(gap.key, gap.tasks) for gap in run.by_apps] == [("1", 1), ("2", 1)]
         assert [gap.level for gap in run.steps] == ["L1", "L2", "L4"]
@@ -70,10 +70,10 @@ class TestService:
     def test_both_languages(self, measured: tuple[World, UUID, UUID]) -> None:
         world, en, cn = measured
         (pair,) = world.do(analyses, NAME).languages
-        assert (pair.en, pair.cn) == (en, cn)
+        assert (pair.run_en, pair.run_cn) == (en, cn)
         (level,) = pair.levels
         assert (level.level, level.tasks) == ("L1", 1)
-        assert level.differences == (pytest.approx(-2 / 3), -1.0)
+        assert (level.s_int_difference, level.s_final_difference) == (pytest.approx(-2 / 3), -1.0)
 
     def test_a_foreign_run_and_a_foreign_form_are_refused(self, measured: tuple[World, UUID, UUID]) -> None:
         world, _, _ = measured

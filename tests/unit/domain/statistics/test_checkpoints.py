@@ -58,10 +58,10 @@ class TestGaps:
         assert gaps(ROWS, lambda one: one.level) == [
             Gap("L1", 1.0, 1.0, 1), Gap("L2", 0.5, 0.0, 1), Gap("L3", 0.25, 0.0, 1),
         ]  # fmt: skip
-        assert [gap.value for gap in gaps(ROWS, lambda one: one.level)] == [0.0, 0.5, 0.25]
+        assert [gap.difference for gap in gaps(ROWS, lambda one: one.level)] == [0.0, 0.5, 0.25]
 
     def test_by_persona_and_applications(self) -> None:
-        assert [(gap.key, gap.value, gap.tasks) for gap in gaps(ROWS, lambda one: one.persona)] == [
+        assert [(gap.key, gap.difference, gap.tasks) for gap in gaps(ROWS, lambda one: one.persona)] == [
             ("Accountant", 0.25, 1), ("Designer", 0.25, 2),
         ]  # fmt: skip
         assert [gap.key for gap in gaps(ROWS, lambda one: str(one.apps))] == ["1", "2", "3"]
@@ -73,17 +73,17 @@ class TestGaps:
     @given(st.lists(st.tuples(st.sampled_from("abc"), st.floats(0, 1), st.sampled_from([0.0, 1.0])), max_size=20))
     def test_a_difference_lies_between_minus_one_and_one(self, values: list[tuple[str, float, float]]) -> None:
         rows = [row(task, "L1", s_int, s_final) for task, s_int, s_final in values]
-        assert all(-1.0 <= gap.value <= 1.0 for gap in gaps(rows, lambda one: one.level))
+        assert all(-1.0 <= gap.difference <= 1.0 for gap in gaps(rows, lambda one: one.level))
 
 
 class TestSteps:
     def test_failed_minus_solved(self) -> None:
         rows = [row("a", "L1", 1, 1.0, steps=4), row("b", "L1", 0, 0.0, steps=14), row("c", "L1", 0, 0.0, steps=16)]
         (gap,) = step_gaps(rows)
-        assert (gap.solved, gap.failed, gap.value, gap.episodes) == (4.0, 15.0, 11.0, 3)
+        assert (gap.solved, gap.failed, gap.difference, gap.episodes) == (4.0, 15.0, 11.0, 3)
 
     def test_without_a_solved_episode_there_is_no_gap(self) -> None:
-        assert [gap.value for gap in step_gaps(ROWS)] == [None] * 4
+        assert [gap.difference for gap in step_gaps(ROWS)] == [None] * 4
 
 
 class TestLanguages:

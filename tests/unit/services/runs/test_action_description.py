@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from backend.services.runs.action_description import action_words, pointer_path, short
+from backend.services.read_model import short
+from backend.services.runs.action_description import action_words, pointer_path
 
 
 class TestActionWords:

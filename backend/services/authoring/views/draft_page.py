@@ -7,19 +7,14 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, TaskDraft
 from backend.db.repositories.authoring import drafts as repository
-from backend.db.repositories.pagination import CursorPage
-from backend.domain.drafts.checks import ContentCheck
-from backend.domain.drafts.content import DraftContent, missing
+from backend.domain.drafts.content import DraftContent
 from backend.domain.drafts.states import NEEDED, REASON_WORDS, DraftState, RejectionReason
 from backend.domain.model.episode import RunState
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.registry import PluginKind
-from backend.services.authoring import draft_checks, draft_forms, draft_recordings, draft_reviews, drafts
+from backend.services.authoring import draft_forms, draft_reviews, drafts
 from backend.services.authoring.draft_forms import CheckRow, Plugin, SolutionRow
-from backend.services.authoring.draft_recordings import RecordingView as Recording
-from backend.services.authoring.draft_reviews import ReviewNote
-from backend.services.authoring.draft_trials import DraftTrialResult, latest_trial
-from backend.services.authoring.drafts import DraftChange
+from backend.services.authoring.views.draft import DraftDetail, DraftView, draft_detail, draft_views
 
 STATE_WORDS: Mapping[str, str] = {
     DraftState.DRAFT: "draft",
@@ -35,8 +30,8 @@ ENDED = frozenset({RunState.COMPLETED, RunState.CANCELLED})
 class DraftList:
     """The list page. `waiting`: approved, unpublished drafts by benchmark."""
 
-    page: CursorPage[TaskDraft]
-    authors: Mapping[str, str]
+    rows: list[DraftView]
+    next: str | None
     counts: Mapping[str, int]
     waiting: Mapping[str, int]
 
@@ -46,26 +41,18 @@ class DraftPage:
     """One draft.
 
     Attributes:
-        lacks: what is missing for a trial.
-        stops: whether a check found something that must not be tried.
-        streams: its running runs, whose events update the page.
-        refusal: why the viewer may not review it; empty if they may.
-        needed: number of missing approvals.
+        stops: a check found what must not be tried.
+        streams: runs of it that are under way, whose events bring the page up to date.
+        refusal: why this person may not review it; empty if they may.
+        needed: approvals that are still needed.
     """
 
-    row: TaskDraft
+    draft: DraftDetail
     content: DraftContent
-    author: str
-    lacks: Sequence[str]
-    checks: Sequence[ContentCheck]
     stops: bool
-    tried: DraftTrialResult | None
     streams: Sequence[str]
-    reviews: Sequence[ReviewNote]
     refusal: str
     needed: int
-    versions: Sequence[DraftChange]
-    recordings: Sequence[Recording]
     steps: Sequence[Plugin]
     metrics: Sequence[CheckRow]
     solution: Sequence[SolutionRow]
@@ -81,10 +68,9 @@ def draft_list(  # noqa: PLR0913 - one keyword per thing to ask by
     page = drafts.list_drafts(
         session, project, states=[state] if state else [], words=words, benchmark=benchmark, cursor=cursor
     )
-    names = repository.names(session, {row.author_id for row in page.items})
     return DraftList(
-        page=page,
-        authors={str(key): name for key, name in names.items()},
+        rows=draft_views(session, page.items),
+        next=page.next,
         counts=repository.counts(session, project.id),
         waiting=repository.waiting(session, project.id),
     )
@@ -93,26 +79,16 @@ def draft_list(  # noqa: PLR0913 - one keyword per thing to ask by
 def draft_page(
     session: Session, row: TaskDraft, actor: Actor, store: ArtifactStore, content: DraftContent | None = None
 ) -> DraftPage:
-    """One draft as seen by `actor`. `content`: submitted, rejected content to show again."""
-    current = drafts.content_of(session, row)
-    shown = content or current
-    checks = draft_checks.checks_of(session, row, current)
-    trial = latest_trial(session, row)
-    recordings = draft_recordings.list_recordings(session, row, store)
+    """One draft as `actor` sees it. `content`: what was typed and not kept, to show it again."""
+    draft = draft_detail(session, row, store)
+    shown = content or drafts.content_of(session, row)
     return DraftPage(
-        row=row,
+        draft=draft,
         content=shown,
-        author=repository.names(session, {row.author_id})[row.author_id],
-        lacks=missing(current),
-        checks=checks,
-        stops=any(check.stops for check in checks),
-        tried=trial,
-        streams=_streams(trial, recordings),
-        reviews=draft_reviews.review_notes(session, row),
+        stops=any(check.blocking for check in draft.checks),
+        streams=_streams(draft),
         refusal=draft_reviews.may_review(session, row, actor),
         needed=max(0, NEEDED - row.approvals),
-        versions=drafts.history(session, row),
-        recordings=recordings,
         steps=draft_forms.step_rows(shown),
         metrics=draft_forms.check_rows(shown),
         solution=draft_forms.solution_rows(shown),
@@ -125,9 +101,10 @@ def draft_page(
 _NAMED = (PluginKind.SETUP, PluginKind.GETTER, PluginKind.METRIC)
 
 
-def _streams(trial: DraftTrialResult | None, recordings: Sequence[Recording]) -> list[str]:
+def _streams(draft: DraftDetail) -> list[str]:
     """Ids of runs that have not ended."""
-    going = [view.run for view in recordings if view.run.state not in ENDED]
-    if trial is not None:
-        going += [run for run in trial.runs.values() if run.state not in ENDED]
-    return [str(run.id) for run in going[:MOST_STREAMS]]
+    going = [recording.run for recording in draft.recordings if recording.run_state not in ENDED]
+    if draft.trial is not None:
+        states = draft.trial.run_states
+        going += [run for agent, run in draft.trial.runs.items() if states[agent] not in ENDED]
+    return list(map(str, going[:MOST_STREAMS]))

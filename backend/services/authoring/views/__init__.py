@@ -1,0 +1,1 @@
+"""Drafts of tasks as they are shown."""

@@ -1,0 +1,193 @@
+"""Pages about benchmarks: what is in one, and is it sound?"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models import Task
+from backend.db.repositories.benchmarks import benchmarks_view as repository
+from backend.db.repositories.common_queries import AnyRow
+from backend.domain.errors import NotFound
+from backend.domain.model.task import DIFFICULTIES, UNLABELLED
+from backend.services.benchmarks.task_validation import Validation, is_sound
+from backend.services.benchmarks.views.benchmark import (
+    BenchmarkDetail,
+    BenchmarkView,
+    ReportedResults,
+    TaskSetRef,
+    benchmark_detail,
+    benchmark_view,
+    by_source,
+    reported_results,
+)
+from backend.services.benchmarks.views.task import TaskView, results_of, task_view, validations_of
+
+PAGE = 100
+WhyNot = Callable[[Task], str]
+"""Why a task cannot run here; empty if it can."""
+
+
+@dataclass(frozen=True)
+class TaskCounts:
+    """Tasks by domain and difficulty."""
+
+    domains: list[str]
+    difficulties: list[str]
+    cells: Mapping[tuple[str, str], int]
+
+    @property
+    def total(self) -> int:
+        """All tasks."""
+        return sum(self.cells.values())
+
+    def of_domain(self, domain: str) -> int:
+        """Tasks of a domain."""
+        return sum(count for (each, _), count in self.cells.items() if each == domain)
+
+    def of_difficulty(self, difficulty: str) -> int:
+        """Tasks of a difficulty."""
+        return sum(count for (_, each), count in self.cells.items() if each == difficulty)
+
+
+def task_counts(rows: Sequence[AnyRow]) -> TaskCounts:
+    """From (domain, difficulty, n)."""
+    cells = {(row.domain, row.difficulty or UNLABELLED): row.n for row in rows}
+    present = {difficulty for _, difficulty in cells}
+    names = [str(difficulty) for difficulty in DIFFICULTIES if difficulty in present]
+    return TaskCounts(sorted({domain for domain, _ in cells}), names, cells)
+
+
+@dataclass(frozen=True)
+class BenchmarkRow:
+    """One benchmark in the list; `counted` as its tasks are labelled now."""
+
+    benchmark: BenchmarkView
+    counted: TaskCounts
+    runs: int
+
+
+def benchmark_list(session: Session) -> list[BenchmarkRow]:
+    """Every benchmark at its newest version."""
+    return [
+        BenchmarkRow(
+            benchmark=benchmark_view(row.Benchmark, row.TaskSet, row.versions),
+            counted=task_counts(repository.counts(session, row.TaskSet.id) if row.TaskSet else []),
+            runs=row.runs,
+        )
+        for row in repository.benchmarks(session)
+    ]
+
+
+@dataclass(frozen=True)
+class TaskRow:
+    """One task in a list, with what became of it in runs that count."""
+
+    task: TaskView
+    validation: Validation
+    why_not: str
+    scored: int
+    solved: int
+    lost: int
+
+
+@dataclass(frozen=True)
+class TaskSetHealth:
+    """State of a task set's tasks."""
+
+    sound: int
+    unsound: int
+    unvalidated: int
+    quarantined: int
+    not_runnable: list[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class VersionRow:
+    """One task set of a benchmark."""
+
+    task_set: TaskSetRef
+    tasks: int
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class BenchmarkPage:
+    """Everything on a benchmark's page."""
+
+    benchmark: BenchmarkDetail
+    task_set: TaskSetRef
+    created_at: datetime
+    counted: TaskCounts
+    health: TaskSetHealth
+    tasks: list[TaskRow]
+    next: tuple[str, str] | None
+    versions: list[VersionRow]
+    reported: ReportedResults
+
+
+def benchmark_page(  # noqa: PLR0913 - which one, and which of its tasks
+    session: Session,
+    name: str,
+    version: int | None,
+    filters: dict[str, str],
+    after: tuple[str, str] | None,
+    *,
+    why_not: WhyNot,
+) -> BenchmarkPage:
+    """One benchmark; `why_not` says why a task cannot run here. Raises NotFound."""
+    row = repository.task_set(session, name, version)
+    if row is None:
+        raise NotFound(
+            f"there is no benchmark {name!r}" + (f" version {version}" if version else ""), code="benchmark_not_found"
+        )
+    rows = repository.tasks(session, row.TaskSet.id, filters, after, PAGE + 1)
+    versions = repository.versions(session, row.Benchmark.id)
+    last = rows[PAGE - 1].Task if len(rows) > PAGE else None
+    return BenchmarkPage(
+        benchmark=benchmark_detail(session, row.Benchmark, row.TaskSet, len(versions)),
+        task_set=TaskSetRef.model_validate(row.TaskSet),
+        created_at=row.TaskSet.created_at,
+        counted=task_counts(repository.counts(session, row.TaskSet.id)),
+        health=_health(session, row.TaskSet.id, why_not),
+        tasks=task_rows(session, name, rows[:PAGE], why_not),
+        next=(last.domain, last.name) if last else None,
+        versions=[
+            VersionRow(TaskSetRef.model_validate(item.TaskSet), item.tasks, item.TaskSet.created_at)
+            for item in versions
+        ],
+        reported=by_source(reported_results(session, name)),
+    )
+
+
+def _health(session: Session, task_set_id: UUID, why_not: WhyNot) -> TaskSetHealth:
+    rows = repository.task_facts(session, task_set_id)
+    results = results_of(session, rows)
+    states = Counter(is_sound(row, results[row.id]) for row in rows)
+    blocked = Counter(why for row in rows if (why := why_not(row)))
+    return TaskSetHealth(
+        sound=states[True],
+        unsound=states[False],
+        unvalidated=states[None],
+        quarantined=repository.quarantined(session, task_set_id),
+        not_runnable=blocked.most_common(),
+    )
+
+
+def task_rows(session: Session, benchmark: str, rows: Sequence[AnyRow], why_not: WhyNot) -> list[TaskRow]:
+    """Rows of `repositories.benchmarks.benchmarks_view.tasks`."""
+    validations = validations_of(session, [row.Task for row in rows])
+    return [
+        TaskRow(
+            task=task_view(row.Task, benchmark, row.quarantined or ""),
+            validation=validations[row.Task.id],
+            why_not=why_not(row.Task),
+            scored=row.scored or 0,
+            solved=row.solved or 0,
+            lost=row.lost or 0,
+        )
+        for row in rows
+    ]
