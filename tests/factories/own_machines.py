@@ -66,10 +66,10 @@ def machine_of(opened: OpenDesktop) -> psutil.Process:
 def held(data: Path) -> Held:
     """What is held now. Args: data: the data folder in which the machines write."""
     below = psutil.Process().children(recursive=True)
-    keepers = [each for each in below if "worker.qemu.supervisor" in each.cmdline()]
+    supervisors = [each for each in below if "worker.qemu.supervisor" in each.cmdline()]
     return Held(
-        processes=len(machines()) + len(keepers),
-        descriptors=sum(each.num_fds() for each in (psutil.Process(), *keepers)),
+        processes=len(machines()) + len(supervisors),
+        descriptors=sum(each.num_fds() for each in (psutil.Process(), *supervisors)),
         folders=tuple(sorted(base_folder().glob("*/*"))),
         overlays=tuple(sorted((data / "machines").glob("**/*"))),
     )
@@ -78,5 +78,5 @@ def held(data: Path) -> Held:
 def own_memory() -> int:
     """Bytes that this process and the supervisors below it have for themselves."""
     below = psutil.Process().children(recursive=True)
-    keepers = [each for each in below if "worker.qemu.supervisor" in each.cmdline()]
-    return sum(int(each.memory_full_info().uss) for each in (psutil.Process(), *keepers))
+    supervisors = [each for each in below if "worker.qemu.supervisor" in each.cmdline()]
+    return sum(int(each.memory_full_info().uss) for each in (psutil.Process(), *supervisors))

@@ -56,17 +56,17 @@ def prefixes(folder: Path, times: int) -> list[Figure]:
     """The sandbox with a prefix and without, in turn, so that other work on the machine meets both alike."""
     say("sandboxes with and without a prefix")
     (folder / "site").mkdir()
-    keeper = DesktopSupervisorClient(
+    supervisor = DesktopSupervisorClient(
         DesktopSupervisorOptions(cache=folder / "cache", server=STANDIN, site=folder / "site")
     )
     try:
-        resets = {system: sandbox(keeper, system) for system in ("linux", "windows")}
+        resets = {system: sandbox(supervisor, system) for system in ("linux", "windows")}
         durations: dict[str, list[float]] = {system: [] for system in resets}
         for _ in range(times):
             for system, reset in resets.items():
                 durations[system].append(reset() * 1000)
     finally:
-        keeper.close()
+        supervisor.close()
     plain = percentile(durations["linux"], 0.5)
     more = [value - plain for value in durations["windows"]]
     return [
@@ -76,18 +76,18 @@ def prefixes(folder: Path, times: int) -> list[Figure]:
     ]
 
 
-def sandbox(keeper: DesktopSupervisorClient, system: str) -> Callable[[], float]:
+def sandbox(supervisor: DesktopSupervisorClient, system: str) -> Callable[[], float]:
     """A reset of a sandbox, in seconds; the first one there is made now."""
 
     def spawn() -> DesktopHandle:
-        return keeper.spawn(secret="s", screen=(800, 600), limits=SMALL, timeout=60, os=system, command=INSIDE)
+        return supervisor.spawn(secret="s", screen=(800, 600), limits=SMALL, timeout=60, os=system, command=INSIDE)
 
     current = spawn()
 
     def reset() -> float:
         nonlocal current
         start = time.monotonic()
-        keeper.destroy(current)
+        supervisor.destroy(current)
         current = spawn()
         return time.monotonic() - start
 

@@ -23,11 +23,11 @@ SENTENCE = f"no process, desktop or folder of one is left {GRACE:g} s after its 
 
 
 class WatchedStack(Protocol):
-    """The part of a stack that is looked at. `keepers`: names of all that there were."""
+    """The part of a stack that is looked at. `desktop_supervisors`: names of all that there were."""
 
     folder: Path
     tmp: Path
-    keepers: set[str]
+    desktop_supervisors: set[str]
 
     def pid(self, name: str) -> int | None:
         """Process id of a worker."""
@@ -53,18 +53,20 @@ class LeftoverWatch:
 def _orphans(stack: WatchedStack, facts: Facts, moment: float) -> list[tuple[str, str]]:
     family = processes.below(os.getpid(), moment)
     known = {os.getpid(), *(each.pid for each in family)}
-    note_keepers(stack)
+    note_desktop_supervisors(stack)
     findings = [
         (f"stranger {each.pid}", f"{each}, which is nobody's child")
-        for each in processes.strangers(stack.folder, stack.keepers, known, moment)
+        for each in processes.strangers(stack.folder, stack.desktop_supervisors, known, moment)
     ]
     findings += _desktops(stack, facts, processes.desktops(family), moment)
     return [*findings, *_of_dead_workers(stack, family), *stack.orphans(facts).items()]
 
 
-def note_keepers(stack: WatchedStack) -> None:
-    """Remembers the names that keepers had: a desktop that outlives its keeper is known by nothing else."""
-    stack.keepers |= {path.name.removeprefix("keeper-") for path in stack.tmp.glob("deskarena-keepers-*/keeper-*")}
+def note_desktop_supervisors(stack: WatchedStack) -> None:
+    """Remembers the names that desktop supervisors had: a desktop that outlives its own is known by nothing else."""
+    stack.desktop_supervisors |= {
+        path.name.removeprefix("supervisor-") for path in stack.tmp.glob("deskarena-supervisors-*/supervisor-*")
+    }
 
 
 def _desktops(
@@ -78,8 +80,8 @@ def _desktops(
     for name, age in there.items():
         if needed is None or moment - age < needed:
             yield f"desktop {name}", f"the desktop {name}, {age:.0f} s old, which no lease can need any more"
-    for folder in stack.tmp.glob("deskarena-keepers-*/keeper-*/d[0-9]*"):
-        if f"{folder.parent.name.removeprefix('keeper-')}:{folder.name}" not in there:
+    for folder in stack.tmp.glob("deskarena-supervisors-*/supervisor-*/d[0-9]*"):
+        if f"{folder.parent.name.removeprefix('supervisor-')}:{folder.name}" not in there:
             yield f"folder {folder}", f"the folder {folder} without its desktop"
 
 
@@ -125,10 +127,10 @@ def at_rest(stack: ChaosStack, facts: Facts) -> list[str]:
     findings += [f"desktop {name}" for name in sorted(processes.desktops(family))]
     findings += [f"an evaluator: {each}" for each in family if "worker.evaluation.child" in each.words]
     findings += [f"the folder {path}" for path in stack.tmp.glob("deskarena-evidence-*")]
-    keepers = list(stack.tmp.glob("deskarena-keepers-*/keeper-*"))
-    findings += [f"the folder of a dead keeper {path}" for path in keepers[len(WORKERS) :]]
+    supervisors = list(stack.tmp.glob("deskarena-supervisors-*/supervisor-*"))
+    findings += [f"the folder of a dead desktop supervisor {path}" for path in supervisors[len(WORKERS) :]]
     findings += stack.at_rest()
-    findings += [f"a desktop's folder {path}" for keeper in keepers for path in keeper.glob("d[0-9]*")]
+    findings += [f"a desktop's folder {path}" for supervisor in supervisors for path in supervisor.glob("d[0-9]*")]
     return findings
 
 
@@ -136,7 +138,9 @@ def after_the_end(stack: ChaosStack) -> list[str]:
     """What is left of a stack that was stopped, in words."""
     moment = time.time()
     known = {os.getpid()}
-    findings = [f"process {each}" for each in processes.strangers(stack.folder, stack.keepers, known, moment)]
+    findings = [
+        f"process {each}" for each in processes.strangers(stack.folder, stack.desktop_supervisors, known, moment)
+    ]
     findings += [
         f"mount {line}" for line in Path("/proc/self/mounts").read_text().splitlines() if str(stack.folder) in line
     ]

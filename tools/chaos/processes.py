@@ -9,7 +9,7 @@ import psutil
 
 from worker.desktop_supervisor.folders import TITLE
 
-KEEPER = "worker.desktop_supervisor"
+DESKTOP_SUPERVISOR = "worker.desktop_supervisor"
 EVALUATORS = ("worker.evaluation.child", "worker/evaluation/child", "deskarena-evidence-")
 X_SERVER = "Xvfb"
 
@@ -60,7 +60,7 @@ def is_desktop(process: ProcessInfo) -> bool:
 
 
 def desktops(processes: list[ProcessInfo]) -> dict[str, float]:
-    """The desktops among these, by keeper and name, with the seconds since each was made."""
+    """The desktops among these, by desktop supervisor and name, with the seconds since each was made."""
     ages: dict[str, float] = {}
     for each in processes:
         if is_desktop(each):
@@ -69,13 +69,13 @@ def desktops(processes: list[ProcessInfo]) -> dict[str, float]:
     return ages
 
 
-def strangers(folder: Path, keepers: Collection[str], family: set[int], moment: float) -> list[ProcessInfo]:
+def strangers(folder: Path, supervisors: Collection[str], family: set[int], moment: float) -> list[ProcessInfo]:
     """Processes that have to do with the folder and do not descend from us.
 
-    They are known by their words or their environment; desktops, which have neither, by the name of their keeper.
+    They are known by their words or their environment; desktops, which have neither, by their supervisor's name.
     """
     mark, matches = str(folder), []
-    titles = tuple(f"{TITLE}:{keeper}:" for keeper in keepers)
+    titles = tuple(f"{TITLE}:{supervisor}:" for supervisor in supervisors)
     for process in psutil.process_iter():
         if process.pid in family:
             continue

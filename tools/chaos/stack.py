@@ -56,7 +56,7 @@ class ChaosStack:
         self.folder = Path(tempfile.mkdtemp(prefix="chaos-", dir="/tmp"))
         self.tmp, self.data = self.folder / "tmp", self.folder / "data"
         self.tmp.mkdir(mode=0o711)
-        self.keepers: set[str] = set()
+        self.desktop_supervisors: set[str] = set()
         self.data.mkdir(mode=0o700)
         self.own_disk = _mounted(self.data)
         self.own_names = os.geteuid() == 0

@@ -24,11 +24,11 @@ def main() -> int:
         groups=options["groups"],
     )
     try:
-        keeper = DesktopSupervisor(connection, config, int(sys.argv[2]))
+        supervisor = DesktopSupervisor(connection, config, int(sys.argv[2]))
     except (OSError, ValueError, RuntimeError) as error:
         protocol.send(connection, {"event": "failed", "error": f"{type(error).__name__}: {error}"})
         return 1
-    keeper.run()
+    supervisor.run()
     return 0
 
 

@@ -153,7 +153,7 @@ class DesktopSupervisorClient:
                 cwd="/",
                 start_new_session=True,
             )
-        self._conversation = RpcConnection(ours, self, name="keeper")
+        self._conversation = RpcConnection(ours, self, name="supervisor")
         self._conversation.begin()
         self.about = self._wait_started()
 

@@ -23,12 +23,12 @@ def base_folder() -> Path:
     Raises:
         PermissionError: A folder of that name belongs to somebody else.
     """
-    return private_folder("deskarena-keepers")
+    return private_folder("deskarena-supervisors")
 
 
-def title(keeper: str, desktop: str) -> str:
+def title(supervisor: str, desktop: str) -> str:
     """argv[0] of a desktop's bubblewrap processes, by which they can be found."""
-    return f"{TITLE}:{keeper}:{desktop}"
+    return f"{TITLE}:{supervisor}:{desktop}"
 
 
 class DesktopSupervisorDir:
@@ -42,7 +42,7 @@ class DesktopSupervisorDir:
         while self._handle is None:
             # Another supervisor that ends may remove the empty base folder, or one that starts may sweep ours before it
             # is locked: try again.
-            self.path = base_folder() / f"keeper-{self.name}"
+            self.path = base_folder() / f"supervisor-{self.name}"
             try:
                 self.path.mkdir(mode=0o700)
             except FileNotFoundError:
@@ -63,9 +63,9 @@ class DesktopSupervisorDir:
             self.path.parent.rmdir()
 
 
-def processes_of(keeper: str, desktop: str = "") -> list[int]:
+def processes_of(supervisor: str, desktop: str = "") -> list[int]:
     """Host process ids of the bubblewrap processes of a supervisor's desktops, or of one of them."""
-    prefix = f"{TITLE}:{keeper}:{desktop}"
+    prefix = f"{TITLE}:{supervisor}:{desktop}"
     pids = []
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -97,7 +97,7 @@ def sweep(base: Path, timeout: float = 5.0) -> int:
     Several may sweep in parallel: each takes the dead supervisor's lock first.
     """
     swept = 0
-    for folder in base.glob("keeper-*"):
+    for folder in base.glob("supervisor-*"):
         handle = lock(folder)
         if handle is not None:
             try:
@@ -109,11 +109,11 @@ def sweep(base: Path, timeout: float = 5.0) -> int:
 
 
 def _sweep_one(folder: Path, timeout: float) -> None:
-    keeper = folder.name.removeprefix("keeper-")
+    supervisor = folder.name.removeprefix("supervisor-")
     notes = folder / "groups"
     groups = [Path(line) for line in notes.read_text().splitlines()] if notes.exists() else []
     deadline = time.monotonic() + timeout
-    while left := _left_behind(keeper, groups):
+    while left := _left_behind(supervisor, groups):
         kill(left)
         if time.monotonic() > deadline:
             raise TimeoutError(f"processes {left} of a dead desktop supervisor do not end")
@@ -123,8 +123,8 @@ def _sweep_one(folder: Path, timeout: float) -> None:
     shutil.rmtree(folder)
 
 
-def _left_behind(keeper: str, groups: list[Path]) -> list[int]:
-    pids = set(processes_of(keeper))
+def _left_behind(supervisor: str, groups: list[Path]) -> list[int]:
+    pids = set(processes_of(supervisor))
     for group in groups:
         pids.update(members(group))
     return sorted(pids)

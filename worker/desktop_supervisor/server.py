@@ -103,7 +103,7 @@ class DesktopSupervisor:
 
     def run(self) -> None:
         """Serves until the worker is gone or requests the stop, then ends every desktop."""
-        about = {"keeper": self._folder.name, "swept": self._swept, "limits": self._limits()}
+        about = {"supervisor": self._folder.name, "swept": self._swept, "limits": self._limits()}
         self._tell({"event": "started", **about})
         self._measure()
         try:

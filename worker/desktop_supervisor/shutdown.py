@@ -16,9 +16,9 @@ _REMOVE_SECONDS = 5.0
 class DesktopShutdown:
     """Follows desktops to their end, whatever the cause."""
 
-    def __init__(self, loop: Loop, keeper: str, gone: Callable[[SupervisedDesktop], None]) -> None:
-        """Args: loop: event loop; keeper: the supervisor's name; gone: called once per desktop at its very end."""
-        self._loop, self._keeper, self._gone = loop, keeper, gone
+    def __init__(self, loop: Loop, supervisor: str, gone: Callable[[SupervisedDesktop], None]) -> None:
+        """Args: loop: event loop; supervisor: its name; gone: called once per desktop at its very end."""
+        self._loop, self._supervisor, self._gone = loop, supervisor, gone
 
     def expect(self, desktop: SupervisedDesktop) -> None:
         """Watches the desktop's first process, as soon as it is known. Safe to call often."""
@@ -48,7 +48,7 @@ class DesktopShutdown:
             desktop.kill(desktop.why())
             return
         _bury(desktop.inner)
-        orphans = [] if desktop.inner else folders.processes_of(self._keeper, desktop.name)
+        orphans = [] if desktop.inner else folders.processes_of(self._supervisor, desktop.name)
         if orphans:
             # It ended before bubblewrap could report the process that it had started.
             folders.kill(orphans)

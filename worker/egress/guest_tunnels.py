@@ -59,11 +59,11 @@ class GuestTunnels:
         self._changed = asyncio.Event()
         self._wanted = 1
         self._pause = _SHORTEST_PAUSE
-        self._keeper: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
         """Opens the first tunnel, without waiting for it."""
-        self._keeper = self._loop.create_task(self._keep())
+        self._task = self._loop.create_task(self._keep())
 
     def close(self) -> None:
         """Closes every tunnel and returns when they are gone. Safe to call twice."""
@@ -72,9 +72,9 @@ class GuestTunnels:
 
     async def stop(self) -> None:
         """Like `close`, from the loop."""
-        if self._keeper is not None:
-            self._keeper.cancel()
-            await asyncio.gather(self._keeper, return_exceptions=True)
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
 
     async def _keep(self) -> None:
         """Keeps the number of idle tunnels; closes all when it is cancelled."""

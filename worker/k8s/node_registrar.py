@@ -57,9 +57,9 @@ class NodeRegistrar:
                 emulated=emulated,
                 woken=woken,
             )
-            self._keeper = NodeRegistry(database, name, self._watch.seen, fresh=self._watch.fresh, woken=woken)
+            self._registry = NodeRegistry(database, name, self._watch.seen, fresh=self._watch.fresh, woken=woken)
         else:
-            self._keeper = NodeRegistry(database, name, lambda: anywhere(settings.k8s_slots, emulated()), woken=woken)
+            self._registry = NodeRegistry(database, name, lambda: anywhere(settings.k8s_slots, emulated()), woken=woken)
         self._mirror = LeaseMirror(
             database,
             cluster,
@@ -95,14 +95,14 @@ class NodeRegistrar:
         """Starts its background threads."""
         if self._watch is not None:
             self._watch.start()
-        self._keeper.start()
+        self._registry.start()
         self._mirror.start()
 
     def stop(self) -> None:
         """Stops it. Safe to call twice."""
         if self._watch is not None:
             self._watch.stop()
-        self._keeper.stop()
+        self._registry.stop()
         self._mirror.stop()
         self._cluster.close()
 

@@ -78,7 +78,7 @@ def enter(spec: SandboxInitSpec, report: int) -> NoReturn:
     """
     report = fcntl.fcntl(report, fcntl.F_DUPFD_CLOEXEC, _HIGH_FD)
     try:
-        keeper = os.getppid()
+        supervisor = os.getppid()
         os.umask(0o022)
         _reset_signals()
         _join(spec.entrances)
@@ -87,7 +87,7 @@ def enter(spec: SandboxInitSpec, report: int) -> NoReturn:
         os.write(report, json.dumps({"home": home, "notes": notes}).encode())
         if footing.owner is not None:
             namespaces.become(*footing.owner)
-        _bind_to(keeper)
+        _bind_to(supervisor)
         _execute(spec)
     except BaseException as error:  # noqa: BLE001 - this is the child's outermost frame: whatever it was is reported.
         os.write(report, json.dumps({"error": f"{type(error).__name__}: {error}"[:2000]}).encode())
@@ -166,11 +166,11 @@ def _write_etc() -> None:
         file.chmod(0o644)
 
 
-def _bind_to(keeper: int) -> None:
+def _bind_to(supervisor: int) -> None:
     """Makes this process die with the supervisor; at once if that has died already."""
     kernel.forbid_new_privileges()
     kernel.die_with_parent(signal.SIGKILL)
-    if os.getppid() != keeper:
+    if os.getppid() != supervisor:
         os._exit(1)
 
 

@@ -54,10 +54,15 @@ class LocalDesktop:
     """An isolated desktop of this machine."""
 
     def __init__(
-        self, keeper: DesktopSupervisorClient, handle: DesktopHandle, secret: str, spec: DesktopSpec, gateway: Gateway
+        self,
+        supervisor: DesktopSupervisorClient,
+        handle: DesktopHandle,
+        secret: str,
+        spec: DesktopSpec,
+        gateway: Gateway,
     ) -> None:
         """Takes ownership of a desktop and its gateway."""
-        self._keeper, self._kept, self._secret, self._gateway = keeper, handle, secret, gateway
+        self._supervisor, self._kept, self._secret, self._gateway = supervisor, handle, secret, gateway
         self._address = f"unix:{handle.socket}"
         self.spec = spec
         self._client = GuestDesktop(self._address, secret, screen=spec.screen)
@@ -123,7 +128,7 @@ class LocalDesktop:
         self._client.close()
         self._gateway.close()
         try:
-            self._keeper.destroy(self._kept)
+            self._supervisor.destroy(self._kept)
         except DesktopSupervisorError as error:
             raise ClusterLost(f"a local desktop could not be removed: {error}", code="desktop_not_removed") from error
 
@@ -153,7 +158,7 @@ class LocalProvider:
             cache=settings.data_dir / "cache" / "local", private=private
         )
         self._limits = limits or DesktopLimits()
-        self._keeper: DesktopSupervisorClient | None = None
+        self._supervisor: DesktopSupervisorClient | None = None
         self._gateways = Gateways()
         self._starting = threading.Lock()
         self._trying = threading.Lock()
@@ -247,8 +252,8 @@ class LocalProvider:
         """Destroys everything. Safe to call twice."""
         self.slot_desktops.close()
         with self._starting:
-            if self._keeper is not None:
-                self._keeper.close()
+            if self._supervisor is not None:
+                self._supervisor.close()
         self._gateways.close()
 
     # ---- creating desktops
@@ -259,23 +264,23 @@ class LocalProvider:
         Nobody has acted in it yet, so nothing is lost; Windows' Python occasionally exits at start.
         """
         try:
-            return self._ask_keeper(spec)
+            return self._ask_supervisor(spec)
         except (DesktopSupervisorLost, GuestLost) as error:
             logger.warning("local desktop failed to start, retrying: %s", error)
         try:
-            return self._ask_keeper(spec)
+            return self._ask_supervisor(spec)
         except DesktopSupervisorLost as error:
             raise ClusterLost(
                 f"the supervisor of local desktops died twice: {error}", code="desktop_not_created"
             ) from error
 
-    def _ask_keeper(self, spec: DesktopSpec) -> LocalDesktop:
+    def _ask_supervisor(self, spec: DesktopSpec) -> LocalDesktop:
         secret = secrets.token_urlsafe(24)
-        keeper = self._running_keeper()
+        supervisor = self._running_supervisor()
         screen, system = (spec.screen.width, spec.screen.height), SYSTEMS[spec.image]
         seconds = READY_SECONDS[system]
         try:
-            handle = keeper.spawn(secret=secret, screen=screen, limits=self._limits, timeout=seconds, os=system)
+            handle = supervisor.spawn(secret=secret, screen=screen, limits=self._limits, timeout=seconds, os=system)
         except DesktopSupervisorLost:
             raise
         except DesktopSupervisorError as error:
@@ -284,34 +289,34 @@ class LocalProvider:
             raise ClusterLost(
                 f"a local desktop could not be created: {error}", code="desktop_not_created", hint=_HINT
             ) from error
-        return LocalDesktop(keeper, handle, secret, spec, self._gateway_of(keeper, handle))
+        return LocalDesktop(supervisor, handle, secret, spec, self._gateway_of(supervisor, handle))
 
-    def _gateway_of(self, keeper: DesktopSupervisorClient, handle: DesktopHandle) -> Gateway:
+    def _gateway_of(self, supervisor: DesktopSupervisorClient, handle: DesktopHandle) -> Gateway:
         """The desktop's gateway, in the folder of the host that it sees."""
         try:
             # The desktop's user has another id; the parent folder keeps everybody else out.
             return self._gateways.open(_way_out_of(handle) / "gateway", mode=0o666)
         except OSError as error:
-            keeper.destroy(handle)
+            supervisor.destroy(handle)
             raise ClusterLost(
                 f"the egress gateway of a local desktop cannot be opened: {error}", code="egress_failed", hint=_HINT
             ) from error
 
-    def _running_keeper(self) -> DesktopSupervisorClient:
+    def _running_supervisor(self) -> DesktopSupervisorClient:
         with self._starting:
             if self.slot_desktops.closed:
                 raise ClusterLost("the worker is stopping", code="worker_stopping")
-            if self._keeper is not None and not self._keeper.alive():
-                self._keeper.close()
-                self._keeper = None
-            if self._keeper is None:
+            if self._supervisor is not None and not self._supervisor.alive():
+                self._supervisor.close()
+                self._supervisor = None
+            if self._supervisor is None:
                 try:
-                    self._keeper = DesktopSupervisorClient(self._options)
+                    self._supervisor = DesktopSupervisorClient(self._options)
                 except (DesktopSupervisorError, OSError) as error:
                     raise ClusterLost(
                         f"local desktops cannot be created here: {error}", code="desktop_not_created", hint=_HINT
                     ) from error
-            return self._keeper
+            return self._supervisor
 
 
 def _way_out_of(handle: DesktopHandle) -> Path:

@@ -37,7 +37,7 @@ def watch(fake: FakeCluster, cluster: Kubernetes) -> Iterator[NodeWatch]:
 
 
 @pytest.fixture
-def keeper(watch: NodeWatch, database: Database) -> Iterator[NodeRegistry]:
+def registry(watch: NodeWatch, database: Database) -> Iterator[NodeRegistry]:
     """Enters them."""
     made = NodeRegistry(database, NAME, watch.seen, fresh=watch.fresh, woken=watch.woken)
     made.start()
@@ -46,9 +46,9 @@ def keeper(watch: NodeWatch, database: Database) -> Iterator[NodeRegistry]:
 
 
 @pytest.fixture
-def worker(ready: World, keeper: NodeRegistry) -> Worker:
+def worker(ready: World, registry: NodeRegistry) -> Worker:
     """One that serves the cluster, whose nodes are known, with work."""
-    assert keeper is not None
+    assert registry is not None
     offer = {"ok": True, "reason": "", "programs": ["mousepad"], "cluster": NAME}
     made = ready.worker("w1", node="w1", slots_by_provider={"k8s": 20}, capabilities=capabilities(k8s=offer))
     until(lambda: states(ready) == {"n1": "ready", "n2": "ready"})
@@ -167,7 +167,7 @@ class TestRespected:
 
 class TestApiServerAway:
     def test_attempts_go_on_and_what_happened_meanwhile_is_seen_afterwards(
-        self, fake: FakeCluster, ready: World, worker: Worker, watch: NodeWatch, keeper: NodeRegistry
+        self, fake: FakeCluster, ready: World, worker: Worker, watch: NodeWatch, registry: NodeRegistry
     ) -> None:
         running, other = claimed(ready, worker), claimed(ready, worker)
         fake.faults.away = True
@@ -175,7 +175,7 @@ class TestApiServerAway:
         until(lambda: watch.reflector.trouble)
         assert watch.seen() is None
         fake.delete_node(other.slot.node)
-        assert keeper.look() == []
+        assert registry.look() == []
         assert states(ready) == {"n1": "ready", "n2": "ready"}
         assert (lost(ready, running), lost(ready, other)) == ("", "")
         fake.faults.clear()

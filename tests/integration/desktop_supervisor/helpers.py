@@ -1,4 +1,4 @@
-"""Keepers for tests, as root and as an ordinary user, and a way to run things on a desktop without a screen."""
+"""Desktop supervisors for tests, as root and as an ordinary user; runs things on a desktop without a screen."""
 
 import http.client
 import json
@@ -35,11 +35,11 @@ SMALL = DesktopLimits(
 
 
 @contextmanager
-def keeper_options(flavour: str, server: Path = STANDIN, **more: Any) -> Iterator[DesktopSupervisorOptions]:
-    """Options of a keeper of that flavour. Skips what this test process cannot be."""
+def supervisor_options(flavour: str, server: Path = STANDIN, **more: Any) -> Iterator[DesktopSupervisorOptions]:
+    """Options of a desktop supervisor of that flavour. Skips what this test process cannot be."""
     if flavour != "user" and os.getuid() != 0:
         pytest.skip("needs root: the flavour of ordinary users is tested")
-    folder = Path(tempfile.mkdtemp(prefix="keeper-test-"))
+    folder = Path(tempfile.mkdtemp(prefix="supervisor-test-"))
     try:
         (folder / "site").mkdir()
         site = more.pop("site", folder / "site")
@@ -78,9 +78,9 @@ def _as_ordinary_user(folder: Path, server: Path, site: Path, more: dict[str, An
 
 
 @contextmanager
-def keeper(flavour: str, **more: Any) -> Iterator[DesktopSupervisorClient]:
-    """A keeper that is stopped at the end."""
-    with keeper_options(flavour, **more) as options:
+def supervisor(flavour: str, **more: Any) -> Iterator[DesktopSupervisorClient]:
+    """A desktop supervisor that is stopped at the end."""
+    with supervisor_options(flavour, **more) as options:
         client = DesktopSupervisorClient(options)
         try:
             yield client
@@ -159,13 +159,13 @@ def family(pid: int) -> list[int]:
     return descendants(pid)
 
 
-def keeper_folder(client: DesktopSupervisorClient) -> Path:
-    """Where a keeper keeps its sockets."""
-    return next(Path(tempfile.gettempdir()).glob(f"deskarena-keepers-*/keeper-{client.about['keeper']}"))
+def supervisor_folder(client: DesktopSupervisorClient) -> Path:
+    """Where a desktop supervisor keeps its sockets."""
+    return next(Path(tempfile.gettempdir()).glob(f"deskarena-supervisors-*/supervisor-{client.about['supervisor']}"))
 
 
 def groups_of(name: str) -> list[Path]:
-    """The control groups of a keeper. Walks past groups that vanish meanwhile."""
+    """The control groups of a desktop supervisor. Walks past groups that vanish meanwhile."""
     folders = (Path(folder) for folder, _, _ in os.walk("/sys/fs/cgroup"))
     return [folder for folder in folders if folder.name == f"deskarena-{name}"]
 
@@ -185,12 +185,12 @@ for name in ("private", "prefix"):
 client = DesktopSupervisorClient(DesktopSupervisorOptions(**options))
 kept = [client.spawn(secret="s", screen=(640, 480), limits=DesktopLimits(), timeout=30) for _ in range(2)]
 pids = [each.pid for each in kept]
-print(json.dumps({{"keeper": client.about["keeper"], "pid": client.pid, "desktops": pids}}), flush=True)
+print(json.dumps({{"supervisor": client.about["supervisor"], "pid": client.pid, "desktops": pids}}), flush=True)
 exec(sys.argv[2])
 while True:
     time.sleep(60)
 """
-"""A worker of its own: starts a keeper with two desktops, says so, runs the code it is given, and waits."""
+"""A worker of its own: starts a supervisor with two desktops, says so, runs the code it is given, and waits."""
 
 
 def worker_command(options: DesktopSupervisorOptions, then: str = "") -> list[str]:

@@ -1,4 +1,4 @@
-"""Starting, using and ending desktops through a real keeper. Nothing may be left, whatever happened."""
+"""Starting, using and ending desktops through a real desktop supervisor. Nothing may be left, whatever happened."""
 
 import contextlib
 import http.client
@@ -18,9 +18,9 @@ from tests.integration.desktop_supervisor.helpers import (
     exists,
     family,
     groups_of,
-    keeper,
-    keeper_folder,
-    keeper_options,
+    supervisor,
+    supervisor_folder,
+    supervisor_options,
 )
 from worker.desktop_supervisor.client import DesktopSupervisorClient, DesktopSupervisorError, DesktopSupervisorLost
 
@@ -28,10 +28,10 @@ pytestmark = pytest.mark.desktop
 
 
 def mounts() -> list[str]:
-    """The mounts of this process's namespace where a stage or a keeper could have left any."""
+    """The mounts of this process's namespace where a stage or a desktop supervisor could have left any."""
     targets = [line.split(" ")[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
     temporary = tempfile.gettempdir()
-    ours = ("/tmp/home", "/tmp/guest", "/tmp/trial", f"{temporary}/deskarena-", f"{temporary}/keeper-test-")
+    ours = ("/tmp/home", "/tmp/guest", "/tmp/trial", f"{temporary}/deskarena-", f"{temporary}/supervisor-test-")
     return sorted(target for target in targets if target == "/tmp" or target.startswith(ours))
 
 
@@ -123,7 +123,7 @@ class TestSpawn:
         with pytest.raises(DesktopSupervisorError, match="before it was ready"):
             client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=20, command=("yes",))
 
-    def test_a_flood_of_output_does_not_stop_the_keeper(self, client: DesktopSupervisorClient) -> None:
+    def test_a_flood_of_output_does_not_stop_the_supervisor(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
             guest.start("sh", "-c", "yes > /proc/2/fd/2")
             assert client.status()[guest.kept.name]["ready"]
@@ -132,7 +132,7 @@ class TestSpawn:
 
 class TestHomeWithoutOverlay:
     def test_home_is_a_copy_that_can_be_changed(self, flavour: str) -> None:
-        with keeper(flavour, overlay=False) as client, desktop(client) as guest:
+        with supervisor(flavour, overlay=False) as client, desktop(client) as guest:
             assert guest.kept.home == "copy on tmpfs"
             assert guest.run("sh", "-c", "rm -r .config && mkdir .config && mv Documents Papers")["returncode"] == 0
             fill = "for i in 1 2 3 4 5 6 7; do head -c 7000000 /dev/zero > $i || exit; done"
@@ -142,12 +142,12 @@ class TestHomeWithoutOverlay:
 class TestDestroy:
     def test_leaves_no_process_file_mount_or_group(self, client: DesktopSupervisorClient) -> None:
         before = mounts()
-        folder = keeper_folder(client)
+        folder = supervisor_folder(client)
         with desktop(client) as guest:
             guest.start("sh", "-c", "trap '' TERM; setsid sleep 1000 & setsid sh -c 'sleep 1000 & sleep 1000'")
             eventually(lambda: len(family(guest.kept.pid)) > 5)
             pids = family(guest.kept.pid)
-            groups = [path for base in groups_of(client.about["keeper"]) for path in base.glob(guest.kept.name)]
+            groups = [path for base in groups_of(client.about["supervisor"]) for path in base.glob(guest.kept.name)]
             assert bool(groups) == ("cgroup" in guest.kept.limits["memory"])
             assert (folder / guest.kept.name).is_dir()
         assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
@@ -163,12 +163,12 @@ class TestDestroy:
             assert client.destroy(guest.kept) == first
 
     def test_of_a_desktop_in_the_moment_of_its_birth_leaves_nothing(self, client: DesktopSupervisorClient) -> None:
-        """Its first process may not be known to the keeper yet."""
+        """Its first process may not be known to the desktop supervisor yet."""
         for timeout in (0.001, 0.003, 0.005, 0.008, 0.012, 0.02):
             with pytest.raises(DesktopSupervisorError):
                 client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=timeout, command=("sleep", "1000"))
         assert client.status() == {}
-        title = f"deskarena-desktop:{client.about['keeper']}:".encode()
+        title = f"deskarena-desktop:{client.about['supervisor']}:".encode()
         assert [path for path in Path("/proc").glob("[0-9]*/cmdline") if title in read(path)] == []
 
 
@@ -185,7 +185,7 @@ class TestEndOfADesktop:
             guest.post("/exit", {"status": 3})
             eventually(lambda: guest.kept.dead)
             assert "status 3" in guest.kept.dead
-            assert not (keeper_folder(client) / guest.kept.name).exists()
+            assert not (supervisor_folder(client) / guest.kept.name).exists()
 
     def test_killing_everything_from_inside_ends_this_desktop_only(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as neighbour, desktop(client) as guest:
@@ -200,9 +200,9 @@ class TestEndOfADesktop:
 class TestClose:
     def test_leaves_nothing(self, flavour: str) -> None:
         before = mounts()
-        with keeper_options(flavour) as options:
+        with supervisor_options(flavour) as options:
             client = DesktopSupervisorClient(options)
-            folder, name, pid = keeper_folder(client), client.about["keeper"], client.pid
+            folder, name, pid = supervisor_folder(client), client.about["supervisor"], client.pid
             kept = [client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=30) for _ in range(2)]
             pids = [each for one in kept for each in family(one.pid)]
             client.close()
@@ -214,7 +214,7 @@ class TestClose:
             assert mounts() == before
 
     def test_afterwards_nothing_can_be_asked(self, flavour: str) -> None:
-        with keeper_options(flavour) as options:
+        with supervisor_options(flavour) as options:
             client = DesktopSupervisorClient(options)
             client.close()
             with pytest.raises(DesktopSupervisorLost):
@@ -223,10 +223,10 @@ class TestClose:
 
 class TestStart:
     def test_says_why_it_cannot(self) -> None:
-        with keeper_options("user") as options, pytest.raises(DesktopSupervisorError, match="make setup"):
+        with supervisor_options("user") as options, pytest.raises(DesktopSupervisorError, match="make setup"):
             DesktopSupervisorClient(replace(options, site=options.cache.parent / "absent"))
 
-    def test_keeper_is_light(self, client: DesktopSupervisorClient) -> None:
+    def test_supervisor_is_light(self, client: DesktopSupervisorClient) -> None:
         """It runs without site-packages, so whatever it imports is the standard library's; and it stays small."""
         command = Path(f"/proc/{client.pid}/cmdline").read_bytes().split(b"\0")
         assert b"-S" in command
@@ -234,22 +234,22 @@ class TestStart:
         assert int(status.split("VmRSS:")[1].split()[0]) < 40_000
         assert int(status.split("Threads:")[1].split()[0]) == 1
 
-    def test_keeper_has_a_cleared_environment(self, client: DesktopSupervisorClient) -> None:
+    def test_supervisor_has_a_cleared_environment(self, client: DesktopSupervisorClient) -> None:
         names = {word.split(b"=")[0] for word in Path(f"/proc/{client.pid}/environ").read_bytes().split(b"\0") if word}
         assert names <= {b"PATH", b"LANG", b"PYTHONPATH", b"TMPDIR"}
 
 
 class TestLost:
-    def test_worker_notices_that_its_keeper_died_and_that_its_desktops_did(self, flavour: str) -> None:
-        # Of others' keepers any one that starts would sweep this one first.
+    def test_worker_notices_that_its_supervisor_died_and_that_its_desktops_did(self, flavour: str) -> None:
+        # Of others' desktop supervisors any one that starts would sweep this one first.
         with own_folder() as own:
-            own.chmod(0o1777)  # As /tmp: the ordinary user's keeper makes its folder there, too.
+            own.chmod(0o1777)  # As /tmp: the ordinary user's desktop supervisor makes its folder there, too.
             self._lost(flavour)
 
     def _lost(self, flavour: str) -> None:
-        with keeper_options(flavour) as options:
+        with supervisor_options(flavour) as options:
             client = DesktopSupervisorClient(options)
-            folder, name = keeper_folder(client), client.about["keeper"]
+            folder, name = supervisor_folder(client), client.about["supervisor"]
             kept = client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=30)
             pids = family(kept.pid)
             os.kill(client.pid, 9)
@@ -260,7 +260,7 @@ class TestLost:
                 client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=30)
             assert folder.exists()
             client.close()
-            # The next keeper of this user removes what the killed one could not.
+            # The next desktop supervisor of this user removes what the killed one could not.
             following = DesktopSupervisorClient(options)
             try:
                 assert following.about["swept"] >= 1

@@ -1,4 +1,4 @@
-"""The worker dies, in every way it can: its keeper takes everything along, at once."""
+"""The worker dies, in every way it can: its desktop supervisor takes everything along, at once."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from tests.integration.desktop_supervisor.helpers import (
     exists,
     family,
     groups_of,
-    keeper_options,
+    supervisor_options,
     worker_command,
 )
 
@@ -28,8 +28,8 @@ AT_ONCE = 5.0
 
 @contextmanager
 def worker(flavour: str, then: str = "") -> Iterator[tuple["subprocess.Popen[str]", dict[str, Any]]]:
-    """A worker process with a keeper and two desktops."""
-    with keeper_options(flavour) as options:
+    """A worker process with a desktop supervisor and two desktops."""
+    with supervisor_options(flavour) as options:
         process = subprocess.Popen(worker_command(options, then), stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         try:
@@ -41,14 +41,14 @@ def worker(flavour: str, then: str = "") -> Iterator[tuple["subprocess.Popen[str
 
 
 def everything(said: dict[str, Any]) -> list[int]:
-    """Process ids of the keeper and of all its desktops' processes."""
+    """Process ids of the desktop supervisor and of all its desktops' processes."""
     return [said["pid"], *(pid for each in said["desktops"] for pid in family(each))]
 
 
 def traces(said: dict[str, Any], pids: list[int]) -> list[object]:
-    """What is left of a keeper."""
-    folders = list(Path(tempfile.gettempdir()).glob(f"deskarena-keepers-*/keeper-{said['keeper']}"))
-    return [*(pid for pid in pids if exists(pid)), *groups_of(said["keeper"]), *folders]
+    """What is left of a desktop supervisor."""
+    folders = list(Path(tempfile.gettempdir()).glob(f"deskarena-supervisors-*/supervisor-{said['supervisor']}"))
+    return [*(pid for pid in pids if exists(pid)), *groups_of(said["supervisor"]), *folders]
 
 
 class TestRun:
@@ -76,7 +76,7 @@ class TestRun:
                 os.kill(child, signal.SIGKILL)
 
     def test_a_thread_that_ends_takes_no_desktop_along(self, flavour: str) -> None:
-        """Parent-death signals follow threads; the keeper must not depend on the one that started a desktop."""
+        """Parent-death signals follow threads; the supervisor must not depend on the thread that started a desktop."""
         code = (
             "import threading\n"
             "found = []\n"
@@ -89,13 +89,13 @@ class TestRun:
             assert len(json.loads(process.stdout.readline())) == 3
             assert all(exists(pid) for pid in said["desktops"])
 
-    def test_a_keeper_that_is_killed_takes_its_desktops_along(self, flavour: str) -> None:
+    def test_a_supervisor_that_is_killed_takes_its_desktops_along(self, flavour: str) -> None:
         with worker(flavour) as (_, said):
             pids = everything(said)
             os.kill(said["pid"], signal.SIGKILL)
             eventually(lambda: not [pid for pid in pids if exists(pid)], AT_ONCE)
 
-    def test_a_keeper_that_is_asked_to_end_leaves_nothing(self, flavour: str) -> None:
+    def test_a_supervisor_that_is_asked_to_end_leaves_nothing(self, flavour: str) -> None:
         with worker(flavour) as (_, said):
             pids = everything(said)
             os.kill(said["pid"], signal.SIGTERM)

@@ -8,7 +8,7 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
-from tests.integration.desktop_supervisor.helpers import keeper_options
+from tests.integration.desktop_supervisor.helpers import supervisor_options
 from worker.desktop_supervisor.client import CHECKOUT
 from worker.images.checks import ProgramCheck, basics, starts
 from worker.images.windows.accept.resets import first_start, resets
@@ -24,7 +24,7 @@ SPEC = DesktopSpec()
 def provider() -> Iterator[LocalProvider]:
     registry.load()
     server, site = CHECKOUT / "vm_images" / "guest_server", CHECKOUT / ".guest-site"
-    with keeper_options("user", server=server, site=site) as options:
+    with supervisor_options("user", server=server, site=site) as options:
         made = LocalProvider(Settings(data_dir=options.cache.parent / "data"), options=options)
         offer = made.availability()
         if not offer.ok:

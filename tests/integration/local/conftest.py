@@ -1,17 +1,17 @@
-"""A desktop per test on one keeper per flavour: as root and as an ordinary user."""
+"""A desktop per test on one desktop supervisor per flavour: as root and as an ordinary user."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.desktop_supervisor.helpers import Guest, desktop, keeper
+from tests.integration.desktop_supervisor.helpers import Guest, desktop, supervisor
 from worker.desktop_supervisor.client import DesktopSupervisorClient
 
 
 @pytest.fixture(scope="module", params=["root", "user"])
 def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
-    """A keeper as root and as an ordinary user, in turn."""
-    with keeper(request.param) as found:
+    """A desktop supervisor as root and as an ordinary user, in turn."""
+    with supervisor(request.param) as found:
         yield found
 
 

@@ -16,7 +16,7 @@ from backend.domain.setup import run_step
 from tests.factories.starter_tasks import make_task
 from tests.factories.video import frames, video
 from tests.fakes.web import FakeWeb
-from tests.integration.desktop_supervisor.helpers import keeper_options
+from tests.integration.desktop_supervisor.helpers import supervisor_options
 from tests.sampling import sample
 from tests.waiting import until
 from worker.attempt.task_context import TaskContext
@@ -35,7 +35,7 @@ VLC = ("vlc", "--no-audio", "--no-video-title-show")
 def provider(request: pytest.FixtureRequest) -> Iterator[LocalProvider]:
     """As root or as an ordinary user; under `make test-all` as both."""
     registry.load()
-    with keeper_options(request.param, server=SERVER, site=SITE) as options:
+    with supervisor_options(request.param, server=SERVER, site=SITE) as options:
         made = LocalProvider(Settings(data_dir=options.cache.parent / "data"), options=options)
         offer = made.availability()
         if not offer.ok:

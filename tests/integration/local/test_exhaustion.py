@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.desktop_supervisor.helpers import SMALL, Guest, desktop, eventually, exists, family, keeper
+from tests.integration.desktop_supervisor.helpers import SMALL, Guest, desktop, eventually, exists, family, supervisor
 from worker.desktop_supervisor.client import DesktopSupervisorClient
 from worker.local.limits import MIB
 from worker.local.watchdog import host_memory
@@ -34,9 +34,9 @@ FORKING_HOG = (
 
 @pytest.fixture(scope="module", params=["root", "user", "container", "root without control groups"])
 def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
-    """Keepers with every kind of limit that there is."""
+    """Desktop supervisors with every kind of limit that there is."""
     flavour, _, without = request.param.partition(" ")
-    with keeper(flavour, groups=not without) as found:
+    with supervisor(flavour, groups=not without) as found:
         yield found
 
 
@@ -176,7 +176,9 @@ class TestDisk:
 
 
 class TestProcessor:
-    def test_a_busy_desktop_leaves_the_keeper_and_the_host_their_share(self, client: DesktopSupervisorClient) -> None:
+    def test_a_busy_desktop_leaves_the_supervisor_and_the_host_their_share(
+        self, client: DesktopSupervisorClient
+    ) -> None:
         with desktop(client, replace(SMALL, cpu_weight=20)) as guest:
             for _ in range((os.cpu_count() or 1) * 2):
                 guest.start("sh", "-c", "while :; do :; done")
@@ -184,5 +186,5 @@ class TestProcessor:
             client.status()
             assert time.monotonic() - started < 2
             if "cgroup v1" in guest.kept.limits["cpu"]:
-                shares = next(Path("/sys/fs/cgroup").glob(f"**/deskarena-{client.about['keeper']}/*/cpu.shares"))
+                shares = next(Path("/sys/fs/cgroup").glob(f"**/deskarena-{client.about['supervisor']}/*/cpu.shares"))
                 assert int(shares.read_text()) == 204

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.desktop_supervisor.helpers import ORDINARY, Guest, desktop, keeper_folder
+from tests.integration.desktop_supervisor.helpers import ORDINARY, Guest, desktop, supervisor_folder
 from worker.desktop_supervisor.client import CHECKOUT, DesktopSupervisorClient
 
 pytestmark = pytest.mark.desktop
@@ -58,8 +58,8 @@ class TestReading:
         for path in (
             CHECKOUT,
             CHECKOUT / "backend",
-            keeper_folder(client),
-            Path(tempfile.gettempdir(), "keeper-test-"),
+            supervisor_folder(client),
+            Path(tempfile.gettempdir(), "supervisor-test-"),
         ):
             assert guest.run("ls", str(path))["returncode"] != 0
 

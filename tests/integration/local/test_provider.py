@@ -14,7 +14,7 @@ from backend.domain.errors import ClusterLost, GuestLost
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop, Provider
-from tests.integration.desktop_supervisor.helpers import eventually, exists, family, keeper_options
+from tests.integration.desktop_supervisor.helpers import eventually, exists, family, supervisor_options
 from worker.desktop_supervisor.client import CHECKOUT, DesktopHandle, DesktopSupervisorClient, DesktopSupervisorError
 from worker.local.limits import MIB, DesktopLimits
 from worker.providers.local import LocalDesktop, LocalProvider
@@ -29,7 +29,7 @@ HOG = "import mmap\nheld = []\nwhile True:\n m = mmap.mmap(-1, 8 * 2**20)\n m.wr
 @pytest.fixture(scope="module", params=["root", "user"])
 def provider(request: pytest.FixtureRequest) -> Iterator[LocalProvider]:
     """As root and as an ordinary user, in turn."""
-    with keeper_options(request.param, server=SERVER, site=SITE) as options:
+    with supervisor_options(request.param, server=SERVER, site=SITE) as options:
         found = LocalProvider(Settings(data_dir=options.cache.parent / "data"), options=options)
         try:
             yield found
@@ -40,7 +40,7 @@ def provider(request: pytest.FixtureRequest) -> Iterator[LocalProvider]:
 @pytest.fixture(scope="module")
 def once() -> Iterator[LocalProvider]:
     """As an ordinary user only: what is tested with it does not depend on rights."""
-    with keeper_options("user", server=SERVER, site=SITE) as options:
+    with supervisor_options("user", server=SERVER, site=SITE) as options:
         found = LocalProvider(Settings(data_dir=options.cache.parent / "data"), options=options)
         try:
             yield found
@@ -51,7 +51,7 @@ def once() -> Iterator[LocalProvider]:
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[LocalProvider]:
     """One that a test may break."""
-    with keeper_options("user", server=SERVER, site=SITE) as options:
+    with supervisor_options("user", server=SERVER, site=SITE) as options:
         found = LocalProvider(Settings(data_dir=tmp_path), options=options)
         try:
             yield found
@@ -85,7 +85,7 @@ class TestAvailability:
         assert provider.availability() is found, "it is tried out once"
 
     def test_says_why_not(self, tmp_path: Path) -> None:
-        with keeper_options("user", server=SERVER) as options:
+        with supervisor_options("user", server=SERVER) as options:
             broken = LocalProvider(Settings(data_dir=tmp_path), options=replace(options, site=options.cache / "absent"))
             found = broken.availability()
             broken.close()
@@ -217,8 +217,8 @@ class _Stumbling(DesktopSupervisorClient):
 class TestStart:
     @pytest.fixture
     def stumbling(self, own: LocalProvider) -> _Stumbling:
-        own._keeper = _Stumbling(own._options)
-        return own._keeper
+        own._supervisor = _Stumbling(own._options)
+        return own._supervisor
 
     def test_a_desktop_that_does_not_start_is_made_once_more(self, own: LocalProvider, stumbling: _Stumbling) -> None:
         stumbling.stumbles = 1
@@ -243,7 +243,7 @@ class TestLoss:
         opened.close()
 
     def test_one_that_uses_too_much_memory_says_so(self, tmp_path: Path) -> None:
-        with keeper_options("user", server=SERVER, site=SITE) as options:
+        with supervisor_options("user", server=SERVER, site=SITE) as options:
             limits = DesktopLimits(memory=320 * MIB, home=64 * MIB, tmp=32 * MIB, run=8 * MIB, shm=32 * MIB)
             provider = LocalProvider(Settings(data_dir=tmp_path), options=options, limits=limits)
             opened = provider.open(SlotRef(0), SPEC)
@@ -252,12 +252,12 @@ class TestLoss:
             assert opened.why_dead().startswith("memory limit: it used")
             provider.close()
 
-    def test_a_dead_keeper_is_replaced(self, own: LocalProvider) -> None:
+    def test_a_dead_supervisor_is_replaced(self, own: LocalProvider) -> None:
         opened = own.open(SlotRef(0), SPEC)
         own.prepare(SlotRef(0), SPEC)
         own.slot_desktops.spares[SlotRef(0)].coming.result(60)
-        assert own._keeper is not None
-        os.kill(own._keeper.pid, 9)
+        assert own._supervisor is not None
+        os.kill(own._supervisor.pid, 9)
         eventually(lambda: not opened.alive(), 5)
         assert "supervisor died" in opened.why_dead()
         opened.close()
@@ -270,11 +270,11 @@ class TestClose:
     def test_takes_everything_along_and_makes_nothing_more(self, own: LocalProvider) -> None:
         opened = of(own.open(SlotRef(0), SPEC))
         own.prepare(SlotRef(0), SPEC)
-        assert own._keeper is not None
-        keeper, pids = own._keeper.pid, family(opened._kept.pid)
+        assert own._supervisor is not None
+        supervisor, pids = own._supervisor.pid, family(opened._kept.pid)
         own.close()
         own.close()
-        assert [pid for pid in (keeper, *pids) if exists(pid)] == []
+        assert [pid for pid in (supervisor, *pids) if exists(pid)] == []
         own.prepare(SlotRef(0), SPEC)
         with pytest.raises(ClusterLost, match="is stopping"):
             own.open(SlotRef(0), SPEC)

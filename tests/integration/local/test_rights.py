@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.desktop_supervisor.helpers import FLAVOURS, Guest, desktop, family, keeper
+from tests.integration.desktop_supervisor.helpers import FLAVOURS, Guest, desktop, family, supervisor
 from worker.desktop_supervisor.client import DesktopSupervisorClient
 
 pytestmark = pytest.mark.desktop
@@ -55,8 +55,8 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module", params=FLAVOURS)
 def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
-    """A keeper with every kind of rights."""
-    with keeper(request.param) as found:
+    """A desktop supervisor with every kind of rights."""
+    with supervisor(request.param) as found:
         yield found
 
 

@@ -1,4 +1,4 @@
-"""Desktops with Windows programs: the prefix in the sandbox as every kind of keeper makes it, and whole sessions.
+"""Desktops with Windows programs: the prefix in the sandbox, as every kind of supervisor makes it; whole sessions.
 
 What every desktop does is in tests/contract/test_desktop.py, what must be gone in test_nothing_remains.py.
 """
@@ -16,7 +16,7 @@ from backend.domain.errors import GuestLost
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop
-from tests.integration.desktop_supervisor.helpers import FLAVOURS, Guest, desktop, exists, family, keeper
+from tests.integration.desktop_supervisor.helpers import FLAVOURS, Guest, desktop, exists, family, supervisor
 from tests.waiting import until
 from worker.desktop_supervisor.client import CHECKOUT, DesktopSupervisorClient
 from worker.local import wine
@@ -36,8 +36,8 @@ pytestmark = [
 
 @pytest.fixture(scope="module", params=FLAVOURS)
 def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
-    """A keeper as root, as an ordinary user and as a container has it, in turn."""
-    with keeper(request.param) as found:
+    """A desktop supervisor as root, as an ordinary user and as a container has it, in turn."""
+    with supervisor(request.param) as found:
         yield found
 
 
@@ -124,7 +124,7 @@ class TestPrefix:
 
     def test_a_copy_serves_where_no_overlay_can_be_had(self) -> None:
         with (
-            keeper("user", overlay=False) as client,
+            supervisor("user", overlay=False) as client,
             desktop(client, os="windows", command=STANDIN) as guest,
         ):
             assert guest.kept.home == "copy on tmpfs"

@@ -66,7 +66,7 @@ def under_way(stack: Stack, run_id: UUID, number: int = 3) -> Attempt:
 
 
 def family(worker: WorkerProcess) -> list[psutil.Process]:
-    """Every process below the worker: keeper, sandboxes, Xvfb, applications."""
+    """Every process below the worker: desktop supervisor, sandboxes, Xvfb, applications."""
     return psutil.Process(worker.pid).children(recursive=True)
 
 

@@ -18,7 +18,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def stranger() -> Iterator["subprocess.Popen[bytes]"]:
-    """A process that looks like one of keeper k1's."""
+    """A process that looks like one of desktop supervisor k1's."""
     process = subprocess.Popen([title("k1", "d1"), "600"], executable="/usr/bin/sleep")
     # The kernel says that the program runs a moment before it shows its arguments.
     until(Path(f"/proc/{process.pid}/cmdline").read_bytes, what="the process shows its name")
@@ -39,7 +39,7 @@ class TestBaseFolder:
     def test_a_long_temporary_directory_is_not_used(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("tempfile.gettempdir", lambda: "/tmp/" + "x" * 80)
         folder = base_folder()
-        assert len(str(folder / "keeper-12345678" / "d123456" / "api")) < 100
+        assert len(str(folder / "supervisor-12345678" / "d123456" / "api")) < 100
 
     def test_refuses_a_link(self, tmp_path: Path, base: Path) -> None:
         base.rmdir()
@@ -49,8 +49,8 @@ class TestBaseFolder:
             base_folder()
 
 
-class TestKeeperFolder:
-    def test_goes_with_the_last_keeper(self, base: Path) -> None:
+class TestSupervisorFolder:
+    def test_goes_with_the_last_supervisor(self, base: Path) -> None:
         one, two = DesktopSupervisorDir(), DesktopSupervisorDir()
         one.remove()
         assert base.exists()
@@ -76,7 +76,7 @@ class TestSweep:
     def test_removes_processes_groups_and_files_of_the_dead(
         self, base: Path, tmp_path: Path, stranger: "subprocess.Popen[bytes]"
     ) -> None:
-        dead, group = base / "keeper-k1", tmp_path / "deskarena-k1"
+        dead, group = base / "supervisor-k1", tmp_path / "deskarena-k1"
         (dead / "d1").mkdir(parents=True)
         (dead / "d1" / "api").write_text("")
         (group / "d1").mkdir(parents=True)
@@ -86,8 +86,8 @@ class TestSweep:
         assert not group.exists()
         assert stranger.wait(5) == -9
 
-    def test_does_not_end_what_is_not_a_keepers(self, base: Path) -> None:
-        (base / "keeper-k9").mkdir()
+    def test_does_not_end_what_is_not_a_supervisors(self, base: Path) -> None:
+        (base / "supervisor-k9").mkdir()
         sweep(base)
         os.kill(os.getpid(), 0)
         assert list(base.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Parts of the stack are killed, paused and restarted: workers, keepers, guards, API, beat, broker, database."""
+"""Kills, pauses and restarts parts: workers, desktop supervisors, guards, API, beat, broker, database."""
 
 import os
 import signal
@@ -57,20 +57,20 @@ class Pause(Fault):
         processes.signal_all(self._stopped, signal.SIGCONT)
 
 
-class KeeperHit(Fault):
-    """The keeper of a worker's desktops is killed, or paused for a while."""
+class DesktopSupervisorHit(Fault):
+    """The desktop supervisor of a worker's desktops is killed, or paused for a while."""
 
     def __init__(self, name: str, seconds: float = 0.0) -> None:
         self.name, self.seconds = name, seconds
         self._pid: int | None = None
 
     def inject(self, scene: Scene) -> str:
-        self._pid = keeper_of(scene, self.name)
+        self._pid = desktop_supervisor_of(scene, self.name)
         if self._pid is None:
-            return f"no keeper of {self.name} is there"
+            return f"no desktop supervisor of {self.name} is there"
         processes.signal_all([self._pid], signal.SIGSTOP if self.seconds else signal.SIGKILL)
         what = f"stands still for {self.seconds:.1f} s" if self.seconds else "killed"
-        return f"keeper of {self.name} ({self._pid}) {what}"
+        return f"desktop supervisor of {self.name} ({self._pid}) {what}"
 
     def heal(self, scene: Scene) -> None:
         if self.seconds and self._pid is not None:
@@ -112,10 +112,11 @@ class KillBackend(Fault):
         return f"backend {backend} of the database killed"
 
 
-def keeper_of(scene: Scene, name: str) -> int | None:
-    """Process id of a worker's keeper."""
+def desktop_supervisor_of(scene: Scene, name: str) -> int | None:
+    """Process id of a worker's desktop supervisor."""
     pid = scene.stack.pid(name)
-    pids = [each.pid for each in processes.below(pid, time.time()) if processes.KEEPER in each.words] if pid else []
+    below = processes.below(pid, time.time()) if pid else []
+    pids = [each.pid for each in below if processes.DESKTOP_SUPERVISOR in each.words]
     return pids[0] if pids else None
 
 
@@ -143,8 +144,18 @@ kind(
     lambda r: Pause(any_worker(r), longer(r)),
     loses=True,
 )
-kind("kill keeper", "the keeper of a worker's desktops gets SIGKILL", lambda r: KeeperHit(any_worker(r)), LOCAL)
-kind("pause keeper", "such a keeper stands still", lambda r: KeeperHit(any_worker(r), r.uniform(2.0, 14.0)), LOCAL)
+kind(
+    "kill desktop supervisor",
+    "the desktop supervisor of a worker's desktops gets SIGKILL",
+    lambda r: DesktopSupervisorHit(any_worker(r)),
+    LOCAL,
+)
+kind(
+    "pause desktop supervisor",
+    "it stands still for a while",
+    lambda r: DesktopSupervisorHit(any_worker(r), r.uniform(2.0, 14.0)),
+    LOCAL,
+)
 kind("kill guard", "the guard of a worker or of the API gets SIGKILL", lambda r: KillGuard(r.choice([*WORKERS, "api"])))
 kind("kill api", "the API gets SIGKILL", lambda _: Kill("api"))
 kind("pause api", "the API stands still", lambda r: Pause("api", r.uniform(2.0, 12.0)))

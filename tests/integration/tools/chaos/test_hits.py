@@ -12,7 +12,7 @@ import pytest
 from tests.factories.records import World, world
 from tests.waiting import until
 from tools.chaos.faults.base import Scene
-from tools.chaos.faults.parts import KeeperHit, KillGuard
+from tools.chaos.faults.parts import DesktopSupervisorHit, KillGuard
 from tools.chaos.faults.pods import MachineHit
 from tools.chaos.stack import ChaosStack
 
@@ -71,12 +71,12 @@ class TestNothingToHit:
 
     @pytest.fixture
     def scene(self, process: psutil.Process) -> Scene:
-        """Of a stack whose parts are all a process that has neither guard nor keeper."""
+        """Of a stack whose parts are all a process that has neither guard nor desktop supervisor."""
         return Scene(cast("ChaosStack", SimpleNamespace(pid=lambda _: process.pid)))
 
     def test_a_part_without_a_guard(self, scene: Scene, process: psutil.Process) -> None:
         assert KillGuard("api").inject(scene) == "no guard of api is there"
         assert process.status() != psutil.STATUS_ZOMBIE
 
-    def test_a_worker_without_a_keeper(self, scene: Scene) -> None:
-        assert KeeperHit("worker-1").inject(scene) == "no keeper of worker-1 is there"
+    def test_a_worker_without_a_supervisor(self, scene: Scene) -> None:
+        assert DesktopSupervisorHit("worker-1").inject(scene) == "no desktop supervisor of worker-1 is there"

@@ -17,7 +17,7 @@ from tools.chaos.facts import Facts
 from tools.chaos.leftovers import GRACE, LeftoverWatch, needed_since
 from worker.desktop_supervisor.folders import title
 
-KEEPER = "abcd"
+SUPERVISOR = "abcd"
 IDLE = replace(SOUND, leases=[replace(LEASE, released_at=at(1))], attempts=[])
 Start = Callable[[str], None]
 
@@ -27,9 +27,9 @@ class Looked:
 
     def __init__(self, folder: Path) -> None:
         self.folder = self.tmp = folder
-        self.keepers: set[str] = set()
-        self.keeper = folder / "deskarena-keepers-0" / f"keeper-{KEEPER}"
-        self.keeper.mkdir(parents=True)
+        self.desktop_supervisors: set[str] = set()
+        self.supervisor = folder / "deskarena-supervisors-0" / f"supervisor-{SUPERVISOR}"
+        self.supervisor.mkdir(parents=True)
 
     def pid(self, name: str) -> int | None:  # noqa: ARG002
         return None
@@ -49,7 +49,7 @@ def desktop() -> Iterator[Start]:
     with ExitStack() as ends:
 
         def start(name: str) -> None:
-            words = [title(KEEPER, name), "60"]
+            words = [title(SUPERVISOR, name), "60"]
             process = subprocess.Popen(words, executable="/bin/sleep", env={})
             ends.callback(process.wait)
             ends.callback(process.kill)
@@ -88,7 +88,7 @@ class TestDesktops:
         assert watch.look(looked, facts, moment) == []
         desktop("d2")
         (found,) = watch.look(looked, facts, moment + GRACE + 1)
-        assert found.facts.startswith(f"the desktop {KEEPER}:d1, ")
+        assert found.facts.startswith(f"the desktop {SUPERVISOR}:d1, ")
 
     def test_too_many_are_found_though_they_change(self, looked: Looked, desktop: Start) -> None:
         watch, moment = LeftoverWatch(), time.time()
@@ -100,18 +100,18 @@ class TestDesktops:
         assert found.facts.startswith("4 desktops with 1 leases")
 
     def test_a_folder_without_its_desktop_is_found(self, looked: Looked) -> None:
-        (looked.keeper / "d7").mkdir()
-        assert seen(looked, IDLE) == [f"the folder {looked.keeper / 'd7'} without its desktop"]
+        (looked.supervisor / "d7").mkdir()
+        assert seen(looked, IDLE) == [f"the folder {looked.supervisor / 'd7'} without its desktop"]
 
-    def test_one_that_has_left_the_family_is_known_by_its_keeper(self, looked: Looked) -> None:
-        words = f"exec -a {title(KEEPER, 'd1')} /bin/sleep 60 >/dev/null 2>&1 & echo $!"
+    def test_one_that_has_left_the_family_is_known_by_its_supervisor(self, looked: Looked) -> None:
+        words = f"exec -a {title(SUPERVISOR, 'd1')} /bin/sleep 60 >/dev/null 2>&1 & echo $!"
         pid = int(subprocess.run(["bash", "-c", words], capture_output=True, check=True, env={}).stdout)
         try:
             until(lambda: psutil.Process(pid).ppid() != os.getpid(), what="it is nobody's child")
-            until(lambda: psutil.Process(pid).cmdline()[0] == title(KEEPER, "d1"), what="it runs")
+            until(lambda: psutil.Process(pid).cmdline()[0] == title(SUPERVISOR, "d1"), what="it runs")
             watch, moment = LeftoverWatch(), time.time()
             watch.look(looked, IDLE, moment)
-            looked.keeper.rmdir()  # Its keeper is gone, too.
+            looked.supervisor.rmdir()  # Its desktop supervisor is gone, too.
             found = watch.look(looked, IDLE, moment + GRACE + 1)
         finally:
             os.kill(pid, 9)
