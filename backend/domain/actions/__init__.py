@@ -1,1 +1,1 @@
-"""Action spaces, one file each: what a model writes -> typed Actions."""
+"""Action spaces, one file each: a model's reply -> typed Actions."""

@@ -1,4 +1,4 @@
-"""Finds the fenced blocks in what a model wrote. One pass, whatever it wrote."""
+"""Finds the fenced code blocks of a model's reply in one linear pass."""
 
 import re
 from collections.abc import Iterable
@@ -21,9 +21,9 @@ class Block:
     """A fenced block.
 
     Attributes:
-        label: the word after the opening fence, in lower case; empty if there is none.
-        body: what is inside, as it is.
-        closed: False for one that the reply ends in.
+        label: the word after the opening fence in lower case; empty without one.
+        body: the text between the fences, unchanged.
+        closed: False if the reply ends before the closing fence.
     """
 
     label: str
@@ -32,10 +32,10 @@ class Block:
 
 
 def text_of(reply: ModelReply | str) -> str:
-    """The words of a reply.
+    """The text of a reply.
 
     Raises:
-        InvalidAction: it is longer than any client hands out.
+        InvalidAction: the reply is longer than any model client returns.
     """
     text = reply if isinstance(reply, str) else reply.text
     if len(text) > LONGEST_REPLY:
@@ -46,7 +46,7 @@ def text_of(reply: ModelReply | str) -> str:
 
 
 def token(text: str) -> tuple[Action, ...] | None:
-    """The action of a reply that is nothing but WAIT, DONE or FAIL."""
+    """The action of a reply that consists of WAIT, DONE or FAIL alone; None for any other reply."""
     word = text.strip().rstrip(";").rstrip() if len(text) < 100 else ""  # noqa: PLR2004 - longer ones are no token.
     return (Action(type=ActionType(word)),) if word in TOKENS else None
 
@@ -55,7 +55,7 @@ def fenced(text: str) -> tuple[Block, ...]:
     """Every fenced block in order; a fence closes at the next fence.
 
     Raises:
-        InvalidAction: there are more than anybody means to write.
+        InvalidAction: there are too many blocks.
     """
     parts = text.split(_FENCE)
     if len(parts) > 2 * _MOST_BLOCKS + 1:
@@ -75,10 +75,10 @@ def _block(text: str, *, closed: bool) -> Block:
 
 
 def whole(source: Iterable[Block]) -> tuple[Block, ...]:
-    """The same blocks. A block that was cut off is not carried out in part.
+    """The same blocks, all closed: a truncated block is never executed in part.
 
     Raises:
-        InvalidAction: one is not closed.
+        InvalidAction: a block is not closed.
     """
     blocks = tuple(source)
     if not all(block.closed for block in blocks):

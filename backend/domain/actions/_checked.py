@@ -1,4 +1,4 @@
-"""The last look at what a reply became: nothing in it may be too large, or be refused after half of it was done."""
+"""Final check of parsed actions: none is too large, and none would be refused after others were executed."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -15,10 +15,10 @@ _TYPED_CONTROLS = frozenset("\n\t\b\r")
 
 
 def checked(actions: Iterable[Action]) -> tuple[Action, ...]:
-    """The same actions.
+    """The same actions, checked.
 
     Raises:
-        InvalidAction: there are too many, or one that the guest is known to refuse.
+        InvalidAction: there are too many actions, or the guest is known to refuse one.
     """
     result: list[Action] = []
     for action in actions:

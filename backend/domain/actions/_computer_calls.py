@@ -1,7 +1,7 @@
-"""The `computer` API of WAA and ProSoftArena: what its calls mean, and how the rest of it reaches the desktop.
+"""The `computer` API of WAA and ProSoftArena: typed actions for its calls, Python on the desktop for the rest.
 
-Functions, arguments and amounts are WindowsAgentArena's (benchmark-formats, section 6); `drag` is taken as its prompt
-gives it (shares of the screen) and as its code does (`screen_x`, `screen_y` in pixels).
+Functions, arguments and amounts are WindowsAgentArena's (benchmark-formats, section 6); `drag` is read in both forms:
+that of its prompt (fractions of the screen) and that of its code (`screen_x`, `screen_y` in pixels).
 """
 
 import ast
@@ -30,11 +30,11 @@ API = frozenset(
     + ["computer.keyboard.write", "computer.keyboard.press", "computer.clipboard.paste"]
     + [f"computer.{group}.{name}" for group, names in _GUEST.items() for name in names]
 )
-"""Every function that there is."""
+"""Every function of the API."""
 
 
 class ComputerCalls:
-    """Typed actions of plain calls; what only the desktop can do is a call of the library there."""
+    """Typed actions of plain calls; what has no typed form becomes a call of the library on the desktop."""
 
     def __init__(self, sight: CoordinateFrame) -> None:
         self._sight = sight
@@ -55,8 +55,8 @@ class ComputerCalls:
         """The actions of one plain call.
 
         Raises:
-            NotTypedError: it is no call of this API.
-            InvalidAction: it is one, with arguments that are none.
+            NotTypedError: the call does not belong to this API.
+            InvalidAction: its arguments are wrong.
         """
         if call.name in {"time.sleep", "pyautogui.sleep"}:
             return [Action(type=ActionType.PYTHON, text=f"import time, pyautogui; {call.source}")]
@@ -118,7 +118,7 @@ def _string(value: Any) -> str:
 
 
 def check_names(code: Code) -> None:
-    """Raises InvalidAction if the code calls a function of `computer` that there is not."""
+    """Raises InvalidAction if the code calls a function that `computer` does not have."""
     for name in (dotted(call.func) for call in called(code.tree)):
         if name.startswith("computer.") and name not in API:
             raise InvalidAction(
@@ -130,7 +130,7 @@ def decision(blocks: Sequence[Block]) -> str | None:
     """The word of the first ```decision block without its comments; None if there is no such block.
 
     Raises:
-        InvalidAction: it has no word that decides, or several.
+        InvalidAction: the block has no decision word, or several.
     """
     block = next((block for block in blocks if block.label == "decision"), None)
     if block is None:
@@ -146,10 +146,10 @@ def decision(blocks: Sequence[Block]) -> str | None:
 
 
 def code_block(blocks: Sequence[Block]) -> Block:
-    """The first ```python block, as upstream takes it.
+    """The first ```python block, as upstream reads it.
 
     Raises:
-        InvalidAction: there is none, or the reply ends in it.
+        InvalidAction: there is none, or it is not closed.
     """
     block = next((block for block in blocks if block.label in {"python", "py", "python3"}), None)
     if block is None:
@@ -164,7 +164,7 @@ def code_block(blocks: Sequence[Block]) -> Block:
 
 
 def unqualified(tree: ast.Module, names: Mapping[str, str]) -> None:
-    """Gives bare function names of the API (`move_id(3)`) their full names, in place."""
+    """Qualifies bare function names of the API (`move_id(3)`) in place."""
     for call in called(tree):
         if isinstance(call.func, ast.Name) and call.func.id in names:
             call.func = ast.parse(names[call.func.id], mode="eval").body

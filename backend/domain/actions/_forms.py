@@ -1,4 +1,4 @@
-"""Reads arguments that a model gave by a form, with InvalidAction as the only error."""
+"""Validates arguments given by a model; InvalidAction is the only error."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar
@@ -14,10 +14,10 @@ _LONGEST_NAME = 60
 
 
 def read(form: type[Form], arguments: Any, path: str = "") -> Form:
-    """The arguments, checked; those that are null count as left out.
+    """The validated arguments; null counts as omitted.
 
     Raises:
-        InvalidAction: the first wrong one, with its path below `path`.
+        InvalidAction: the first wrong argument, with its path below `path`.
     """
     if not isinstance(arguments, Mapping):
         raise InvalidAction(f"expected an object, got {short(arguments)}", code="invalid_arguments", path=path)
@@ -45,7 +45,7 @@ def _name(name: str, alias: Any) -> str:
 
 
 def short(value: Any) -> str:
-    """A value for a message: quoted, and not longer than a line."""
+    """A value for a message: quoted, at most one line."""
     text = repr(value[:100] if isinstance(value, str) else value) if not isinstance(value, list | dict) else "a list"
     if isinstance(value, dict):
         text = "an object"

@@ -1,4 +1,4 @@
-"""Finds the JSON in what a model wrote."""
+"""Finds the JSON values of a model's reply."""
 
 import json
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ def json_blocks(reply: str, example: str) -> Iterator[Any]:
     """Every JSON value of a reply: the whole text, else each ```json block, else each other block.
 
     Args:
-        reply: what the model wrote.
-        example: for the hint: how a right answer looks.
+        reply: the model's reply.
+        example: a correct answer, shown in the hint.
 
     Raises:
-        InvalidAction: there is none, or a block is no JSON; says where it stops being one.
+        InvalidAction: there is no JSON, or a block is malformed; the message names the position.
     """
     text = reply.strip()
     blocks = [] if text[:1] in {"{", "["} and text[-1:] in {"}", "]"} else whole(fenced(reply))

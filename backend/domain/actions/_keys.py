@@ -1,4 +1,4 @@
-"""Key names: pyautogui's, and how xdotool, web pages and vendors call the same keys."""
+"""Key names: pyautogui's, and those of xdotool, web pages and vendors for the same keys."""
 
 import string
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ KEYS = (
     | {f"num{digit}" for digit in range(10)}
     | frozenset(string.ascii_lowercase + string.digits + string.punctuation + "\t\n\r ")
 )
-"""Every name of pyautogui 0.9's KEYBOARD_KEYS."""
+"""All names of pyautogui 0.9's KEYBOARD_KEYS."""
 
 MODIFIERS = frozenset(
     f"{name}{side}" for name in ("ctrl", "shift", "alt", "win", "option") for side in ("", "left", "right")
@@ -61,17 +61,17 @@ _MOST_AT_ONCE = 10
 
 
 def known(name: str) -> bool:
-    """Whether the guest knows a key of that name; every printable character is one, too."""
+    """Whether the guest knows a key of that name; every printable character counts as a key."""
     if len(name) == 1:
         return name in KEYS or name.isprintable()
     return name.strip().lower() in KEYS
 
 
 def key_of(name: str, path: str = "") -> str:
-    """The name that pyautogui has for a key that somebody else names.
+    """The name in pyautogui of a key that is named in another convention.
 
     Raises:
-        InvalidAction: nobody calls a key like this.
+        InvalidAction: the name is unknown.
     """
     if len(name) == 1 and known(name):
         return name
@@ -109,12 +109,12 @@ def combination(text: str, path: str = "", separator: str = "+") -> tuple[str, .
 
 
 def pressed(keys: Sequence[str]) -> Action:
-    """One press of a key, or of several together."""
+    """One press of a key, or of several keys together."""
     return Action(type=ActionType.PRESS if len(keys) == 1 else ActionType.HOTKEY, keys=tuple(keys))
 
 
 def with_keys_down(keys: Sequence[str], actions: Sequence[Action]) -> tuple[Action, ...]:
-    """The actions with keys held down meanwhile."""
+    """The actions, performed while keys are held down."""
     down = [Action(type=ActionType.KEY_DOWN, keys=(key,)) for key in keys]
     up = [Action(type=ActionType.KEY_UP, keys=(key,)) for key in reversed(keys)]
     return (*down, *actions, *up)

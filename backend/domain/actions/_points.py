@@ -1,4 +1,4 @@
-"""Where a model's coordinates lie on the screen."""
+"""Maps a model's coordinates to screen pixels."""
 
 import math
 from collections.abc import Callable
@@ -12,13 +12,13 @@ from backend.domain.model.trajectory import Mark
 from backend.domain.ports.agent import CoordinateFrame
 
 PointMap = Callable[[float, float], tuple[int, int]]
-"""Screen pixels of a point that a model gave. Raises InvalidAction."""
+"""Screen pixel of a model's point. Raises InvalidAction."""
 
 _FAR = 1_000_000
 
 
 class Coordinates(Parameters):
-    """Options of every space that is written as text."""
+    """Options of every action space that is written as text."""
 
     coordinates: Literal["screen", "picture", "unit"] = Field(
         default="screen",
@@ -28,7 +28,7 @@ class Coordinates(Parameters):
 
 
 def place(coordinates: str, sight: CoordinateFrame) -> PointMap:
-    """How that option's points come to the screen."""
+    """The function that maps points to the screen under this option."""
     if coordinates == "unit":
         return lambda x, y: on_grid(x, y, 1.0, sight)
     if coordinates == "picture":
@@ -37,7 +37,7 @@ def place(coordinates: str, sight: CoordinateFrame) -> PointMap:
 
 
 def pixel(x: float, y: float) -> tuple[int, int]:
-    """The pixel that holds a point. Whether it lies on the screen is the loop's question.
+    """The pixel that contains a point. The loop checks whether it lies on the screen.
 
     Raises:
         InvalidAction: the numbers are far beyond any screen.
@@ -48,33 +48,33 @@ def pixel(x: float, y: float) -> tuple[int, int]:
 
 
 def in_picture(x: float, y: float, sight: CoordinateFrame) -> tuple[int, int]:
-    """The screen's pixel under a point of the picture that was shown."""
+    """The screen pixel for a point of the picture that the model was shown."""
     point = pixel(x, y)
     return sight.view.to_screen(x, y) if sight.view else point
 
 
 def on_grid(x: float, y: float, size: float, sight: CoordinateFrame) -> tuple[int, int]:
-    """The screen's pixel at a share of its width and height; both edges belong to it.
+    """The screen pixel for a position on a grid over the screen; both edges are included.
 
     Args:
         x: 0 to `size`.
         y: likewise.
-        size: what the whole width and height count.
-        sight: gives the screen.
+        size: the grid's extent along each axis.
+        sight: the picture that the model was shown, with its screen.
 
     Raises:
-        InvalidAction: a number outside 0 to `size`.
+        InvalidAction: a number lies outside 0 to `size`.
     """
     if not (0 <= x <= size and 0 <= y <= size):
         raise InvalidAction(f"expected coordinates from 0 to {size:g}, got ({x:g}, {y:g})", code="point_out_of_range")
     width, height = sight.screen.width, sight.screen.height
-    # 1e-9: a share that was computed from a pixel shall not fall into the pixel before.
+    # 1e-9 keeps a fraction that was computed from a pixel out of the pixel before it.
     across, down = math.floor(x / size * width + 1e-9), math.floor(y / size * height + 1e-9)
     return min(across, width - 1), min(down, height - 1)
 
 
 def explained(coordinates: str, sight: CoordinateFrame) -> str:
-    """The sentence of a prompt that says what coordinates mean."""
+    """The sentence of a prompt that explains the coordinates."""
     if coordinates == "unit":
         return "Coordinates are from 0 to 1 of the screen's width and height; the top left corner is (0, 0)."
     if coordinates == "picture" and sight.view:
@@ -87,7 +87,7 @@ def marked(number: int, sight: CoordinateFrame, path: str = "") -> Mark:
     """The numbered element.
 
     Raises:
-        InvalidAction: no element bears that number.
+        InvalidAction: no element has that number.
     """
     for mark in sight.marks:
         if mark.id == number:

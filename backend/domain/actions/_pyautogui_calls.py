@@ -1,4 +1,4 @@
-"""What plain calls of pyautogui mean as typed actions. Names and arguments are those of pyautogui 0.9."""
+"""Maps plain calls of pyautogui 0.9 to typed actions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from backend.domain.actions._python import NotTypedError, PythonCall, applied
 from backend.domain.model.trajectory import Action, ActionType
 
 _MOST_PRESSES = 50
-_WINDOWS_WHEEL = 120  # Units of one wheel click, which pyautogui counts in on Windows.
+_WINDOWS_WHEEL = 120  # pyautogui on Windows scrolls in these units per wheel click.
 POINTING = frozenset(
     {"click", "leftClick", "rightClick", "middleClick", "doubleClick", "tripleClick", "moveTo", "dragTo", "mouseDown"}
     | {"mouseUp", "scroll", "hscroll", "vscroll"}
@@ -17,13 +17,13 @@ POINTING = frozenset(
 
 
 class Spot(tuple[int, int]):
-    """A point that is in screen pixels already: the middle of a numbered element."""
+    """A point in screen pixels: the middle of a numbered element."""
 
     __slots__ = ()
 
 
 class PyautoguiCalls:
-    """Typed actions of calls; whatever is not exactly the same as an action raises NotTypedError."""
+    """Typed actions of calls. A call without an exact equivalent raises NotTypedError."""
 
     def __init__(self, place: PointMap, platform: str) -> None:
         self._place = place
@@ -54,8 +54,8 @@ class PyautoguiCalls:
         """The actions of one call.
 
         Raises:
-            NotTypedError: only Python can carry it out.
-            InvalidAction: its point is none.
+            NotTypedError: only Python can execute the call.
+            InvalidAction: its point is not valid.
         """
         if call.name in {"time.sleep", "pyautogui.sleep"}:
             return [Action(type=ActionType.PYTHON, text=f"import time, pyautogui; {call.source}")]
@@ -146,7 +146,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _only_timing(rest: Mapping[str, Any], pause: Any) -> None:
-    """Pauses between and lengths of gestures are ours; other options have no typed form."""
+    """Raises NotTypedError for options other than pauses and durations, which we set ourselves."""
     if not _is_number(pause) or set(rest) - {"duration", "interval"}:
         raise NotTypedError
 

@@ -1,4 +1,4 @@
-"""Looks at Python code that a model wrote, without running it: whether it parses, and what plain calls it makes."""
+"""Analyses Python code of a model without running it: whether it parses, and which plain calls it makes."""
 
 import ast
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,12 +15,12 @@ _LONGEST_LINE = 200
 
 
 class NotTypedError(Exception):
-    """A call that only Python itself can carry out as it was meant."""
+    """A call that only Python itself can execute faithfully."""
 
 
 @dataclass(frozen=True)
 class PythonCall:
-    """A statement that is one call with plain values.
+    """A statement that is a single call with literal values.
 
     Attributes:
         name: as written, with its dots.
@@ -35,7 +35,7 @@ class PythonCall:
 
 @dataclass(frozen=True)
 class Code:
-    """Code that parses, with the WAIT, DONE or FAIL that it ended in."""
+    """Parsed code, with the WAIT, DONE or FAIL at its end."""
 
     text: str
     tree: ast.Module
@@ -46,7 +46,7 @@ def read_code(block: Block, path: str = "") -> Code:
     """The code of a block.
 
     Raises:
-        InvalidAction: it is no Python, too long, or has a token before its end.
+        InvalidAction: the code is not Python, is too long, or has a token before its end.
     """
     text = _dedented(block.body.strip("\r\n"))
     if len(text) > LONGEST_CODE:
@@ -66,7 +66,7 @@ def read_code(block: Block, path: str = "") -> Code:
 
 
 def _dedented(text: str) -> str:
-    """Without the indentation of the first line, where all lines share it: lists of a reply indent their blocks."""
+    """Without the indentation of the first line, if all lines share it: blocks inside a list are indented."""
     lines = text.split("\n")
     margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
     if not margin or not all(line.startswith(margin) or not line.strip() for line in lines):
@@ -100,12 +100,12 @@ def _before(text: str, statement: ast.stmt) -> str:
 
 
 def plain_calls(tree: ast.Module, imports: Collection[str], values: Mapping[str, Any]) -> Sequence[PythonCall] | None:
-    """The statements of code that does nothing but call functions with plain values; None if it does more.
+    """The statements of code that only calls functions with literal values; None for any other code.
 
     Args:
         tree: the code.
-        imports: modules whose import does nothing of its own.
-        values: what names stand for.
+        imports: modules whose import has no effect.
+        values: values of names.
     """
     calls = []
     for statement in tree.body:
@@ -169,7 +169,7 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
 
 
 def applied(function: Callable[..., Sequence[Action]], call: PythonCall) -> Sequence[Action]:
-    """What a call means by a function with the same signature.
+    """Arguments of a call, bound by a function with the same signature.
 
     Raises:
         NotTypedError: the arguments do not fit.
@@ -177,10 +177,10 @@ def applied(function: Callable[..., Sequence[Action]], call: PythonCall) -> Sequ
     try:
         return function(*call.args, **call.named)
     except (TypeError, ValueError, OverflowError, AttributeError) as error:
-        # The values are the model's: of any type, where the function expects one. pydantic's errors are ValueErrors.
+        # The model may pass values of any type. pydantic's errors are ValueErrors.
         raise NotTypedError from error
 
 
 def called(tree: ast.Module) -> Sequence[ast.Call]:
-    """Every call in the code."""
+    """Names of all functions that the code calls."""
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]

@@ -42,8 +42,8 @@ class _Reader:
         return char
 
     def upto(self, end: str, what: str) -> str:
-        """What stands before the next `end`, which is taken too."""
-        # A brace names itself in braces: `{}}`.
+        """The text before the next `end`, which is consumed."""
+        # A brace is escaped by braces: `{}}`.
         stop = self.text.find(end, self.at + 1)
         if stop < 0:
             raise InvalidAction(
@@ -58,7 +58,7 @@ class _Reader:
 
 
 def key_actions(text: str) -> list[Action]:
-    """The actions of such a text; plain characters in a row are typed together.
+    """The actions of a key text; consecutive plain characters are typed together.
 
     Raises:
         InvalidAction: a brace or bracket is not closed, a key unknown, or a modifier has no key.
@@ -80,7 +80,7 @@ def key_actions(text: str) -> list[Action]:
 
 
 def _parts(reader: _Reader) -> Iterator[str | Action]:
-    """Characters to type, and key presses, in order."""
+    """Characters to type and key presses, in order."""
     modifiers: tuple[str, ...] = ()
     while char := reader.next():
         if char in _MODIFIERS:
@@ -129,7 +129,7 @@ def _stroke(key: str, modifiers: tuple[str, ...]) -> Iterator[str | Action]:
 
 
 def _named(inside: str, modifiers: tuple[str, ...]) -> Iterator[str | Action]:
-    """What stands in braces: a key, a sign, either with how often, or a key with `down` or `up`."""
+    """Parses the content of braces: a key or a sign, optionally with a count, or a key with `down` or `up`."""
     name, _, how = inside.strip().partition(" ") if inside.strip() else (" ", "", "")
     how = how.strip().lower()
     key = name if len(name) == 1 else _key(name)

@@ -1,4 +1,4 @@
-"""What the vendors' computer tools have in common: calls in, a token in words, modifiers held, wheel clicks."""
+"""Shared parts of the vendors' computer tools: reading calls, final tokens in the text, modifiers, wheel clicks."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,7 +11,7 @@ from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.model import ModelReply, ToolCall
 
 PIXELS_PER_CLICK = 100
-"""Pixels that a page moves by one click of the wheel, about; vendors' samples reckon with it."""
+"""Approximate pixels that a page scrolls per wheel click, as vendors' samples assume."""
 
 ENDING = """When the task is done, answer with the word DONE and call no tool. When it cannot be done, answer with the
 word FAIL. The word stands alone on the last line."""
@@ -20,15 +20,15 @@ word FAIL. The word stands alone on the last line."""
 def actions_of(
     reply: ModelReply | str, tool: str, read_call: Callable[[ToolCall, str], Sequence[Action]]
 ) -> tuple[Action, ...]:
-    """The actions of all calls of a reply; without calls, of the token that its words end in.
+    """The actions of all calls of a reply; without calls, of the token that its text ends in.
 
     Args:
-        reply: the model's.
-        tool: for the message: what it should have called.
-        read_call: the actions of one call, and where it is in the reply.
+        reply: the model's reply.
+        tool: name of the expected tool, for the message.
+        read_call: reads the actions of one call, given its position in the reply.
 
     Raises:
-        InvalidAction: there are neither calls nor a token, or a call is none of this space.
+        InvalidAction: there is neither a call nor a token, or a call is not part of this space.
     """
     text = text_of(reply)
     calls = () if isinstance(reply, str) else reply.calls
@@ -42,15 +42,15 @@ def actions_of(
 
 
 def waits(note: str) -> list[Action]:
-    """For calls that only ask to see the screen: the next observation shows it once it is still."""
+    """A WAIT action, for calls that only ask for the screen: the next observation shows it once it is still."""
     return [Action(type=ActionType.WAIT, note=note[:200])]
 
 
 def turned(amount: float, path: str) -> int:
-    """Wheel clicks as a whole number.
+    """Wheel clicks as an integer.
 
     Raises:
-        InvalidAction: more than the desktop takes at once.
+        InvalidAction: more clicks than the desktop accepts at once.
     """
     if abs(amount) > MOST_WHEEL_CLICKS:
         raise InvalidAction(
@@ -62,13 +62,13 @@ def turned(amount: float, path: str) -> int:
 
 
 def of_pixels(distance: float) -> int:
-    """Wheel clicks for a distance in pixels; a distance that is not 0 is at least one click."""
+    """Wheel clicks for a distance in pixels; at least one for any distance other than 0."""
     clicks = min(round(abs(distance) / PIXELS_PER_CLICK), MOST_WHEEL_CLICKS)
     return 0 if distance == 0 else (1 if distance > 0 else -1) * max(1, clicks)
 
 
 def scrolled(direction: str, clicks: int, at: tuple[int, int] | None) -> Action:
-    """A turn of the wheel in a direction."""
+    """A scroll action in a direction."""
     x, y = at or (None, None)
     amounts = {"up": (0, clicks), "down": (0, -clicks), "left": (-clicks, 0), "right": (clicks, 0)}
     dx, dy = amounts[direction]
@@ -76,7 +76,7 @@ def scrolled(direction: str, clicks: int, at: tuple[int, int] | None) -> Action:
 
 
 def dragged(path: Sequence[tuple[int, int]]) -> list[Action]:
-    """The left button from the first point along the path to the last."""
+    """A drag with the left button from the first point along the path to the last."""
     if len(path) > MOST_ACTIONS - 2:
         raise InvalidAction(
             f"a path of {len(path)} points, at most {MOST_ACTIONS - 2} are drawn", code="too_many_actions"
@@ -92,7 +92,7 @@ def dragged(path: Sequence[tuple[int, int]]) -> list[Action]:
 def chord(keys: Sequence[str]) -> list[Action]:
     """Keys together if one of them is held for others (Ctrl, Shift, ...), else one after the other.
 
-    A letter beside such a key is the key, not the capital: `CTRL` and `A` is not Ctrl+Shift+A.
+    A capital letter in a chord means the key: `CTRL` and `A` is not Ctrl+Shift+A.
     """
     if any(key in MODIFIERS for key in keys):
         return [pressed([key.lower() for key in keys])]
@@ -100,7 +100,7 @@ def chord(keys: Sequence[str]) -> list[Action]:
 
 
 def noted(actions: Sequence[Action], why: str) -> list[Action]:
-    """The actions, the first with the model's reason if it gave one."""
+    """The actions, the first with the model's reason, if there is one."""
     if not why or not actions:
         return list(actions)
     return [actions[0].model_copy(update={"note": why[:200]}), *actions[1:]]

@@ -1,7 +1,7 @@
-"""`anthropic_computer`: Anthropic's computer toolset (20260801) and the tools before it (20241022 to 20251124).
+"""`anthropic_computer`: Anthropic's computer toolset (20260801) and its predecessors (20241022 to 20251124).
 
-Actions and arguments are those of the documentation; keys are xdotool's. The toolset's calls bear the action's name,
-the older tools' calls are named `computer` and have it as an argument.
+Actions and arguments follow the documentation; keys are xdotool's. A call of the toolset has the action's name; a call
+of an older tool is named `computer` and has the action as an argument.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ from backend.domain.ports.model import ModelReply, Tool, ToolCall
 from backend.domain.registry import PluginKind, register
 
 _NAME = "computer"
-_LONGEST_HOLD = 20.0  # Seconds; code on the desktop may run for 30.
+_LONGEST_HOLD = 20.0  # Seconds; code on the desktop may run for at most 30.
 Point = tuple[Number, Number]
 Pixels = tuple[int, int] | None
 
@@ -98,7 +98,7 @@ def _scroll(args: _Scroll, reader: "_Reader") -> Sequence[Action]:
 
 
 def _key(args: _Key, reader: "_Reader") -> Sequence[Action]:
-    # xdotool takes several, separated by spaces; a single space is the key itself.
+    # xdotool accepts several keys separated by spaces; a single space is the space key.
     strokes = args.text.split() or [" "]
     return [pressed(reader.keys(stroke)) for stroke in strokes] * args.repeat
 
@@ -136,7 +136,7 @@ _FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, "_Reader"], Sequence
 
 
 class _Reader:
-    """One call: where it is in the reply, and how its points and keys are read."""
+    """Reads one call at a known position of the reply."""
 
     def __init__(self, sight: CoordinateFrame, path: str) -> None:
         self.path = path
@@ -154,7 +154,7 @@ class _Reader:
 
 @register(PluginKind.ACTION_SPACE, "anthropic_computer")
 class AnthropicComputer:
-    """Reads calls of the tools. Coordinates are pixels of the picture that was shown."""
+    """Parses calls of the tools. Coordinates are pixels of the picture that the model was shown."""
 
     about = "Anthropic's computer toolset and older computer tools; DONE and FAIL as words."
 
@@ -174,7 +174,7 @@ class AnthropicComputer:
 {ENDING}"""
 
     def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:
-        """The vendor's own tool; the older ones are told the size of the picture that is shown."""
+        """The vendor's own tool; older versions include the size of the picture."""
         version = self.params.version
         zoom: dict[str, Any]
         if version == "20260801":
@@ -186,7 +186,7 @@ class AnthropicComputer:
         return (Tool(name=_NAME, vendor={"type": f"computer_{version}", "name": _NAME, **display, **zoom}),)
 
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/internals/actions.md says what each broken reply gives."""
+        """See the port; docs/internals/actions.md lists the result of each malformed reply."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
             arguments = dict(call.arguments)

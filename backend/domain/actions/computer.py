@@ -1,4 +1,4 @@
-"""`computer`: WindowsAgentArena's code blocks, with the module `computer` and whatever else Python can do."""
+"""`computer`: WindowsAgentArena's code blocks: the module `computer` and arbitrary Python."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +29,7 @@ _LINES = (
 
 @register(PluginKind.ACTION_SPACE, "computer")
 class ComputerSpace:
-    """Reads the ```decision and the first ```python block; other blocks are the agent's business."""
+    """Parses the ```decision and the first ```python block; other blocks are ignored."""
 
     about = "WindowsAgentArena's computer API in a python block, with a decision block: COMMAND, DONE, FAIL or WAIT."
     Params = Parameters
@@ -53,11 +53,11 @@ The module `computer` is there already. Its functions:
 {len(sight.marks)} elements are numbered."""
 
     def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
-        """None: it is written as text."""
+        """None: actions are written as text."""
         return ()
 
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/internals/actions.md says what each broken reply gives."""
+        """See the port; docs/internals/actions.md lists the result of each malformed reply."""
         text = text_of(reply)
         ending = token(text)
         if ending:

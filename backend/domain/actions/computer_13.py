@@ -1,6 +1,6 @@
 """`computer_13`: OSWorld's thirteen mouse and keyboard actions as JSON, with WAIT, DONE and FAIL.
 
-Both upstream forms are read: `{"action_type": "CLICK", "x": 1, "y": 2}` and the same with `"parameters": {...}`.
+Both upstream forms are accepted: `{"action_type": "CLICK", "x": 1, "y": 2}` and the same with `"parameters": {...}`.
 """
 
 from collections.abc import Callable, Mapping
@@ -68,7 +68,7 @@ def _click(point: Point, **more: Any) -> Action:
     return Action(type=ActionType.CLICK, **point, **more)
 
 
-# Each form and how the action is built from it and its point in screen pixels.
+# Each form, and how to build the action from it and its point in screen pixels.
 _FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, Point], Action]]] = {
     "MOVE_TO": (_Point, lambda _, at: Action(type=ActionType.MOVE_TO, **at)),
     "CLICK": (_Click, lambda p, at: _click(at, button=p.button, clicks=p.num_clicks)),
@@ -105,7 +105,7 @@ _LINES = (
 
 @register(PluginKind.ACTION_SPACE, "computer_13")
 class Computer13:
-    """Parses what a model wrote into typed actions. Whether a point lies on the screen is the loop's question."""
+    """Parses a model's reply into typed actions. The loop checks whether a point lies on the screen."""
 
     about = "Thirteen mouse and keyboard actions as JSON, WAIT, DONE and FAIL."
     Params = Coordinates
@@ -121,7 +121,7 @@ class Computer13:
 Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that it cannot be done."""
 
     def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
-        """None: it is written as text."""
+        """None: actions are written as text."""
         return ()
 
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
@@ -162,7 +162,7 @@ def _action(value: Any, at: PointMap) -> Action:
 
 
 def _where(filled: Any, at: PointMap) -> Point:
-    """Screen pixels; empty where none were given."""
+    """Screen pixels; empty if no coordinates are present."""
     x, y = getattr(filled, "x", None), getattr(filled, "y", None)
     if x is None and y is None:
         return {}

@@ -1,7 +1,7 @@
 """`gemini_computer`: the computer use tool of Google's Gemini API.
 
-Functions are those of its documentation: of the desktop and browser environments (Gemini 3.5 and later), and the older
-names (Gemini 2.5 and 3 Flash). Coordinates are from 0 to 999 over the picture that was shown.
+Functions follow the documentation: the desktop and browser environments (Gemini 3.5 and later) and the older names
+(Gemini 2.5 and 3 Flash). Coordinates run from 0 to 999 over the picture that the model was shown.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -99,7 +99,7 @@ class _Wait(Parameters):
 
 
 class _Reader:
-    """One call: where it is in the reply, and how its points and keys are read."""
+    """Reads one call at a known position of the reply."""
 
     def __init__(self, sight: CoordinateFrame, path: str) -> None:
         self.path = path
@@ -202,7 +202,7 @@ _FORMS: Mapping[str, tuple[type[Parameters], Build]] = {
 
 @register(PluginKind.ACTION_SPACE, "gemini_computer")
 class GeminiComputer:
-    """Reads calls of the tool's functions. What only a browser of its own could do is refused."""
+    """Parses calls of the tool's functions. Refuses functions that only a dedicated browser could perform."""
 
     about = "Google Gemini's computer use functions, for desktop and browser; DONE and FAIL as words."
 
@@ -223,14 +223,14 @@ call. There is no browser but the desktop's own: open it and type addresses as a
 {ENDING}"""
 
     def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
-        """The vendor's own tool, without the functions that are refused."""
+        """The vendor's own tool, without the refused functions."""
         vendor: dict[str, Any] = {"environment": f"ENVIRONMENT_{self.params.environment.upper()}"}
         if self.params.environment == "browser":
             vendor["excludedPredefinedFunctions"] = ["navigate", "open_web_browser", "search"]
         return (Tool(name="computer_use", vendor={"computerUse": vendor}),)
 
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/internals/actions.md says what each broken reply gives."""
+        """See the port; docs/internals/actions.md lists the result of each malformed reply."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
             if call.name in _REFUSED:

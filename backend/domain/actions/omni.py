@@ -1,4 +1,4 @@
-"""`omni`: OmniBench's control actions: one JSON object with a control's number, a function and its arguments."""
+"""`omni`: OmniBench's control actions, one JSON object with a control's number, a function and its arguments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
@@ -42,7 +42,7 @@ def _label(value: Any) -> Any:
 
 
 class _Answer(BaseModel):
-    """The reply's object; keys that say what the model thinks are not read."""
+    """The reply's object; keys that hold the model's thoughts are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -61,7 +61,7 @@ Where = tuple[int, int] | None
 
 @register(PluginKind.ACTION_SPACE, "omni")
 class OmniActions:
-    """Reads the object. Its point is the middle of the control, or coordinates in the picture."""
+    """Parses the object. The point is the middle of the control, or coordinates in the picture."""
 
     about = "OmniBench's click_input, wheel_mouse_input and keyboard_input on numbered controls, as JSON."
 
@@ -87,11 +87,11 @@ class OmniActions:
 In place of the object, write FAIL if the task cannot be done, or WAIT to wait."""
 
     def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
-        """None: it is written as text."""
+        """None: actions are written as text."""
         return ()
 
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/internals/actions.md says what each broken reply gives."""
+        """See the port; docs/internals/actions.md lists the result of each malformed reply."""
         text = text_of(reply)
         ending = token(text)
         if ending:

@@ -27,7 +27,7 @@ _MOST_KEYS = 10
 
 
 def _pair(value: Any) -> Any:
-    """A path's point is `{x, y}`; lists of two are taken, too."""
+    """A path's point is `{x, y}`; lists of two numbers are accepted as well."""
     return (value.get("x"), value.get("y")) if isinstance(value, dict) else value
 
 
@@ -76,7 +76,7 @@ def _names(keys: Sequence[str], path: str) -> tuple[str, ...]:
 
 
 class _Reader:
-    """One action: where it is in the reply, and how its points and keys are read."""
+    """Reads one action at a known position of the reply."""
 
     def __init__(self, sight: CoordinateFrame, path: str) -> None:
         self.path = path
@@ -125,7 +125,7 @@ _FORMS: Mapping[str, tuple[type[Parameters], Callable[[_Reader, Any], Sequence[A
 
 @register(PluginKind.ACTION_SPACE, "openai_computer")
 class OpenAIComputer:
-    """Reads computer calls. Coordinates are pixels of the picture that was shown, scrolling is in its pixels, too."""
+    """Parses computer calls. Points and scroll distances are in pixels of the picture that the model was shown."""
 
     about = "OpenAI's computer tool of the Responses API; DONE and FAIL as words."
 
@@ -145,7 +145,7 @@ class OpenAIComputer:
 {ENDING}"""
 
     def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:
-        """The vendor's own tool; the older one is told the size of the picture."""
+        """The vendor's own tool; the older version includes the size of the picture."""
         vendor: dict[str, Any] = {"type": self.params.tool}
         if self.params.tool == "computer_use_preview":
             size = sight.view or sight.screen
@@ -154,7 +154,7 @@ class OpenAIComputer:
         return (Tool(name=self.params.tool, vendor=vendor),)
 
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/internals/actions.md says what each broken reply gives."""
+        """See the port; docs/internals/actions.md lists the result of each malformed reply."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
             if call.name not in _NAMES:
@@ -171,7 +171,7 @@ class OpenAIComputer:
 
 
 def _call_actions(call: ToolCall, path: str) -> Sequence[tuple[Any, str]]:
-    """The actions of a call, each with its place: `actions`, `action`, or the arguments themselves."""
+    """The actions of a call, each with its position: `actions`, `action`, or the arguments themselves."""
     several = call.arguments.get("actions")
     if isinstance(several, list | tuple) and several:
         return [(one, f"{path}.actions.{number}") for number, one in enumerate(several)]

@@ -14,7 +14,7 @@ from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply, Tool
 from backend.domain.registry import PluginKind, register
 
-# ProSoftArena, Table 8, and `drag` of its prompt: the function as the table writes it, and its place in the API.
+# ProSoftArena, Table 8, and `drag` from its prompt: the function's name in the table, and its equivalent in the API.
 _FUNCTIONS = {
     "move_id": "computer.mouse.move_id",
     "move_abs": "computer.mouse.move_abs",
@@ -47,7 +47,7 @@ _LINES = (
 
 @register(PluginKind.ACTION_SPACE, "prosoft")
 class ProSoft:
-    """Reads the ```decision and the first ```python block. A call outside the space is an invalid action."""
+    """Parses the ```decision and the first ```python block. Calls outside the space are invalid actions."""
 
     about = "ProSoftArena's thirteen actions, drag, WAIT, DONE and FAIL, in decision and python blocks."
     Params = Parameters
@@ -72,11 +72,11 @@ There are these functions:
 {len(sight.marks)} elements are numbered."""
 
     def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
-        """None: it is written as text."""
+        """None: actions are written as text."""
         return ()
 
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/internals/actions.md says what each broken reply gives."""
+        """See the port; docs/internals/actions.md lists the result of each malformed reply."""
         text = text_of(reply)
         ending = token(text)
         if ending:

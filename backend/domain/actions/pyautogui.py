@@ -33,7 +33,7 @@ _PRELUDE = "import pyautogui; import time; pyautogui.FAILSAFE = False"
 
 @register(PluginKind.ACTION_SPACE, "pyautogui")
 class Pyautogui:
-    """Reads code blocks. Plain calls become typed actions, other code one action of type PYTHON per block."""
+    """Parses code blocks. Plain calls become typed actions; a block of other code becomes one PYTHON action."""
 
     about = "Python code with pyautogui in code blocks; WAIT, DONE, FAIL; tag_N names numbered elements."
 
@@ -63,11 +63,11 @@ Write WAIT, DONE or FAIL in place of the code, or as its last line, to wait, to 
 cannot be done."""
 
     def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
-        """None: it is written as text."""
+        """None: actions are written as text."""
         return ()
 
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/internals/actions.md says what each broken reply gives."""
+        """See the port; docs/internals/actions.md lists the result of each malformed reply."""
         text = text_of(reply)
         ending = token(text)
         if ending:
@@ -85,7 +85,7 @@ cannot be done."""
         return [*(self._typed(code, tags, sight) or self._python(code, tags)), *end]
 
     def _typed(self, code: Code, tags: Mapping[str, Spot], sight: CoordinateFrame) -> Sequence[Action]:
-        """The block as typed actions; empty if Python has to carry it out."""
+        """The block as typed actions; empty if only Python can execute it."""
         calls = plain_calls(code.tree, _IMPORTS, tags) if self.params.typed else None
         reader = PyautoguiCalls(place(self.params.coordinates, sight), sight.platform)
         try:
@@ -123,10 +123,10 @@ def _points(call: ast.Call) -> bool:
 
 
 def _tags(tree: ast.Module, sight: CoordinateFrame) -> dict[str, Spot]:
-    """The numbered elements that the code names, with their middles.
+    """The numbered elements that the code refers to, with their middles.
 
     Raises:
-        InvalidAction: no element bears that number.
+        InvalidAction: no element has that number.
     """
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name) and _TAG.fullmatch(node.id)]
     own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
