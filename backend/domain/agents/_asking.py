@@ -1,4 +1,4 @@
-"""Asking a model: which client, which request, and what is left out when it becomes too long."""
+"""Asks a model: chooses the client, sends the request, and drops the oldest input when it is too long."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -11,13 +11,13 @@ from backend.domain.ports.agent import AgentContext
 from backend.domain.ports.model import Message, ModelReply, ModelRequest, Tool
 
 Build = Callable[[int], Sequence[Message] | None]
-"""The messages of a step with so much of the oldest input left out; None when nothing more can be left out."""
+"""Messages of a step with `n` of the oldest inputs left out; None when nothing more can be left out."""
 _LENGTH = re.compile(r"context|too (long|large|many)|maximum|length|tokens?\b|exceed", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """A reply and what it was the reply to."""
+    """A reply and the prompt it answers."""
 
     reply: ModelReply
     messages: tuple[Message, ...]
@@ -27,11 +27,11 @@ class Asker:
     """Asks one model for one episode."""
 
     def __init__(self, context: AgentContext, params: ModelParams) -> None:
-        """Finds the endpoint's client.
+        """Looks up the endpoint's client.
 
         Raises:
-            AgentFailed: no model was chosen, or there are no model clients.
-            ModelApiFailed: there is no such endpoint here, or it has no key.
+            AgentFailed: no model is configured, or there are no model clients.
+            ModelApiFailed: the endpoint does not exist here, or it has no key.
         """
         if context.models is None:
             raise AgentFailed("this agent asks a model, and there are no model clients here", code="no_model_client")
@@ -43,11 +43,11 @@ class Asker:
         self._answered = False
 
     def ask(self, build: Build, tools: Sequence[Tool] = ()) -> ModelAnswer:
-        """The model's answer; the oldest input is left out first where it is more than the model takes.
+        """The model's answer. While the request exceeds the model's context, the oldest input is dropped.
 
         Raises:
-            ModelApiFailed: the API gave no answer, or refuses requests like ours from the first one on.
-            AgentFailed: it refuses this one.
+            ModelApiFailed: the API gave no answer, or refused the first request.
+            AgentFailed: the API refused a later request.
         """
         skipped, messages = 0, build(0) or ()
         while True:
@@ -81,7 +81,7 @@ class Asker:
         )
 
     def _refused(self, error: Invalid) -> AgentFailed | ModelApiFailed:
-        """A model that refuses the very first request was set up wrongly, which must not count as an agent's score."""
+        """Turns a refusal of the first request into a setup error, which must not count as a score."""
         words = f"the model's API refused the request: {error.message}"
         if self._answered:
             return AgentFailed(words, code="model_context_full")

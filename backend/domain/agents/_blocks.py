@@ -1,7 +1,7 @@
-"""Agents that answer in blocks (```decision, ```python, ```memory), as WAA's Navi does: what they share.
+"""Base of agents that answer in blocks (```decision, ```python, ```memory), as WAA's Navi does.
 
-Each step is one question: earlier steps come back as a memory that the model keeps itself, the code it wrote and the
-screen of the step before. Source: Windows Agent Arena, arXiv 2409.08264, and its `mm_agents/navi`.
+Each step is one request. Earlier steps are represented by a memory that the model maintains, the code it wrote and the
+previous screen. Source: Windows Agent Arena, arXiv 2409.08264, and its `mm_agents/navi`.
 """
 
 import re
@@ -26,7 +26,7 @@ MOST_CLIPBOARD = 10_000
 
 
 class BlocksParams(ModelParams):
-    """What block agents can be told."""
+    """Parameters of block agents."""
 
     max_tokens: int | None = Field(default=4096, ge=16, le=200_000, description="Longest answer, in tokens.")
     n_prev: int = Field(default=15, ge=0, le=1000, description="Earlier actions that are listed, newest first.")
@@ -38,7 +38,7 @@ class BlocksParams(ModelParams):
 
 
 class BlocksAgent(ModelAgent):
-    """Asks one question a step, about up to three pictures."""
+    """Sends one request per step, with up to three pictures."""
 
     params: BlocksParams
     shows_tree = False
@@ -49,7 +49,7 @@ class BlocksAgent(ModelAgent):
         self._last: Frame | None = None
 
     def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
-        """Left out are, in this order: the screen of the step before, all earlier actions, the tree."""
+        """The request. Dropped first, in this order: the previous screen, all earlier actions, the tree."""
         if excluded > 3:  # noqa: PLR2004 - the three named above
             return None
         question = self._question(observation, sight, actions=excluded < 2, tree=self.shows_tree and excluded < 3)  # noqa: PLR2004
@@ -59,7 +59,7 @@ class BlocksAgent(ModelAgent):
         ]
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:
-        """The memory as the model wrote it last, and what it did."""
+        """Stores the model's latest memory and what it did."""
         match = _MEMORY.search(reply.text)
         self._memory = match.group(1).strip()[:MOST_MEMORY] if match else self._memory
         code = _CODE.search(reply.text)
@@ -94,12 +94,12 @@ class BlocksAgent(ModelAgent):
         return (observation.previous or self._last) if self.params.use_last_screen else None
 
     def _pictures(self, observation: Observation, *, earlier: bool) -> list[str | Frame | MessagePart | None]:
-        """Each picture after its name, so that the model cannot mix them up."""
+        """Each picture after its name, so that the model does not confuse them."""
         before = self._earlier(observation) if earlier else None
         marked = observation.shown
         raw = observation.frame if self.params.raw_screen or marked is None else None
         if raw is not None and marked is not None:
-            raw = in_view(raw, observation.view)  # As large as the marked one, so that they lie over each other.
+            raw = in_view(raw, observation.view)  # Same size as the marked picture, so that they overlay.
         named = (
             ("The screen before the last action:", before),
             ("The screen now:", raw),

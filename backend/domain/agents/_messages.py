@@ -1,4 +1,4 @@
-"""Messages to a model: made from texts and pictures, counted, and told to people without the pictures."""
+"""Messages to a model: built from texts and pictures, measured in tokens, and shown to people without the pictures."""
 
 import re
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ from backend.domain.ports.model import Message, MessagePart, ModelReply
 from backend.domain.screen.tree import estimated_tokens
 
 MOST_PROMPT = 200_000
-"""Characters of a prompt that a step keeps."""
+"""Maximum characters of a prompt that a step stores."""
 MOST_WORDS = 4_000
 PICTURE_TOKENS = 1_500
-"""What a picture is reckoned at: vendors charge between some 250 and 2,500 for a screen."""
+"""Estimated tokens of a picture; vendors charge between about 250 and 2,500 for a screen."""
 _BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 
@@ -28,7 +28,7 @@ def _part(value: str | Frame | MessagePart) -> MessagePart:
 
 
 def reply_message(reply: ModelReply, *, empty: str = "(no answer)") -> Message:
-    """A model's own turn, as it is given back to it: what its API wants unchanged, its words, its calls."""
+    """A model's own turn, sent back to it: the parts that its API requires unchanged, its text, its calls."""
     parts = [MessagePart(raw=raw) for raw in reply.raw]
     if reply.text.strip() or not (reply.calls or parts):
         parts.append(MessagePart(text=reply.text.strip() or empty))
@@ -36,7 +36,7 @@ def reply_message(reply: ModelReply, *, empty: str = "(no answer)") -> Message:
 
 
 def message_tokens(messages: Sequence[Message]) -> int:
-    """About how many tokens they have."""
+    """Approximate number of tokens."""
     return sum(_part_tokens(part) for one in messages for part in one.parts)
 
 
@@ -45,7 +45,7 @@ def _part_tokens(part: MessagePart) -> int:
 
 
 def prompt_text(messages: Sequence[Message]) -> str:
-    """What was asked, for people: texts in full up to MOST_PROMPT, a line in place of each picture."""
+    """The prompt for people: texts up to MOST_PROMPT characters, a line in place of each picture."""
     turns = [f"# {one.role}\n\n" + "\n\n".join(_part_words(part) for part in one.parts) for one in messages]
     text = "\n\n".join(turns)
     return (
@@ -68,7 +68,7 @@ def _part_words(part: MessagePart) -> str:
 
 
 def words_of(reply: ModelReply) -> str:
-    """What a reply says beside its actions: the text without its code blocks, else its reasoning, else its calls."""
+    """The reply's text without its code blocks; else its reasoning, else its calls."""
     plain = _BLOCK.sub("", reply.text).strip()
     called = ", ".join(call.name for call in reply.calls)
     words = plain or reply.thinking.strip() or (f"calls {called}" if called else reply.text.strip())

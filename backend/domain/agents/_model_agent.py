@@ -1,4 +1,4 @@
-"""What all agents have in common that ask a model at every step."""
+"""Base of all agents that ask a model at every step."""
 
 import json
 from abc import ABC, abstractmethod
@@ -18,11 +18,11 @@ from backend.domain.registry import PluginKind
 
 
 class ModelAgent(ABC):
-    """Asks a model for each decision; what it asks is its subclass's matter.
+    """Asks a model for each decision; subclasses build the request.
 
     Attributes:
-        name: under which it is registered; also the folder of its prompts.
-        context: what it was told at the start; None before.
+        name: its registered name and the folder of its prompts.
+        context: the episode's context; None before `reset`.
     """
 
     Params: type[ModelParams] = ModelParams
@@ -36,7 +36,7 @@ class ModelAgent(ABC):
 
     @classmethod
     def prompts(cls) -> Mapping[str, str]:
-        """Hashes of its prompts, by name: part of what a run pins."""
+        """Hashes of its prompts by name; a run records them."""
         return prompt_hashes(cls.name)
 
     def reset(self, context: AgentContext) -> None:
@@ -60,7 +60,7 @@ class ModelAgent(ABC):
         return decision
 
     def close(self) -> None:  # noqa: B027 - most have nothing to do.
-        """Nothing to release: clients belong to the attempt."""
+        """Does nothing: model clients belong to the attempt."""
 
     @property
     def active_context(self) -> AgentContext:
@@ -70,25 +70,25 @@ class ModelAgent(ABC):
         return self.context
 
     def begin(self) -> None:  # noqa: B027 - same.
-        """Forgets the episode before."""
+        """Clears the state of the previous episode."""
 
     @abstractmethod
     def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
-        """What is asked, with so much of the oldest input left out; None when nothing more can be."""
+        """The request with `n` of the oldest inputs left out; None when nothing more can be left out."""
 
     def actions(self, reply: ModelReply, sight: CoordinateFrame) -> tuple[Action, ...]:
         """The actions of a reply. Raises Invalid."""
         return self._space.parse(reply, sight)
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: B027 - same.
-        """Remembers a step for the next ones."""
+        """Stores a step for later requests."""
 
     def instructions(self, sight: CoordinateFrame) -> str:
-        """How actions are written, in words."""
+        """The description of the action format."""
         return self._space.instructions(sight)
 
     def prompt(self, part: str, **data: Any) -> str:
-        """One of its prompts."""
+        """Renders one of its prompts."""
         return render(self.name, part, **data)
 
     def _read(self, answer: ModelAnswer, sight: CoordinateFrame) -> Decision:
@@ -116,6 +116,6 @@ def action_space_of(context: AgentContext, default: str) -> ActionSpace:
 
 
 def verbatim(reply: ModelReply) -> str:
-    """A reply as it is kept: its text, then its calls as JSON, one a line."""
+    """A reply as stored: its text, then its calls as JSON, one per line."""
     calls = [json.dumps({"call": call.name, **call.arguments}, ensure_ascii=False, default=str) for call in reply.calls]
     return "\n".join(part for part in (reply.text, *calls) if part)

@@ -1,4 +1,4 @@
-"""What all agents that ask a language model can be told."""
+"""Parameters shared by all agents that ask a language model."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ _NO_SECRETS = frozenset({"max_tokens", "max_completion_tokens", "max_output_toke
 
 
 class ModelParams(Parameters):
-    """Which model is asked, where, and how. A preset of a run fills in what the run leaves open."""
+    """Which model to ask, where, and how. A run's preset fills in parameters that the run leaves open."""
 
     model: str = Field(default="", max_length=200, description="Model, as its API names it. Needed.")
     endpoint: str = Field(
@@ -37,7 +37,7 @@ class ModelParams(Parameters):
     @field_validator("extra")
     @classmethod
     def no_secrets(cls, value: dict[str, Any]) -> dict[str, Any]:
-        """Parameters are shown on pages, so a key has no place among them."""
+        """Rejects secrets: parameters are shown on pages."""
         for name in value:
             plain = name.lower().replace("-", "_")
             if plain not in _NO_SECRETS and any(word in plain.split("_") or plain.endswith(word) for word in _SECRETS):

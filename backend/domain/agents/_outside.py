@@ -1,7 +1,7 @@
-"""What agents from outside share: what is told with an observation, and how their messages are read.
+"""Shared parts of external agents: what they receive with an observation, and how their messages are read.
 
-The message's form is documented in `worker/agents/redis_channel.py`. Nothing in it is trusted: it is checked here
-again, independently of earlier checks.
+`worker/agents/redis_channel.py` documents the message format. Messages are untrusted and validated here again,
+independently of earlier checks.
 """
 
 from collections.abc import Mapping
@@ -18,20 +18,20 @@ from backend.domain.registry import PluginKind
 
 LOOK_SECONDS = 2.0
 LATER_SECONDS = 5.0
-"""The loop ends an episode by its time, and says so: only where nobody does, the agent gives up, so much later."""
+"""Grace after the episode's time limit, at which the loop normally ends the episode. Then the agent gives up."""
 MOST_WORDS = 4_000
 MOST_REPLY = 2**20
 MOST_ACTIONS = 64
 STOPS = frozenset({EndedBy.DONE, EndedBy.INFEASIBLE, EndedBy.STEPS})
 _NO_CODE = frozenset({"computer_13"})
-"""Action spaces whose agents may not run code in the guest by a typed action either."""
+"""Action spaces whose agents may not run code in the guest, not even by a typed action."""
 
 
 class OutsideAgent:
-    """One attempt's talk with an agent that is elsewhere."""
+    """One attempt's conversation with an external agent."""
 
     def __init__(self, context: AgentContext) -> None:
-        """Takes the run's action space. Raises AgentFailed where there is no line to outside."""
+        """Resolves the run's action space. Raises AgentFailed if there is no channel to the agent."""
         if context.line is None:
             raise AgentFailed(
                 "this worker has no channel to agents outside",
@@ -44,7 +44,7 @@ class OutsideAgent:
         self._space: ActionSpace = plugin(plugin.Params.model_validate(dict(context.action_params or {})))
 
     def offer(self, observation: Observation) -> None:
-        """Makes it available to the agent's next request."""
+        """Makes an observation available to the agent's next request."""
         context = self._context
         details = {
             "instruction": context.instruction,
@@ -59,11 +59,11 @@ class OutsideAgent:
         self.line.show(observation, details)
 
     def answer(self, observation: Observation) -> Decision:
-        """Waits for the answer to this observation, as long as the agent's time lasts.
+        """Waits for the answer to this observation until the agent's time limit.
 
         Raises:
-            AgentFailed: none came. The loop has ended the episode by its time before that.
-            ClusterLost: the line is gone.
+            AgentFailed: no answer came. The loop normally ends the episode by its time limit before that.
+            ClusterLost: the channel is gone.
         """
         before, left = self.line.held_seconds(), self._context.max_seconds + LATER_SECONDS
         while (more := left + self.line.held_seconds() - before) > 0:
@@ -75,7 +75,7 @@ class OutsideAgent:
         raise AgentFailed("no answer in time", code="agent_timeout")
 
     def read(self, message: Mapping[str, Any], observation: Observation) -> Decision:
-        """The decision in a message; one that cannot be understood says why in `invalid`."""
+        """The decision in a message; `invalid` says why a message cannot be understood."""
         reply, words = _text(message.get("reply"), MOST_REPLY), _text(message.get("words"), MOST_WORDS)
         try:
             return Decision(actions=self._actions(message, observation), words=words, reply=reply, stop=_stop(message))
@@ -117,7 +117,7 @@ def _text(value: Any, most: int) -> str:
 
 
 def _stop(message: Mapping[str, Any]) -> EndedBy | None:
-    """How the agent ends the episode, if it does. Raises Invalid for what it may not say."""
+    """The agent's final decision, if the message has one. Raises Invalid for a decision that it may not make."""
     value = message.get("stop")
     if value is None:
         return None

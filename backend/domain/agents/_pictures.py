@@ -1,17 +1,17 @@
-"""Pictures made as small as APIs make them anyway, so that what is written on them is not scaled twice."""
+"""Scales pictures down to what model APIs accept, so that labels on them are not scaled again."""
 
 from backend.domain.model.trajectory import Frame
 from backend.domain.screen.pictures import decoded, encoded
 
 LONG_SIDE, SHORT_SIDE = 2048, 768
-"""What Navi fits pictures into: vendors scale what is larger."""
+"""The size that Navi fits pictures into; vendors scale down larger ones."""
 
 
 def fitted(picture: Frame) -> Frame:
-    """The picture with its long side at most 2048 and its short side at most 768 pixels; as it is where it fits.
+    """The picture with its long side at most 2048 and its short side at most 768 pixels; unchanged if it fits.
 
     Raises:
-        GuestLost: it is no picture.
+        GuestLost: the data is not a picture.
     """
     sides = picture.width, picture.height
     factor = min(1.0, LONG_SIDE / max(sides), SHORT_SIDE / min(sides))

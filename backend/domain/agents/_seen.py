@@ -1,4 +1,4 @@
-"""What is on the screen, in words for a model: the tree, the numbered elements, the windows."""
+"""Describes the screen in text for a model: tree, numbered elements, windows."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -11,11 +11,11 @@ from backend.domain.screen.tree import cut, estimated_tokens, linear
 
 MOST_TITLES = 100
 MOST_TEXT = 300
-"""Characters of one title or of one element's text."""
+"""Maximum characters of a title or of an element's text."""
 
 
 def tree_text(tree: str, sight: CoordinateFrame, most_tokens: int, form: Literal["suites", "paper"] = "suites") -> str:
-    """The accessibility tree, filtered and linearised, cut at a number of tokens; in words if it cannot be read."""
+    """The accessibility tree, filtered, linearised and cut at a number of tokens; a note if it cannot be read."""
     try:
         return linear(tree, platform=sight.platform, form=form, most_tokens=most_tokens)
     except Invalid as error:
@@ -23,13 +23,13 @@ def tree_text(tree: str, sight: CoordinateFrame, most_tokens: int, form: Literal
 
 
 def marks_table(marks: Sequence[Mark], most_tokens: int) -> str:
-    """OSWorld's table of numbered elements: index, tag, name, text, with tabs."""
+    """OSWorld's table of numbered elements: index, tag, name, text, separated by tabs."""
     lines = [f"{one.id}\t{one.tag or one.kind}\t{_plain(one.name)}\t{_plain(one.text)}" for one in marks]
     return "\n".join(cut(["index\ttag\tname\ttext", *lines], most_tokens, estimated_tokens))
 
 
 def elements(marks: Sequence[Mark], screen: ScreenSize, most_tokens: int) -> str:
-    """WAA's list of elements: id, type, content and box in 0-1 as (x1, y1, x2, y2); one a line."""
+    """WAA's list of elements: id, type, content and box in 0-1 as (x1, y1, x2, y2); one per line."""
     lines = [
         f"{one.id}\t{one.kind}\t{_plain(one.text or one.name)}\t"
         f"({one.x / screen.width:.3f}, {one.y / screen.height:.3f}, "
@@ -40,13 +40,13 @@ def elements(marks: Sequence[Mark], screen: ScreenSize, most_tokens: int) -> str
 
 
 def titles(windows: Sequence[Window]) -> tuple[str, list[str]]:
-    """Title of the window in front (empty where none is), and of all others, the topmost first."""
+    """Title of the front window (empty if there is none), and of all others from top to bottom."""
     front = next((one for one in reversed(windows) if one.active), None)
     others = [_plain(one.title) for one in reversed(windows) if one is not front and one.title.strip()]
     return _plain(front.title) if front else "", others[:MOST_TITLES]
 
 
 def _plain(text: str) -> str:
-    """One line, not too long."""
+    """One line of limited length."""
     short = " ".join(text.split())
     return short if len(short) <= MOST_TEXT else short[: MOST_TEXT - 1] + "…"

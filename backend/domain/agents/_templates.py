@@ -1,7 +1,6 @@
-"""Prompts: our own words, in files under `prompts/<agent>/`, each with a hash that a run's record keeps.
+"""Prompt templates in `prompts/<agent>/`, each with a hash that a run records.
 
-What a template is given (the instruction, the screen's text, earlier replies) is data: it is put in as it is and never
-read as a template itself.
+Values (the instruction, the screen's text, earlier replies) are inserted verbatim and never interpreted as templates.
 """
 
 import hashlib
@@ -15,7 +14,7 @@ SUFFIX = ".md.j2"
 
 
 def render(agent: str, name: str, **data: Any) -> str:
-    """The prompt `name` of an agent, with `data` in its places; one it does not get is an error of ours."""
+    """Renders an agent's prompt `name` with `data`. A missing value is a programming error."""
     text: str = _environment().get_template(f"{agent}/{name}{SUFFIX}").render(**data)
     return text.strip()
 
@@ -34,7 +33,7 @@ def prompt_hashes(*agents: str) -> Mapping[str, str]:
 def _environment() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    # Prompts are plain text for a model, not a page: nothing is escaped, so that a model reads what is on the screen.
+    # Prompts are plain text for a model, so nothing is escaped.
     return Environment(
         loader=FileSystemLoader(FOLDER),
         undefined=StrictUndefined,

@@ -1,4 +1,4 @@
-"""`always_fail`: calls every task infeasible. What it scores can be had without looking at the screen."""
+"""`always_fail`: calls every task infeasible; the baseline of an agent that never looks at the screen."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""`computer_use`: models with a computer tool of their own, used as their vendors mean it.
+"""`computer_use`: models with a native computer tool, used as their vendors intend.
 
-One conversation for the whole episode: the model calls its tool, each call gets its result, the newest screen comes
-with it, and what an API wants back (signed reasoning) is given back unchanged. Old screens and turns go first.
+One conversation for the whole episode: each tool call gets a result with the newest screen, and signed reasoning is
+returned unchanged. The oldest screens and turns are dropped first.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _OLD = "(an older screen, left out)"
 
 
 class ComputerUseParams(ModelParams):
-    """What a computer tool's model can be told."""
+    """Parameters of agents with a native computer tool."""
 
     endpoint: str = Field(
         default="anthropic", max_length=100, description="Where it is asked: an endpoint of docs/models.md."
@@ -41,11 +41,11 @@ class ComputerUseParams(ModelParams):
 
 @dataclass(frozen=True)
 class _Turn:
-    """One step that was.
+    """A past step.
 
     Attributes:
         reply: the model's answer to this step's screen.
-        words: what the user's turn said beside the screen.
+        words: text of the user's turn beside the screen.
     """
 
     picture: Frame | None
@@ -55,7 +55,7 @@ class _Turn:
 
 @register(PluginKind.AGENT, "computer_use")
 class ComputerUse(ModelAgent):
-    """Carries out all calls of a reply as one step, in their order."""
+    """Executes all calls of a reply in order, as one step."""
 
     Params = ComputerUseParams
     name = "computer_use"
@@ -68,7 +68,7 @@ class ComputerUse(ModelAgent):
         self._silent = False
 
     def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
-        """The conversation; its oldest turns are left out first. The task always stands at its beginning."""
+        """The conversation. The oldest turns are dropped first; the task always stays at the beginning."""
         history = self.params.history
         shown = self._turns if history is None else self._turns[len(self._turns) - min(history, len(self._turns)) :]
         if excluded > len(shown):
@@ -84,7 +84,7 @@ class ComputerUse(ModelAgent):
         return [*messages, self._user(calls, observation.note, observation.picture)]
 
     def actions(self, reply: ModelReply, sight: CoordinateFrame) -> tuple[Action, ...]:
-        """The calls' actions, or the ending that its last word names. Silence is told once, then it is DONE."""
+        """The actions of the calls, or the final token of the text. A second empty reply means DONE."""
         silent, self._silent = self._silent, not reply.calls
         try:
             return super().actions(reply, sight)
@@ -97,7 +97,7 @@ class ComputerUse(ModelAgent):
         self._turns.append(_Turn(observation.picture, observation.note, reply))
 
     def _user(self, answered: ModelReply | None, words: str, picture: Frame | None) -> Message:
-        """The task with the first screen, or the results of the calls before with the screen that they led to."""
+        """The user's turn: the task with the first screen, or the results of the last calls with the new screen."""
         screen = picture or _OLD
         if answered is None:
             return message("user", self.prompt("task", instruction=self.active_context.instruction), words, screen)

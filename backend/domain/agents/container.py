@@ -1,4 +1,4 @@
-"""`container`: an agent in a container of its own beside the desktop; it speaks REST as `remote` does."""
+"""`container`: an agent in its own container beside the desktop; it uses the same REST API as `remote`."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from backend.domain.registry import PluginKind, register
 
 
 class ContainerParams(Parameters):
-    """Which image, and what it may use."""
+    """The container's image and what it may use."""
 
     image: str = Field(
         default="deskarena-agent",
@@ -29,7 +29,7 @@ class ContainerParams(Parameters):
 
 @register(PluginKind.AGENT, "container")
 class Container:
-    """Like `remote`; the worker starts the container with its line (`worker.agents.containers`)."""
+    """Like `remote`; the worker starts the container and its channel (`worker.agents.containers`)."""
 
     Params = ContainerParams
     observation = "screenshot"
@@ -42,15 +42,15 @@ class Container:
         self._outside: OutsideAgent | None = None
 
     def reset(self, context: AgentContext) -> None:
-        """Takes the line. Raises AgentFailed if this worker has none."""
+        """Takes the channel. Raises AgentFailed if this worker has none."""
         self._outside = OutsideAgent(context)
 
     def act(self, observation: Observation) -> Decision:
-        """See the port. Raises AgentFailed when the container has ended without an answer."""
+        """See the port. Raises AgentFailed when the container exits without an answer."""
         if self._outside is None:
             raise RuntimeError("act() before reset()")
         self._outside.offer(observation)
         return self._outside.answer(observation)
 
     def close(self) -> None:
-        """Nothing to release: the line belongs to the attempt, and the container to the line."""
+        """Nothing to release: the channel belongs to the attempt, and the container to the channel."""

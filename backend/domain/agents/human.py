@@ -15,7 +15,7 @@ from backend.domain.registry import PluginKind, register
 
 LOOK_SECONDS = 2.0
 AT_ONCE = 0.01
-"""Seconds in which a message that waits already is handed over."""
+"""Seconds in which a message that is already waiting is read."""
 _NOT_SENT = {"frame": None, "shown": None, "previous": None, "a11y_tree": None, "clipboard": None, "terminal": None}
 
 
@@ -32,7 +32,7 @@ class HumanParams(Parameters):
 
 @register(PluginKind.AGENT, "human")
 class Human:
-    """Does what a person does on the page, one action per step; they end it by Done or Infeasible."""
+    """Performs what a person does on the page, one action per step; Done or Infeasible ends the episode."""
 
     Params = HumanParams
     observation = "screenshot"
@@ -47,7 +47,7 @@ class Human:
         self._held: Mapping[str, Any] | None = None
 
     def reset(self, context: AgentContext) -> None:
-        """Raises AgentFailed where there is no line to a page."""
+        """Raises AgentFailed if there is no channel to a page."""
         if context.line is None:
             raise AgentFailed(
                 "this worker has no channel to a person's page",
@@ -57,15 +57,15 @@ class Human:
         self._context = context
 
     def act(self, observation: Observation) -> Decision:
-        """Waits for the person as long as the agent's time lasts. See the port.
+        """Waits for the person until the agent's time limit. See the port.
 
         Raises:
-            ClusterLost: the line is gone.
+            ClusterLost: the channel is gone.
         """
         context = self._context
         if context is None or context.line is None:
             raise RuntimeError("act() before reset()")
-        # The page has the live picture; the line only says which step waits.
+        # The page shows the live picture; the channel only announces the step.
         context.line.show(observation.model_copy(update=_NOT_SENT), {"max_steps": context.max_steps})
         if self._held is not None:
             pending, self._held = self._held, None
@@ -80,10 +80,10 @@ class Human:
         return Decision(stop=EndedBy.TIME, words="Nobody acted any more.")
 
     def close(self) -> None:
-        """Nothing to release: the line is its worker's."""
+        """Nothing to release: the channel belongs to the worker."""
 
     def _late_message(self, message: Mapping[str, Any], context: AgentContext, *, waited: bool) -> Decision:
-        """A message that came while the person was waited for belongs to a newer screen than this observation's."""
+        """Discards a message that arrived while waiting: it refers to a newer screen than this observation."""
         if waited and self.params.look_again:
             self._held = message
             return Decision()

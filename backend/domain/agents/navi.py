@@ -1,4 +1,4 @@
-"""`navi`: the agent of Windows Agent Arena. Numbered elements, reasoning questions first, then one block of code.
+"""`navi`: the agent of Windows Agent Arena: numbered elements, structured reasoning, then one block of code.
 
 Source of its rules: Windows Agent Arena, arXiv 2409.08264, and its `mm_agents/navi`; the prompts are ours.
 """
@@ -9,7 +9,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.AGENT, "navi")
 class Navi(BlocksAgent):
-    """One action per step, on the elements that the observation space has numbered."""
+    """One action per step, on numbered elements."""
 
     Params = BlocksParams
     name = "navi"

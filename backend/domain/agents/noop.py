@@ -1,4 +1,4 @@
-"""`noop`: does nothing and says it is done. What a task is worth to it, it is worth to nobody."""
+"""`noop`: does nothing and says DONE; the baseline score of a task."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""`omni`: OmniBench's agent. One JSON object per step: what it sees, what it thinks, one function on one control.
+"""`omni`: OmniBench's agent: one JSON object per step with its perception, its thought and one call on one control.
 
-Source of its rules: OmniBench (protocols §5); the prompts are ours. The run's image view makes the pictures: the step
-before with the last click boxed beside the screen of now, or the screen of now alone.
+Source of its rules: OmniBench (protocols §5); the prompts are ours. The run's image view makes the pictures: the
+previous screen with the last click boxed beside the current one, or the current one alone.
 """
 
 import json
@@ -19,7 +19,7 @@ from backend.domain.ports.model import Message, ModelReply
 from backend.domain.registry import PluginKind, register
 
 MOST_DONE = 2_000
-"""Characters of one earlier step."""
+"""Maximum characters of an earlier step."""
 
 
 class OmniParams(ModelParams):
@@ -33,7 +33,7 @@ class OmniParams(ModelParams):
 
 @register(PluginKind.AGENT, "omni")
 class OmniAgent(ModelAgent):
-    """Asks one question a step; earlier steps come back as a list of what was thought and done."""
+    """Sends one request per step; earlier steps appear as a list of thoughts and actions."""
 
     Params = OmniParams
     name = "omni"
@@ -45,7 +45,7 @@ class OmniAgent(ModelAgent):
         self._done: list[str] = []
 
     def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
-        """Left out is what was done, the oldest first."""
+        """The request. The oldest actions are dropped first."""
         shown = self._done[-self.params.history :] if self.params.history else []
         if excluded > len(shown):
             return None
@@ -63,7 +63,7 @@ class OmniAgent(ModelAgent):
         return [message("system", system), message("user", question, observation.picture)]
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002
-        """What it thought and did, in one line."""
+        """Stores thought and action in one line."""
         done = [one.model_dump(mode="json", exclude_defaults=True) for one in decision.actions]
         words = f"{decision.words[:MOST_DONE]} -> {json.dumps(done, ensure_ascii=False)[:MOST_DONE]}"
         self._done.append(f"not carried out: {decision.invalid}" if decision.invalid else " ".join(words.split()))

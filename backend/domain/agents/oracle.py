@@ -1,7 +1,7 @@
-"""`oracle`: solves a task by the recipe that comes with it, mouse and keyboard only, waiting on what it sees.
+"""`oracle`: solves a task by the solution that comes with it, using only mouse and keyboard.
 
-It proves that a task can be done and that its evaluator says so. Of the desktop it sees the accessibility tree and the
-window list, nothing else. Widgets that a step needs are waited for with WAIT, a bounded number of times.
+It proves that a task is feasible and that its evaluator accepts the solution. It sees only the accessibility tree and
+the window list. It waits for the widgets of a step with a bounded number of WAITs.
 """
 
 from typing import Any
@@ -47,7 +47,7 @@ class Oracle:
         """See the port. One decision covers what can be done without looking again.
 
         Raises:
-            AgentFailed: what a step waits for did not come.
+            AgentFailed: what a step waits for did not appear.
         """
         screen = _screen(observation)
         actions: list[Action] = []
@@ -55,7 +55,7 @@ class Oracle:
         while self._next < len(self._steps):
             step = self._steps[self._next]
             if actions and step.verb not in BLIND:
-                break  # The screen will have changed: look first.
+                break  # The screen changes now: observe first.
             done, step_actions = attempt(step, screen)
             if not done:
                 return self._look_again(step, screen)

@@ -1,7 +1,7 @@
-"""`prompt`: OSWorld's baseline agent. A system message, the last N steps as chat turns, the screen of now.
+"""`prompt`: OSWorld's baseline agent: a system message, the last N steps as chat turns, the current screen.
 
-Its four input settings are four observation spaces: what an observation has is what the model is shown. Source of its
-rules: OSWorld, arXiv 2404.07972, and its `mm_agents/agent.py`; the prompts are ours.
+Its four input settings are four observation spaces; the model sees what the observation contains. Source: OSWorld,
+arXiv 2404.07972, and its `mm_agents/agent.py`; the prompts are ours.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from backend.domain.registry import PluginKind, register
 
 
 class PromptParams(ModelParams):
-    """OSWorld's settings are its defaults."""
+    """Parameters of `prompt`; the defaults are OSWorld's."""
 
     top_p: float | None = Field(
         default=0.9, gt=0, le=1, description="Share of probability that is sampled from; null leaves it to the API."
@@ -46,7 +46,7 @@ class PromptParams(ModelParams):
 
 @dataclass(frozen=True)
 class _Turn:
-    """One step that was: what was shown and what the model answered."""
+    """A past step: what the model was shown and its answer."""
 
     text: str
     picture: Frame | None
@@ -69,7 +69,7 @@ class Prompt(ModelAgent):
         self._turns: list[_Turn] = []
 
     def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
-        """System, the turns that are shown again, the step of now; the oldest turn is left out first."""
+        """The request: system message, past turns, current step. The oldest turn is dropped first."""
         shown = self._turns[-self.params.history :] if self.params.history else []
         if excluded > len(shown):
             return None
@@ -102,7 +102,7 @@ class Prompt(ModelAgent):
         )
 
     def _text(self, observation: Observation, sight: CoordinateFrame, *, now: bool) -> str:
-        """The words of one step. Marks are listed for the step of now only, as upstream does it."""
+        """The text of one step. Marks are listed for the current step only, as upstream does it."""
         marks = observation.marks
         tree = observation.a11y_tree if marks is None else None
         return self.prompt(

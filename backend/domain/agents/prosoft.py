@@ -1,4 +1,4 @@
-"""`prosoft`: the agent of ProSoftArena. Navi's way of answering, with rules for long work in professional software.
+"""`prosoft`: ProSoftArena's agent: Navi's answer format with rules for long work in professional software.
 
 Source of its rules: ProSoftArena (protocols §5); the prompts are ours.
 """
@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 
 
 class ProsoftParams(BlocksParams):
-    """ProSoftArena's sampling is the default."""
+    """Parameters of `prosoft`; the defaults are ProSoftArena's sampling."""
 
     top_p: float | None = Field(
         default=0.8, gt=0, le=1, description="Share of probability that is sampled from; null leaves it to the API."

@@ -1,4 +1,4 @@
-"""`random`: clicks, types and presses keys by chance, the same ones for the same seed."""
+"""`random`: random clicks, text and keys, repeatable by seed."""
 
 from random import Random as Dice
 from typing import Any
@@ -41,7 +41,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz 0123456789"
 
 
 class RandomParams(Parameters):
-    """How the random agent behaves."""
+    """Parameters of `random`."""
 
     actions_per_step: int = Field(default=1, ge=1, le=10, description="How many actions it takes at each step.")
     stop_chance: float = Field(
@@ -51,7 +51,7 @@ class RandomParams(Parameters):
 
 @register(PluginKind.AGENT, "random")
 class Random:
-    """Draws from the episode's seed only: the same episode seed gives the same actions."""
+    """Draws only from the episode's seed: the same seed gives the same actions."""
 
     Params = RandomParams
     observation = "screenshot"

@@ -12,7 +12,7 @@ from backend.domain.registry import PluginKind, register
 
 
 class RemoteParams(Parameters):
-    """A remote agent has its own parameters where it runs."""
+    """Empty: a remote agent is configured where it runs."""
 
     label: str = Field(
         default="", max_length=100, description="Name and version of your agent: leaderboards tell agents apart by it."
@@ -21,7 +21,7 @@ class RemoteParams(Parameters):
 
 @register(PluginKind.AGENT, "remote")
 class Remote:
-    """Offers each observation over the line and waits for the answer; while nobody is there, it waits."""
+    """Offers each observation over the channel and waits for the answer."""
 
     Params = RemoteParams
     observation = "screenshot"
@@ -34,7 +34,7 @@ class Remote:
         self._outside: OutsideAgent | None = None
 
     def reset(self, context: AgentContext) -> None:
-        """Takes the line. Raises AgentFailed if this worker has none."""
+        """Takes the channel. Raises AgentFailed if this worker has none."""
         self._outside = OutsideAgent(context)
 
     def act(self, observation: Observation) -> Decision:
@@ -44,4 +44,4 @@ class Remote:
         return self._outside.answer(observation)
 
     def close(self) -> None:
-        """Nothing to release: the line belongs to the attempt."""
+        """Nothing to release: the channel belongs to the attempt."""

@@ -13,7 +13,7 @@ from backend.domain.registry import PluginKind, register
 
 
 class ReplayParams(Parameters):
-    """What is repeated; without either, the newest scored episode of the same task by another agent."""
+    """What to repeat. Default: the newest scored episode of the same task by another agent."""
 
     run: UUID | None = Field(
         default=None, description="A recorded run: its episode of the same task and repeat is repeated."
@@ -23,9 +23,9 @@ class ReplayParams(Parameters):
 
 @register(PluginKind.AGENT, "replay")
 class ReplayAgent:
-    """Takes one recorded decision per step, as it was, whatever the screen shows; then says DONE.
+    """Takes one recorded decision per step, whatever the screen shows; then says DONE.
 
-    It is privileged, so never ranked: what it repeats was found by another agent.
+    It is privileged, so never ranked: another agent made the decisions.
     """
 
     Params = ReplayParams
@@ -39,7 +39,7 @@ class ReplayAgent:
         self._left: list[Decision] = []
 
     def reset(self, context: AgentContext) -> None:
-        """Takes the recorded decisions. Raises AgentFailed if there are none."""
+        """Loads the recorded decisions. Raises AgentFailed if there are none."""
         if not context.trajectory:
             raise AgentFailed(
                 "there is no recorded trajectory to replay",
@@ -51,7 +51,7 @@ class ReplayAgent:
     def act(self, observation: Observation) -> Decision:  # noqa: ARG002
         if not self._left:
             return Decision(actions=(Action(type=ActionType.DONE),), words="The recording is over.")
-        # Nothing is asked of a model this time, so that nothing is charged again.
+        # No model is asked, so nothing is charged again.
         return self._left.pop(0).model_copy(update={"usage": Usage()})
 
     def close(self) -> None:
