@@ -1,7 +1,7 @@
 """Benchmark readers, one file each: a published benchmark's files -> Tasks.
 
-`lint` and `findings` say what is wrong with a task before it is run, `external_assets` which files of the web it
-needs, `differences` what a new version changes, `expected_score` what validation must find.
+`lint` and `findings` report problems of a task before it runs, `external_assets` the files of the web that it needs,
+`differences` the changes of a new version, `expected_score` the score that validation must find.
 """
 
 from backend.domain.benchmarks._assets import external_assets

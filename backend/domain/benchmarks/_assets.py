@@ -1,4 +1,4 @@
-"""Which files of the web a task needs: they are fetched once and stored, and no desktop fetches them itself."""
+"""Files of the web that a task needs. They are downloaded once and stored; desktops never download them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -8,11 +8,11 @@ _SCHEMES = ("http://", "https://")
 
 
 def external_assets(task: Task) -> tuple[str, ...]:
-    """The http(s) addresses of files that a task's set-up, post-configuration and evaluation need, in their order.
+    """The distinct http(s) addresses of files that a task's set-up, post-configuration and evaluation need, in order.
 
     These are what `download` steps put into the desktop, what `googledrive` steps upload, and what `cloud_file`
-    getters compare with. Pages that an agent or a getter opens live (`chrome_open_tabs`, `pdf_from_url`, ...) are no
-    assets: they are asked for when the episode runs. Every address is there once.
+    getters compare with. Pages that an agent or a getter opens live (`chrome_open_tabs`, `pdf_from_url`, ...) are not
+    assets: they are fetched when the episode runs.
     """
     addresses = [*_of_steps(task.setup), *_of_steps(task.evaluator.postconfig)]
     for call in task.evaluator.all_calls:
@@ -32,6 +32,6 @@ def _of_steps(steps: Sequence[SetupStep]) -> Iterator[str]:
 
 
 def _strings(value: JSON) -> list[str]:
-    """A text, or the texts of a list; whatever else stands there is for the lint to complain about."""
+    """A text, or the texts of a list; anything else is left to the lint."""
     values = value if isinstance(value, list | tuple) else [value]
     return [text for text in values if isinstance(text, str)]

@@ -1,4 +1,4 @@
-"""What differs between two versions of a benchmark's tasks."""
+"""Differences between two versions of a benchmark's tasks."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -6,11 +6,11 @@ from typing import Any, Literal
 from backend.domain.benchmarks._files import short
 from backend.domain.model.task import Frozen, Task
 
-MOST = 50  # changes of one task that are told
+MOST = 50  # changes reported per task
 
 
 class FieldChange(Frozen):
-    """One place of a task that differs; `old` and `new` are short JSON texts, None where the place is not there."""
+    """One field of a task that differs; `old` and `new` are short JSON texts, None where the field is missing."""
 
     place: str
     old: str | None
@@ -23,9 +23,9 @@ class TaskChange(Frozen):
     Attributes:
         task: its key.
         kind: `added`, `removed` or `changed`.
-        changes: where, for a changed one; at most MOST.
-        scores: whether the change may alter a score that the old version got: the evaluator, the set-up, the
-            instruction or the budget differ, not only labels.
+        changes: the changed fields of a changed task; at most MOST.
+        scores: whether scores of the old version may no longer hold: the evaluator, the set-up, the instruction or the
+            budget differ, not only labels.
     """
 
     task: str
@@ -35,7 +35,7 @@ class TaskChange(Frozen):
 
 
 def differences(old: Mapping[str, Task], new: Mapping[str, Task]) -> list[TaskChange]:
-    """What has to be done to the old tasks (by key) to get the new ones, sorted by key; equal tasks are left out."""
+    """The changes from the old tasks (by key) to the new ones, sorted by key; equal tasks are left out."""
     task_changes = []
     for key in sorted({*old, *new}):
         if key not in new or key not in old:
@@ -47,7 +47,7 @@ def differences(old: Mapping[str, Task], new: Mapping[str, Task]) -> list[TaskCh
 
 
 def _content(task: Task) -> dict[str, Any]:
-    """What decides a task's content; the raw file is what it was made of, and would say everything twice."""
+    """The content of a task without the raw file, which would report every change twice."""
     return task.model_dump(mode="json", exclude={"raw", "key"})
 
 

@@ -1,4 +1,4 @@
-"""Slips in published task files that upstream lives with, said as warnings: nothing of ours is wrong there."""
+"""Mistakes in published task files that upstream tolerates, reported as warnings."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -8,7 +8,7 @@ from backend.domain.benchmarks._files import short
 from backend.domain.model.task import JSON, SetupStep, Task
 
 Fault = tuple[str, str]
-"""Where it is, and what."""
+"""Place and description of a mistake."""
 
 _TEMPLATES = {
     "osworld": frozenset(
@@ -30,7 +30,7 @@ _TABLE_RULES = {
 
 
 def faults(task: Task) -> Iterator[Fault]:
-    """Upstream's slips in one task, from the file as it was read."""
+    """Upstream's mistakes in one task, from the file as read."""
     yield from _comments(task.raw.get("evaluator"), "evaluator")
     yield from _comments(task.raw.get("config"), "config")
     yield from _options(task)
@@ -42,7 +42,7 @@ def faults(task: Task) -> Iterator[Fault]:
 
 
 def _comments(value: JSON, place: str) -> Iterator[Fault]:
-    """Keys that are remarks (`_note`) or slips (`type:`) inside what a machine reads."""
+    """Keys that are remarks (`_note`) or misspelled (`type:`) inside machine-readable parts."""
     if isinstance(value, Mapping):
         for key, part in value.items():
             if key.startswith("_"):
@@ -57,7 +57,7 @@ def _comments(value: JSON, place: str) -> Iterator[Fault]:
 
 
 def _options(task: Task) -> Iterator[Fault]:
-    """Options and rules that upstream never looks at."""
+    """Options and rules that upstream ignores."""
     for number, call in enumerate(task.evaluator.all_calls):
         for name in call.options:
             if (call.func, name) in _OPTIONS:
@@ -80,7 +80,7 @@ def _table(rule: Any, place: str) -> Iterator[Fault]:
 
 
 def _unknown_templates(step: SetupStep, dialect: str) -> list[str]:
-    """Names in braces in a command that look like one of the dialect's templates and are none."""
+    """Names in braces in a command that look like a template of the dialect but are not one."""
     if dialect not in _TEMPLATES:
         return []
     command = step.parameters.get("command")

@@ -1,4 +1,4 @@
-"""Reads the files of one folder that somebody else wrote: within bounds, and never outside of it."""
+"""Reads the files of one untrusted folder, bounded in size and never outside the folder."""
 
 import json
 import math
@@ -28,17 +28,17 @@ def read_bytes(file: Path, root: Path, most: int) -> bytes:
                 f"it has {file.stat().st_size} bytes, at most {most} are read", code="invalid_task_file", path=name
             )
         return file.read_bytes()
-    except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other.
+    except (OSError, RuntimeError) as error:  # RuntimeError: a cycle of links.
         raise Invalid(f"it cannot be read: {error}", code="invalid_task_file", path=name) from error
 
 
 def read_json(file: Path, root: Path) -> Any:
-    """A JSON file of bounded size and depth that the database can keep word for word. Raises Invalid."""
+    """A JSON file of bounded size and depth that the database can store unchanged. Raises Invalid."""
     return parsed(read_bytes(file, root, MAX_JSON_BYTES), name_of(file, root))
 
 
 def parsed(data: bytes, name: str) -> Any:
-    """JSON of bounded size and depth that the database can keep word for word. Raises Invalid."""
+    """JSON of bounded size and depth that the database can store unchanged. Raises Invalid."""
     if len(data) > MAX_JSON_BYTES:
         raise Invalid(
             f"it has {len(data)} bytes, at most {MAX_JSON_BYTES} are read", code="invalid_task_file", path=name
@@ -60,7 +60,7 @@ def read_object(file: Path, root: Path) -> dict[str, Any]:
 
 
 def kind_of(value: Any) -> str:
-    """What a JSON value is, in words."""
+    """The type of a JSON value, as a word."""
     return {dict: "an object", list: "a list", str: "a text", type(None): "null"}.get(type(value), type(value).__name__)
 
 
@@ -75,7 +75,7 @@ def _no_number(text: str) -> NoReturn:
 
 
 def _keepable(value: Any, name: str) -> None:
-    """Refuses what no database keeps: NUL, half characters, infinite numbers, and nesting without end."""
+    """Rejects what the database cannot store: NUL, lone surrogates, infinite numbers, unbounded nesting."""
     level = [("", value)]
     for _ in range(MAX_DEPTH):
         for place, part in level:

@@ -1,8 +1,8 @@
-"""Labels that people give to tasks, as CSV: `task,difficulty,source,human_seconds,human_steps`.
+"""Task labels by people, as CSV: `task,difficulty,source,human_seconds,human_steps`.
 
-`task` is `domain/name`, or the name alone where it is the only one. `source` says who found it as difficult (see
-DifficultySource). Seconds without a difficulty give one by OSWorld's rule (its paper, section 3): up to 60 s easy, up
-to 180 s medium, else hard. Empty cells say nothing and change nothing.
+`task` is `domain/name`, or the name alone if it is unique. `source` says who rated the difficulty (see
+DifficultySource). Without a difficulty, it follows from the seconds by OSWorld's rule (its paper, section 3): up to 60
+s easy, up to 180 s medium, else hard. Empty cells change nothing.
 """
 
 import csv
@@ -20,7 +20,7 @@ _MOST_SECONDS, _MOST_STEPS = 1e6, 1e5
 
 
 class TaskLabels(Frozen):
-    """What one row says about the task with that key."""
+    """The labels that one row gives to a task."""
 
     task: str
     difficulty: Difficulty | None = None
@@ -30,7 +30,7 @@ class TaskLabels(Frozen):
 
 
 def by_time(seconds: float) -> Difficulty:
-    """The difficulty that a person's time stands for."""
+    """The difficulty that corresponds to a person's time in seconds."""
     if seconds <= EASY_SECONDS:
         return Difficulty.EASY
     return Difficulty.MEDIUM if seconds <= MEDIUM_SECONDS else Difficulty.HARD
@@ -40,7 +40,7 @@ def read_labels(text: str, keys: Collection[str]) -> list[TaskLabels]:
     """The rows of a CSV text about tasks with these keys.
 
     Raises:
-        Invalid: a column, a task or a value is not known; `path` names line and column.
+        Invalid: a column, task or value is unknown; `path` names line and column.
     """
     reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     try:
@@ -62,7 +62,7 @@ def read_labels(text: str, keys: Collection[str]) -> list[TaskLabels]:
 
 
 def _names(keys: Collection[str]) -> dict[str, str]:
-    """Keys by themselves and by the task's name, where only one task has it."""
+    """Full keys, and the bare names of tasks that are unique."""
     by_name: dict[str, list[str]] = {}
     for key in keys:
         by_name.setdefault(key.partition("/")[2], []).append(key)

@@ -1,4 +1,4 @@
-"""What a published suite's task files say about a task beside how to run it, in one spelling."""
+"""Labels from a published suite's task files, in one spelling."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,7 +31,7 @@ _LIVE = frozenset(
         "url_path_parse",
     }
 )
-"""Getters that look at a page of the web, in the browser or without it."""
+"""Getters that read a page of the web, in the browser or without it."""
 _OPENS = frozenset({"chrome_open_tabs", "edge_open_tabs"})
 _ACCOUNT = frozenset({"googledrive", "login", "googledrive_file"})
 _LEVELS = {1: Difficulty.EASY, 2: Difficulty.MEDIUM, 3: Difficulty.HARD}
@@ -39,16 +39,16 @@ _LEVELS = {1: Difficulty.EASY, 2: Difficulty.MEDIUM, 3: Difficulty.HARD}
 
 @dataclass(frozen=True)
 class Suite:
-    """What a suite's paper and layout say about all of its tasks.
+    """Properties shared by all tasks of a suite, from its paper and layout.
 
     Attributes:
-        name: of the published suite, by which reported results are found; empty = none.
-        os: what its tasks run on.
+        name: name of the published suite, the key of its reported results; empty = not published.
+        os: operating system of its tasks.
         groups: the paper's group of each domain.
-        ratings: mean difficulty per domain, 1 easy to 3 hard, where the paper gives only that.
-        twins: the domain of the same task on another system, by domain.
-        programs: the command that an application's tasks cannot do without, by application.
-        facts: what holds of every task.
+        ratings: mean difficulty per domain, 1 easy to 3 hard, if the paper gives nothing else.
+        twins: by domain, the domain of the same task on another system.
+        programs: by application, the command that its tasks require.
+        facts: labels of every task.
     """
 
     name: str = ""
@@ -61,25 +61,25 @@ class Suite:
 
 
 PLAIN = Suite()
-"""No published suite: our own tasks, which carry their labels themselves."""
+"""No published suite: our own tasks, which carry their labels in their files."""
 
 
 def app_of(name: str, *, synonyms: bool) -> str:
-    """Spellings of one application are one application: `libreoffice-calc`, `LibreOffice Calc`, `calc`."""
+    """Normalises spellings of an application: `libreoffice-calc`, `LibreOffice Calc`, `calc`."""
     plain = name.strip().lower().replace("-", "_").replace(" ", "_")
     return _APPS.get(plain, plain) if synonyms else plain
 
 
 def rated(suite: Suite, domain: str) -> tuple[Difficulty | None, DifficultySource | None]:
-    """A domain's difficulty by the paper's mean, which is rounded to the nearest of its three words."""
+    """A domain's difficulty: the paper's mean, rounded to the nearest of its three levels."""
     rating = suite.ratings.get(domain)
     return (None, None) if rating is None else (_LEVELS[round(rating)], DifficultySource.PAPER_DOMAIN)
 
 
 def extra_of(task: Task, suite: Suite, raw: Mapping[str, JSON]) -> dict[str, JSON]:
-    """Labels that only some suites have; what does not hold, or nobody says, is left out.
+    """Labels that only some suites have; unknown and false ones are left out.
 
-    Keys: `id` (as the file says), `snapshot`, `source`, `group` (of the paper), `rating` (1 to 3, the paper's mean of
+    Keys: `id` (from the file), `snapshot`, `source`, `group` (of the paper), `rating` (1 to 3, the paper's mean of
     the domain), `twin` (key of the same task on another system), `network` (see `network_of`), `proxy`, `fixed_ip`,
     `drift` (low, medium or high: how likely the world that the task needs changes).
     """
@@ -101,7 +101,7 @@ def extra_of(task: Task, suite: Suite, raw: Mapping[str, JSON]) -> dict[str, JSO
 
 
 def network_of(task: Task) -> list[str]:
-    """What a task needs of the network: `assets` (stored files of the web), `web` (live pages), `account` (a login)."""
+    """Network needs of a task: `assets` (stored files of the web), `web` (live pages), `account` (a login)."""
     steps = [*task.setup, *task.evaluator.postconfig]
     specs = [spec for call in task.evaluator.all_calls for spec in (call.result, call.expected) if spec is not None]
     kinds = {step.type for step in steps} | {str(spec.get("type")) for spec in specs}

@@ -1,4 +1,4 @@
-"""What is wrong with a task before it is ever run."""
+"""Finds problems of a task before it runs."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
@@ -18,14 +18,15 @@ from backend.domain.solutions.steps import read_solution
 
 
 class TaskLintFinding(Frozen):
-    """One thing in a task that is wrong or odd.
+    """One problem of a task.
 
     Attributes:
-        place: where in the task file, for example `evaluator.result.0`; empty for the whole task.
-        message: what is wrong.
-        hint: what would be right, where that is known.
-        severity: a task with an error cannot be run or scored; a warning is upstream's own slip, which is lived with.
-        unknown: the set-up step, getter, metric or parameter that nobody here understands, in words; mostly empty.
+        place: path in the task file, for example `evaluator.result.0`; empty for the whole task.
+        message: the problem.
+        hint: the correct form, if known.
+        severity: a task with an error cannot be run or scored; a warning is a mistake of upstream that does no harm
+            here.
+        unknown: description of a set-up step, getter, metric or parameter that is not supported; usually empty.
     """
 
     place: str
@@ -40,20 +41,20 @@ class TaskLintFinding(Frozen):
 
 
 def lint(task: Task, assets: Collection[str] | None = None) -> list[str]:
-    """Everything that is known to be wrong with a task, each with its place; empty if it can be run.
+    """All known errors of a task; empty if it can be run.
 
-    Unknown step types, getters and metrics, wrong parameters and options, missing assets, a solution that cannot be
-    read. Needs no desktop. See `findings` for warnings, too.
+    Covers unknown step types, getters and metrics, wrong parameters and options, missing assets and unreadable
+    solutions. Needs no desktop. `findings` includes warnings.
 
     Args:
         task: the task.
-        assets: names of its task set's assets; None = they are not looked at.
+        assets: names of its task set's assets; None skips this check.
     """
     return [str(finding) for finding in findings(task, assets) if finding.severity == "error"]
 
 
 def findings(task: Task, assets: Collection[str] | None = None) -> list[TaskLintFinding]:
-    """What is wrong with a task and what is odd in it. Arguments as for `lint`."""
+    """All errors and warnings of a task. Arguments as for `lint`."""
     used = _asset_names(task.model_dump(include={"setup", "evaluator"}))
     return [
         *_steps(task),
@@ -107,7 +108,7 @@ def _options(task: Task, call: MetricCall, place: str) -> Iterator[TaskLintFindi
 
 
 def _checked(place: str, what: str, check: Callable[[], object]) -> Iterator[TaskLintFinding]:
-    """What a plug-in's own check says; one that breaks over a task's JSON is said as well, and is our mistake."""
+    """Result of a plug-in's own check; a check that crashes is reported as well, as a bug of ours."""
     try:
         check()
     except Invalid as error:
@@ -119,7 +120,7 @@ def _checked(place: str, what: str, check: Callable[[], object]) -> Iterator[Tas
 
 
 def _unknown(what: str, error: Invalid) -> str:
-    """The name that nobody understands: the plug-in's, or that of a parameter it refuses to know."""
+    """The unsupported name: the plug-in's, or that of an unknown parameter."""
     if isinstance(error, UnknownPlugin):
         return what
     cause = error.__cause__
@@ -131,7 +132,7 @@ def _unknown(what: str, error: Invalid) -> str:
 
 
 def _asset_names(value: JSON) -> set[str]:
-    """Every `asset:NAME` anywhere in a JSON value."""
+    """Every `asset:NAME` in a JSON value."""
     if isinstance(value, str):
         return {value.removeprefix(ASSET)} if value.startswith(ASSET) else set()
     if isinstance(value, Mapping):

@@ -27,10 +27,10 @@ def read_pool(root: Path, warnings: list[str]) -> Pool:
 
     Args:
         root: the folder.
-        warnings: what was odd is added to it.
+        warnings: receives warnings.
 
     Raises:
-        Invalid: names the subtask and the key that is wrong.
+        Invalid: a file is wrong; the message names the subtask and the key.
     """
     value = read_json(root / SUBTASKS, root)
     if not isinstance(value, list) or len(value) > MAX_SUBTASKS:
@@ -49,7 +49,7 @@ def read_pool(root: Path, warnings: list[str]) -> Pool:
 
 
 def task_files(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name and content of every task: the lines of `tasks.jsonl`, then the files of `tasks/`, else those of the folder.
+    """Name and content of every task: lines of `tasks.jsonl`, then files of `tasks/`, else of the folder.
 
     Raises:
         Invalid: a file is broken, or there are too many.

@@ -1,4 +1,4 @@
-"""Whether a metric can be called as a task calls it: its signature says which arguments and options it takes."""
+"""Checks a task's metric calls against the metrics' signatures."""
 
 import inspect
 import sys
@@ -12,17 +12,17 @@ from backend.domain.errors import Invalid
 from backend.domain.model.task import MetricCall
 
 Problem = tuple[str, str]
-"""What is wrong, and the name of the option that the metric does not know (empty for any other mistake)."""
+"""The problem, and the name of the unknown option (empty for any other problem)."""
 
 _PLAIN = frozenset({bool, int, float, str})
-"""Annotations by which an option is checked; any other may hold objects of ours that JSON has to become first."""
+"""Annotations by which an option is checked; other types are built from JSON later."""
 
 
 def call_problems(metric: Callable[..., Any], call: MetricCall) -> Iterator[Problem]:
-    """What is wrong with a metric call: arguments that do not fit, unknown options, options of another type.
+    """Problems of a metric call: arguments that do not fit, unknown options, options of a wrong type.
 
-    A metric's module may define `check_options(options, expected)`, which raises Invalid: it gets the options and the
-    specification of the expectation (None where the task gives none), for what a signature cannot say.
+    For rules that a signature cannot express, a metric's module may define `check_options(options, expected)`, which
+    raises Invalid. It receives the options and the specification of the expectation (None if the task has none).
     """
     signature = inspect.signature(metric)
     positional = [p for p in signature.parameters.values() if p.kind in {p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD}]
@@ -45,7 +45,7 @@ def call_problems(metric: Callable[..., Any], call: MetricCall) -> Iterator[Prob
 
 
 def _arguments(signature: inspect.Signature, positional: list[inspect.Parameter], count: int) -> Iterator[Problem]:
-    """A metric that compares needs an expectation, and one that does not takes none."""
+    """Checks that a comparing metric has an expectation and any other metric has none."""
     spread = any(p.kind is p.VAR_POSITIONAL for p in signature.parameters.values())
     if len(positional) < count and not spread:
         yield "it takes no expectation, and the task gives one", ""

@@ -1,7 +1,7 @@
 """Reads a folder of tasks in OSWorld's format (benchmark-formats reference, section 1.1) into Tasks.
 
 For our own task sets: `test_all.json` ({domain: [names]}, optional), `<domain>/<name>.json` beside it or below
-`examples/`, `assets/` and `about.json` ({licence, source}). Nothing outside of the folder is read.
+`examples/`, `assets/` and `about.json` ({licence, source}). Files outside the folder are never read.
 """
 
 import re
@@ -29,11 +29,11 @@ def load_folder(path: Path, *, kind: str, dialect: str) -> LoadedBenchmark:
 
     Args:
         path: the folder.
-        kind: name of the reader, kept with the benchmark.
-        dialect: whose semantics the tasks' names have.
+        kind: name of the reader, stored with the benchmark.
+        dialect: dialect of the tasks' set-up steps and checks.
 
     Raises:
-        Invalid: names the first broken file, the key in it and what was expected.
+        Invalid: a file is broken; the message names the first one, the key and the expected value.
     """
     root = folder_of(path)
     base = root / "examples" if (root / "examples").is_dir() else root
@@ -60,14 +60,14 @@ def load_folder(path: Path, *, kind: str, dialect: str) -> LoadedBenchmark:
 
 
 def folder_of(path: Path) -> Path:
-    """The folder itself, without links. Raises Invalid where there is none."""
+    """The folder with links resolved. Raises Invalid if it does not exist."""
     if not path.is_dir():
         raise Invalid("expected a folder with task files", code="invalid_task_file", path=str(path))
     return path.resolve()
 
 
 def keyed(files: Sequence[tuple[str, Path]], root: Path) -> dict[TaskKey, Path]:
-    """Task files by their key: folder and file name. Raises Invalid for too many, and for names nobody can type."""
+    """Task files by key: folder and file name. Raises Invalid for too many files and for unusable names."""
     if len(files) > MAX_TASKS:
         raise Invalid(
             f"there are {len(files)} task files, at most {MAX_TASKS} are read", code="invalid_task_file", path=root.name
@@ -81,7 +81,7 @@ def keyed(files: Sequence[tuple[str, Path]], root: Path) -> dict[TaskKey, Path]:
 
 
 def listed(root: Path, present: Mapping[TaskKey, Path], file: Path | None, warnings: list[str]) -> dict[TaskKey, Path]:
-    """The files that a `test_all.json` names, in its order; without one all of them."""
+    """The files that a `test_all.json` names, in its order; without one, all files."""
     if file is None:
         return dict(present)
     keys = [spelled(key, present) for key in read_list(file, root)]
@@ -95,7 +95,7 @@ def listed(root: Path, present: Mapping[TaskKey, Path], file: Path | None, warni
 
 
 def spelled(key: TaskKey, present: Collection[TaskKey]) -> TaskKey:
-    """The key as the file's name spells it: upstream's lists were made where upper and lower case are one."""
+    """The key in the spelling of the file's name: upstream's lists were written on a case-insensitive file system."""
     if key in present:
         return key
     same = [known for known in present if str(known).lower() == str(key).lower()]
@@ -118,7 +118,7 @@ def read_list(file: Path, root: Path) -> Iterator[TaskKey]:
 
 
 def read_task(file: Path, root: Path, key: TaskKey, dialect: str, warnings: list[str], *, suite: Suite = PLAIN) -> Task:  # noqa: PLR0913 - what a file is read as
-    """One task file. Raises Invalid naming file, key and what was expected; odd things become warnings."""
+    """Reads one task file; oddities become warnings. Raises Invalid naming file, key and expected value."""
     name = name_of(file, root)
     raw = read_object(file, root)
     with told_of(name):
@@ -130,7 +130,7 @@ def read_task(file: Path, root: Path, key: TaskKey, dialect: str, warnings: list
 
 @contextmanager
 def told_of(name: str) -> Iterator[None]:
-    """What is wrong with a task file is said with the file's name and the key in it. Raises Invalid."""
+    """Adds the file's name and the key to errors. Raises Invalid."""
     try:
         yield
     except ValidationError as error:
@@ -144,12 +144,12 @@ def told_of(name: str) -> Iterator[None]:
 
 
 def odd_id(name: str, task_id: str, key: TaskKey) -> list[str]:
-    """A warning if the file says another id than its name does."""
+    """A warning if the id in the file differs from its name."""
     return [] if task_id == key.name else [f"{name}: key id: it is {short(task_id)}, the file's name counts"]
 
 
 def read_assets(root: Path) -> Mapping[str, bytes]:
-    """The files below `assets/`, by their path in it, within bounds. Raises Invalid."""
+    """The files below `assets/` by relative path, bounded in number and size. Raises Invalid."""
     folder = root / "assets"
     if not folder.is_dir():
         return {}

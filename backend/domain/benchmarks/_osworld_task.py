@@ -1,4 +1,4 @@
-"""One task file in OSWorld's format, and the Task that it becomes."""
+"""One task file in OSWorld's format, and its conversion to a Task."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -28,7 +28,7 @@ def _none_if_empty(value: Any) -> Any:
 
 
 def _without_notes(value: Any) -> Any:
-    """An object without upstream's comments (`_note`) and with its four `type:` spelled `type`; both stay in `raw`."""
+    """An object without upstream's comments (`_note`), with its four misspelled `type:` corrected; `raw` keeps both."""
     if not isinstance(value, dict):
         return value
     plain = {key: part for key, part in value.items() if not key.startswith("_")}
@@ -46,7 +46,7 @@ def _getter(value: Any) -> Any:
 
 
 class _Loose(BaseModel):
-    """Upstream files carry comments and dead fields; they stay in `raw`."""
+    """Ignores unknown keys: upstream files carry comments and dead fields, which stay in `raw`."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -65,7 +65,7 @@ Options = Annotated[dict[str, Any] | None, BeforeValidator(_without_notes)]
 
 
 class EvaluatorFields(_Loose):
-    """Metric calls as the files write them, in parallel lists; a format with parts may do without (`needs_func`)."""
+    """Metric calls in parallel lists, as the files have them; formats with parts may omit them (`needs_func`)."""
 
     needs_func: ClassVar[bool] = True
     func: Word | Annotated[list[Word], Field(max_length=50)] | None
@@ -90,7 +90,7 @@ class EvaluatorFields(_Loose):
 
 
 class _Metric(BaseModel):
-    """One metric call, picked out of the evaluator's parallel lists."""
+    """One metric call, extracted from the evaluator's parallel lists."""
 
     result: Spec = None
     expected: Spec = None
@@ -98,7 +98,7 @@ class _Metric(BaseModel):
 
 
 class TaskFile(_Loose):
-    """What is read of a task file; the keys from `difficulty` on are ours."""
+    """The fields of a task file that are read; the keys from `difficulty` on are ours."""
 
     id: str = Field(min_length=1, max_length=500)
     instruction: str = Field(min_length=1, max_length=20_000)

@@ -1,4 +1,4 @@
-"""Where the task files lie in a checkout, a part of one, or a zip of either."""
+"""Locates the task files in a checkout, a part of one, or a zip of either."""
 
 import os
 from collections.abc import Collection, Iterator, Sequence
@@ -9,9 +9,9 @@ from backend.domain.errors import Invalid
 
 MAX_FOLDERS = 20_000
 MAX_LEVELS = 8
-LOOKED_AT = 40  # files of an unnamed folder that are asked whether they are tasks
+LOOKED_AT = 40  # files of an unknown folder that are checked for being tasks
 _ASIDE = frozenset({"assets", "node_modules", "trajectories"})
-"""Folders whose JSON files are no tasks."""
+"""Folders whose JSON files are not tasks."""
 
 Files = Sequence[tuple[str, Path]]
 
@@ -21,7 +21,7 @@ class TaskFolder:
     """One folder of tasks.
 
     Attributes:
-        folder: holds `<domain>/<name>.json`; for a single domain it holds the files themselves.
+        folder: contains `<domain>/<name>.json`; for a single domain, the files themselves.
         files: task files with their domain, sorted.
         lists: `test_*.json` files by name, beside the domains or beside the folder.
     """
@@ -32,16 +32,15 @@ class TaskFolder:
 
 
 def find_place(root: Path, suite_names: Sequence[str], others: Collection[str]) -> TaskFolder:
-    """The tasks at or below `root`.
+    """Finds the folder of tasks at or below `root`.
 
     Args:
         root: an existing folder: the checkout, any folder between it and the tasks, the folder of tasks, or one domain.
         suite_names: names under which the suite publishes the folder of its tasks, best first.
-        others: names of folders with other tasks (variants, another system); they are taken only where nothing else
-            is there.
+        others: names of folders with other tasks (variants, another system); used only if there is nothing else.
 
     Raises:
-        Invalid: there is none, or there are several and it is not clear which is meant.
+        Invalid: there is no such folder, or several and the choice is ambiguous.
     """
     if root.name in {*suite_names, *others} and (own := _domains(root)):
         return _place(root, own, root)
@@ -65,7 +64,7 @@ def find_place(root: Path, suite_names: Sequence[str], others: Collection[str]) 
 
 
 def sibling(place: TaskFolder, root: Path, name: str) -> TaskFolder | None:
-    """The folder of that name beside a place, for the variants of its tasks; None where there is none."""
+    """The sibling folder of that name, which holds variants of the tasks; None if it does not exist."""
     folder = place.folder.parent / name
     if place.folder == root or not folder.is_dir():
         return None
@@ -74,7 +73,7 @@ def sibling(place: TaskFolder, root: Path, name: str) -> TaskFolder | None:
 
 
 def _only(folders: Sequence[tuple[Path, Files]], root: Path) -> TaskFolder:
-    """The highest of them; two at one height are a question, not an answer."""
+    """The highest of the folders. Raises Invalid if two are at the same level."""
     height = min(len(folder.parts) for folder, _ in folders)
     highest = [pair for pair in folders if len(pair[0].parts) == height]
     if len(highest) > 1:
@@ -95,7 +94,7 @@ def _place(folder: Path, files: Files, root: Path) -> TaskFolder:
 
 
 def _folders(root: Path) -> Iterator[Path]:
-    """The folder and those below it, bounded; hidden ones and links are passed over."""
+    """The folder and its subfolders, bounded in number; hidden ones and links are skipped."""
     for number, (here, below, _) in enumerate(os.walk(root)):
         if number > MAX_FOLDERS:
             raise Invalid(
@@ -111,7 +110,7 @@ def _folders(root: Path) -> Iterator[Path]:
 
 
 def _domains(folder: Path) -> list[tuple[str, Path]]:
-    """`<domain>/<name>.json` below a folder."""
+    """Files `<domain>/<name>.json` below a folder."""
     names = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir() and not entry.name.startswith("."))
     return [(name, file) for name in names if name not in _ASIDE for file in _json_files(folder / name)]
 
@@ -121,7 +120,7 @@ def _json_files(folder: Path) -> list[Path]:
 
 
 def _is_task(entry: tuple[str, Path]) -> bool:
-    """Whether a JSON file reads like a task of these suites; a file that cannot be read does not."""
+    """Whether a JSON file looks like a task of these suites; False for an unreadable file."""
     try:
         with entry[1].open("rb") as file:
             text = file.read(2**16)

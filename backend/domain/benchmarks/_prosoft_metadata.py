@@ -1,8 +1,8 @@
-"""What ProSoftArena's authors say of a task beside how to run it. Source: its paper, tables 6 and 9.
+"""ProSoftArena's task metadata. Source: its paper, tables 6 and 9.
 
-The paper publishes the fields, not a file. Read are the paper's names (`Core Operations`) and their plain form
-(`core_operations`), in the task file under `metadata` or in a `metadata.json` above the tasks. What is damaged is left
-out and told of; it never keeps a task from being imported.
+The paper publishes the fields, not a file. Accepted are the paper's names (`Core Operations`) and their plain form
+(`core_operations`), in the task file under `metadata` or in a `metadata.json` above the tasks. Damaged fields are
+skipped with a warning and never prevent an import.
 """
 
 import re
@@ -14,7 +14,7 @@ from backend.domain.benchmarks._prosoft_software import Software, software_of
 from backend.domain.model.task import JSON, Difficulty, Frozen
 
 LEVELS = ("L1", "L2", "L3", "L4")
-"""Operation, software, pipeline, creative. L5, a project, is the paper's future."""
+"""Operation, software, pipeline, creative. L5 (project) is future work in the paper."""
 SUBFIELDS: Mapping[str, tuple[str, ...]] = {
     "Art & Design": ("art", "design"),
     "Business": ("accounting", "management", "marketing", "finance"),
@@ -40,14 +40,14 @@ Tell = Callable[[str], None]
 
 
 class Metadata(Frozen):
-    """A task's metadata; what nobody says, or says wrongly, is empty.
+    """A task's metadata; missing and invalid fields are empty.
 
     Attributes:
-        operation: of an L1 task, the name of the operation that it is.
-        core_operations: of an L2 or L3 task, ids or names of the L1 operations that it needs.
-        human_seconds: a person's time.
-        demonstration: of the whole task, a video.
-        expert_work: asset with what a human expert made of an L4 task.
+        operation: for an L1 task, the name of its operation.
+        core_operations: for an L2 or L3 task, ids or names of the L1 operations that it needs.
+        human_seconds: time that a person needs.
+        demonstration: a video of the whole task.
+        expert_work: asset with a human expert's result of an L4 task.
     """
 
     level: str = ""
@@ -68,13 +68,13 @@ class Metadata(Frozen):
 
 
 def read_metadata(task_id: str, raw: JSON, apps: tuple[str, ...], tell: Tell) -> Metadata:
-    """The metadata of one task.
+    """Reads the metadata of one task.
 
     Args:
-        task_id: as the file says; its level is written in it (`AI_L1_001`).
-        raw: the fields, or anything else that stands in their place.
-        apps: applications that the task file names; they count where the metadata names no software.
-        tell: is told what is damaged or missing, with the field's name.
+        task_id: id from the file; it contains the level (`AI_L1_001`).
+        raw: the fields; anything else is reported.
+        apps: applications of the task file, used if the metadata names no software.
+        tell: called with a warning for each damaged or missing field.
     """
     if raw is not None and not isinstance(raw, Mapping):
         tell(f"metadata: expected an object, got {short(raw)}; left out")
@@ -119,7 +119,7 @@ _EXPECTED = ("level", "discipline", "subfield", "software", "expected_output", "
 
 
 def _missing(metadata: Metadata, tell: Tell) -> None:
-    """One line for all that is not there."""
+    """One warning for all missing fields."""
     lacking = [name.replace("_", " ") for name in _EXPECTED if not getattr(metadata, name)]
     if metadata.level in {"L2", "L3"} and not metadata.core_operations:
         lacking.append("core operations")
@@ -128,7 +128,7 @@ def _missing(metadata: Metadata, tell: Tell) -> None:
 
 
 class _Reader:
-    """Reads fields of the right kind and tells of all others."""
+    """Reads fields of the right type and reports all others."""
 
     def __init__(self, fields: Mapping[str, Any], tell: Tell) -> None:
         self.fields = fields
@@ -145,7 +145,7 @@ class _Reader:
         return ""
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of texts; one text is read as a list with semicolons."""
+        """A list of texts; a single text is split at semicolons."""
         value = self.fields.get(name)
         if isinstance(value, str):
             value = value.split(";")
@@ -182,7 +182,7 @@ def _plain(name: str) -> str:
 
 
 def _level(reader: _Reader, task_id: str) -> str:
-    """The level that the metadata gives, else the one in the task's id."""
+    """The level in the metadata, else the one in the task's id."""
     written = _ID_LEVEL.search(task_id)
     in_id = written.group(1) if written and written.group(1) in LEVELS else ""
     level = reader.one_of("level", LEVELS)
@@ -192,7 +192,7 @@ def _level(reader: _Reader, task_id: str) -> str:
 
 
 def _field(reader: _Reader) -> tuple[str, str]:
-    """Discipline and subfield. One subfield names its discipline; a pair that does not belong together is told of."""
+    """Discipline and subfield. A subfield implies its discipline; a contradictory pair is reported."""
     owners = {subfield: discipline for discipline, subfields in SUBFIELDS.items() for subfield in subfields}
     discipline = reader.one_of("discipline", tuple(SUBFIELDS))
     subfield = reader.one_of("subfield", tuple(owners))
@@ -207,7 +207,7 @@ def _difficulty(reader: _Reader) -> Difficulty | None:
 
 
 def _seconds(reader: _Reader) -> float | None:
-    """A person's time: seconds, `m:ss`, `h:mm:ss` or `3 min 20 s`."""
+    """A person's time in seconds, from seconds, `m:ss`, `h:mm:ss` or `3 min 20 s`."""
     value = reader.fields.get("human_time", reader.fields.get("human_seconds"))
     if value is None:
         return None

@@ -1,4 +1,4 @@
-"""The programs of ProSoftArena's tasks, their fixed versions and licences. Source: its paper, table 6."""
+"""The programs of ProSoftArena's tasks, their pinned versions and licences. Source: its paper, table 6."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ class Software(Frozen):
 
     Attributes:
         licence: `commercial`, `free`, or the licence's own name.
-        seats: of the licence that bears the program's name, how many an attempt holds; 0 = it needs none.
+        seats: seats that an attempt uses of the licence with the program's name; 0 = none needed.
     """
 
     name: str
@@ -50,18 +50,18 @@ _MAX_SEATS = 1000
 
 
 def key_of(name: str) -> str:
-    """A program's name in one spelling: `Adobe Photoshop`, `PS` and `photoshop` are one program."""
+    """Normalises a program's name: `Adobe Photoshop`, `PS` and `photoshop` are the same program."""
     plain = _MAKERS.sub("", re.sub(r"[^a-z0-9]+", "_", name.strip().lower()).strip("_"))
     return _SYNONYMS.get(plain, plain)
 
 
 def software_of(raw: JSON, apps: tuple[str, ...], tell: Callable[[str], None]) -> tuple[Software, ...]:
-    """The programs that the metadata names, completed from the paper's table; without any, those the task file names.
+    """The programs in the metadata, completed from the paper's table; without metadata, those of the task file.
 
     Args:
         raw: a list of names or of `{name, version, licence, seats}`; or one of them.
-        apps: applications of the task file; only those of the paper's table are taken.
-        tell: is told what cannot be read, and which version is not the paper's.
+        apps: applications of the task file; only those in the paper's table are used.
+        tell: called with a warning for unreadable entries and for versions that differ from the paper's.
     """
     if raw is None:
         return tuple(_FIXED[key] for key in dict.fromkeys(map(key_of, apps)) if key in _FIXED)

@@ -1,7 +1,7 @@
-"""One of ProSoftArena's task files, and the Task that it becomes: WAA's schema, with phases and metadata.
+"""One of ProSoftArena's task files, and its conversion to a Task: WAA's schema with phases and metadata.
 
-A long task has `evaluator.phases`, in order: each with its name, its `weight` and metric calls written as an
-evaluator's own. The weights are the author's and add up to 1.
+A long task has `evaluator.phases`, in order: each with its name, its `weight` and metric calls in the evaluator's
+syntax. The weights are the author's and add up to 1.
 """
 
 import math
@@ -18,7 +18,7 @@ from backend.domain.model.task import JSON, DifficultySource, EvaluatorSpec, Lab
 
 PROTOCOL = "prosoftarena"
 BUDGETS = {"L1": 35, "L2": 55, "L3": 100, "L4": 55}
-"""Steps by level. Protocols reference, section 3."""
+"""Step budget by level. Protocols reference, section 3."""
 _SUITE = Suite(name="prosoftarena", os="windows")
 
 
@@ -26,8 +26,8 @@ class Phase(EvaluatorFields):
     """One phase of a long task.
 
     Attributes:
-        text: what has to be there at its end, in words.
-        each_step: looked at after each action; otherwise once, on what was left behind.
+        text: the required state at its end, as text.
+        each_step: evaluated after each action; otherwise once, on the end state.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")
@@ -44,7 +44,7 @@ class Phase(EvaluatorFields):
 
 
 class ProEvaluator(EvaluatorFields):
-    """Metric calls on the end state, weighted phases, or both: then the end state is a condition."""
+    """Metric calls on the end state, weighted phases, or both; with both, the end state is a precondition."""
 
     needs_func: ClassVar[bool] = False
     func: Word | Annotated[list[Word], Field(max_length=50)] | None = None
@@ -62,7 +62,7 @@ class ProEvaluator(EvaluatorFields):
 
 
 class ProTaskFile(TaskFile):
-    """What is read of a task file; metadata is read apart, because what is damaged in it is left out."""
+    """The fields of a task file that are read; metadata is read separately, so that damaged fields can be skipped."""
 
     evaluator: ProEvaluator
 
@@ -71,8 +71,8 @@ def to_pro_task(file: ProTaskFile, raw: Mapping[str, JSON], key: TaskKey, dialec
     """The task of a file and its metadata.
 
     Raises:
-        ValidationError: a metric call is wrong.
-        Invalid: the phases do not make a task.
+        ValidationError: a metric call is invalid.
+        Invalid: the phases are inconsistent.
     """
     task = to_task(file, raw, key, dialect, _SUITE)
     try:
@@ -90,7 +90,7 @@ def to_pro_task(file: ProTaskFile, raw: Mapping[str, JSON], key: TaskKey, dialec
 
 
 def _parts(evaluator: ProEvaluator) -> tuple[Part, ...]:
-    """The phases in order: each comes after the one before it."""
+    """The phases as parts in sequence: each requires the one before it."""
     return tuple(
         Part(
             name=phase.name,
@@ -108,7 +108,7 @@ def _parts(evaluator: ProEvaluator) -> tuple[Part, ...]:
 
 
 def _labels(task: Task, metadata: Metadata) -> Labels:
-    """The task file's labels with what the phases and the metadata add: software, disciplines and operations too."""
+    """The task file's labels, extended by software, disciplines and operations of phases and metadata."""
     labels = task.labels
     extra = {
         **labels.extra,

@@ -1,4 +1,4 @@
-"""Results that papers report, as data of ours: `reported_results.csv`, one number a row, digits as printed.
+"""Results reported in papers, from `reported_results.csv`: one number per row, digits as printed.
 
 Columns: `suite` (see LoadedBenchmark), `source` (paper and table or section), `agent`, `inputs` (observation and
 parsers), `measure`, `group_kind` and `group` (which part of the benchmark, in the paper's words), `value`, `unit`,
@@ -29,7 +29,7 @@ class ReportedFigure(Frozen):
 
     @property
     def domain(self) -> str | None:
-        """The domain or group of domains that the number is about; None where it is about something else."""
+        """The domain or group of domains that the number covers; None for any other scope."""
         return self.group if self.group_kind in _PARTS else None
 
 
@@ -41,5 +41,5 @@ def _all() -> tuple[tuple[str, ReportedFigure], ...]:
 
 
 def reported_results(suite: str) -> list[ReportedFigure]:
-    """What papers report of that suite; nothing for a suite that is not published."""
+    """Reported results of a suite; empty for an unpublished suite."""
     return [row for name, row in _all() if name == suite]

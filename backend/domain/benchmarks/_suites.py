@@ -1,4 +1,4 @@
-"""Reads a published suite as it lies in its repository, a part of it, or a fork: tasks, variants, test lists."""
+"""Reads a published suite from its repository, a part of it, or a fork: tasks, variants, test lists."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -21,10 +21,10 @@ class SuitePublication:
 
     Attributes:
         kind: name of its reader, and the dialect of its tasks.
-        folders: names of the folder of its tasks, best first, each with what holds of the tasks in it.
-        asides: the same for folders that are read only when they are given themselves.
-        variants: axis and value by the name of the folder beside the tasks that holds them under that condition.
-        licence, source: of the suite as published.
+        folders: names of its task folders, preferred first, each with the properties of its tasks.
+        asides: the same for folders that are read only when named explicitly.
+        variants: by sibling folder of the tasks, the axis and value of the variant in it.
+        licence, source: licence and source of the published suite.
     """
 
     kind: str
@@ -36,10 +36,10 @@ class SuitePublication:
 
 
 def load_suite(path: Path, published: SuitePublication) -> LoadedBenchmark:
-    """Reads the tasks at or below `path`; nothing outside of it.
+    """Reads the tasks at or below `path`, never outside it.
 
     Raises:
-        Invalid: names the first broken file, the key in it and what was expected.
+        Invalid: a file is broken; the message names the first one, the key and the expected value.
     """
     root = folder_of(path)
     place = find_place(root, tuple(published.folders), published.asides)
@@ -63,7 +63,7 @@ def load_suite(path: Path, published: SuitePublication) -> LoadedBenchmark:
 
 
 def _suite(place: TaskFolder, published: SuitePublication) -> Suite:
-    """What holds of the tasks: by the folder's name, else by whose domains they have, else as published first."""
+    """The suite's properties: by the folder's name, else by its domains, else the first published ones."""
     known = {**published.folders, **published.asides}
     if place.folder.name in known:
         return known[place.folder.name]
@@ -97,7 +97,7 @@ def _variants(  # noqa: PLR0913, PLR0917 - what reading them needs
 def _selections(
     root: Path, place: TaskFolder, chosen: Mapping[TaskKey, Path], warnings: list[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Named selections from the test lists; what a list names and nobody has is a warning."""
+    """Named selections from the test lists; a listed task that does not exist is a warning."""
     selections: dict[str, tuple[str, ...]] = {}
     for file in place.lists:
         if file.name == ALL:
@@ -117,7 +117,7 @@ def _selections(
 
 
 def _unlisted(selections: Mapping[str, tuple[str, ...]], tasks: Sequence[Task]) -> list[str]:
-    """Infeasible tasks that the published list of them lacks."""
+    """Infeasible tasks that are missing from the published list of them."""
     known = selections.get(_INFEASIBLE)
     if known is None:
         return []
@@ -126,7 +126,7 @@ def _unlisted(selections: Mapping[str, tuple[str, ...]], tasks: Sequence[Task]) 
 
 
 def _spellings(tasks: Sequence[Task]) -> list[str]:
-    """Applications that the files spell in several ways, and how each is read."""
+    """Warnings for applications that the files spell in several ways."""
     counts = Counter(
         (name, app_of(name, synonyms=True)) for task in tasks for name in task.raw.get("related_apps") or ()
     )
@@ -138,7 +138,7 @@ def _spellings(tasks: Sequence[Task]) -> list[str]:
 
 
 def _same_ids(tasks: Sequence[Task]) -> list[str]:
-    """Ids that two files carry: the key is folder and file name, so both stay."""
+    """Warnings for ids that two files share: keys are folder and file name, so both tasks stay."""
     known: dict[str, TaskKey] = {}
     warnings = []
     for task in tasks:

@@ -1,4 +1,4 @@
-"""What must hold of a sound task: the three validation agents and the scores that they have to get."""
+"""Validation of tasks: the three validation agents and the scores that they must get."""
 
 from backend.domain.model.score import SOLVED_TOLERANCE
 from backend.domain.model.task import Task
@@ -7,17 +7,17 @@ VALIDATION_AGENTS = ("oracle", "noop", "always_fail")
 
 
 def expected_score(task: Task, agent: str) -> float:
-    """The score that a sound task gives to a validation agent.
+    """The score that a validation agent must get on a sound task.
 
-    The oracle solves every task, on an infeasible one by saying so; doing nothing is worth nothing; calling everything
-    infeasible is right on the infeasible tasks only.
+    The oracle solves every task, an infeasible one by answering FAIL. No-op scores 0. Always-fail scores 1 on
+    infeasible tasks only.
 
     Args:
         task: the task.
         agent: one of VALIDATION_AGENTS.
 
     Raises:
-        KeyError: it is no validation agent.
+        KeyError: the agent is not a validation agent.
     """
     feasible = not task.evaluator.infeasible
     return {"oracle": 1.0, "noop": 0.0, "always_fail": 0.0 if feasible else 1.0}[agent]

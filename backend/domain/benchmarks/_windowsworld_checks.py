@@ -1,4 +1,4 @@
-"""How WindowsWorld's tasks are judged: checkpoints by a judge or a check, assertions by formulas, L4 by saying FAIL."""
+"""Evaluation of WindowsWorld's tasks: checkpoints by a judge or a check, assertions by formulas, L4 by FAIL."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -22,15 +22,15 @@ _PLACEHOLDER = re.compile(r"[a-z]+(?:_[a-z]+)+")
 
 
 def judged(part: str) -> MetricCall:
-    """What the judge's one reply for an attempt says of a checkpoint, or of the end state (`final`)."""
+    """The judge's verdict on a checkpoint, or on the end state (`final`), from its single reply for an attempt."""
     return MetricCall(func="vlm_judge", result={"type": "vlm_judge"}, options={"part": part})
 
 
 def evaluator_of(entry: WindowsWorldTask, warnings: list[str]) -> EvaluatorSpec:
-    """The evaluator of a task; what cannot be used of it becomes a warning.
+    """The evaluator of a task; unusable parts become warnings.
 
-    A task of level L4 is right only if the agent says that it cannot be done: neither judge nor assertion is asked, and
-    saying nothing at all is no answer.
+    An L4 task is solved only by answering FAIL; judge and assertions are not used, and an episode without an answer is
+    not solved.
     """
     ours = entry.deskarena
     if entry.task_category == INFEASIBLE:
@@ -48,15 +48,15 @@ def evaluator_of(entry: WindowsWorldTask, warnings: list[str]) -> EvaluatorSpec:
 
 
 def without_judge(spec: EvaluatorSpec, present: Collection[str]) -> EvaluatorSpec | None:
-    """The same evaluator with nothing but the assertions, for where there is no judge.
+    """The same evaluator with only the assertions, for use without a judge.
 
     Args:
-        spec: of the task.
-        present: paths of the files that are there from the beginning.
+        spec: the task's entry.
+        present: paths of the files that exist at the start.
 
     Returns:
-        None if the assertions would be true of a desktop on which nothing was done: no binding one is about a file
-        that is yet to be made.
+        None if an untouched desktop would satisfy the assertions: no binding one is about a file that has yet to be
+        created.
     """
     assertions = tuple(part for part in spec.parts if part.kind is PartKind.ASSERTION)
     binding = [parse(str((part.calls[0].result or {})["expression"])) for part in assertions if part.weight > 0]
@@ -95,10 +95,10 @@ def _steps(steps: list[WindowsWorldStep]) -> tuple[SetupStep, ...]:
 
 
 def _assertions(entry: WindowsWorldTask, warnings: list[str]) -> Iterator[Part]:
-    """One part for each written assertion that can be executed.
+    """One part for each assertion that can be executed.
 
-    One about files binds: it must hold in the end. One about a moment (a window in front, the clipboard) is looked for
-    on the way and binds nothing, as does one that denies such a moment.
+    An assertion about files is binding: it must hold at the end. One about a moment (a window in front, the clipboard)
+    is checked during the episode and is not binding; neither is its negation.
     """
     for number, text in enumerate(entry.evaluation_metrics.assertions, start=1):
         place = f"{entry.task_id}: evaluation_metrics.assertions.{number - 1}"
@@ -129,7 +129,7 @@ def _with_path(match: "re.Match[str]") -> str:
 
 
 def _unusable(formula: Formula, entry: WindowsWorldTask) -> str:
-    """Why a formula that can be read would be wrong to execute; empty if it would not."""
+    """Why a readable formula must not be executed; empty if it may be."""
     return next((reason for fact in formula.facts() if (reason := _wrong(fact, entry))), "")
 
 
@@ -145,7 +145,7 @@ def _wrong(fact: AssertionFact, entry: WindowsWorldTask) -> str:
 
 
 def _named(name: str, entry: WindowsWorldTask) -> bool:
-    """Whether an agent could know of a file: the task, its checkpoints or its set-up say its name."""
+    """Whether an agent can know of a file: the task, its checkpoints or its set-up mention the name."""
     metrics, environment = entry.evaluation_metrics, entry.environment_setup
     texts = [entry.instruction, entry.instruction_cn, metrics.success_criterion, metrics.expected_final_state or ""]
     texts += [*metrics.intermediate_checks, *entry.pre_conditions]

@@ -11,19 +11,19 @@ Text = Annotated[str, Field(max_length=20_000)]
 
 
 class _Loose(BaseModel):
-    """Keys that nobody here reads stay in the task's `raw`."""
+    """Ignores unknown keys, which stay in the task's `raw`."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class _Exact(BaseModel):
-    """Keys of our own: an unknown one is a slip."""
+    """Rejects unknown keys: these keys are ours."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class FileToCreate(_Loose):
-    """A file that lies there when the agent begins, described in words."""
+    """A file that exists when the agent begins, described in text."""
 
     filename: Short
     file_path: str = Field(max_length=500)
@@ -40,7 +40,7 @@ class WindowsWorldResource(_Loose):
 
 
 class EnvironmentSetup(_Loose):
-    """What has to be there."""
+    """Files and resources that must exist at the start."""
 
     files_to_create: list[FileToCreate] = Field(default_factory=list, max_length=100)
     urls_to_mock: list[Annotated[str, Field(max_length=2000)]] = Field(default_factory=list, max_length=100)
@@ -48,7 +48,7 @@ class EnvironmentSetup(_Loose):
 
 
 class Metrics(_Loose):
-    """What is judged, in words, and sometimes in formulas."""
+    """Success criteria: text, sometimes with formulas."""
 
     success_criterion: Text = ""
     intermediate_checks: list[Text] = Field(default_factory=list, max_length=100)
@@ -57,14 +57,14 @@ class Metrics(_Loose):
 
 
 class Validity(_Loose):
-    """Whether the authors' own review found the task sound."""
+    """Result of the authors' own review of the task."""
 
     is_valid: bool = True
     validity_note: str | None = None
 
 
 class WindowsWorldCall(_Exact):
-    """One metric call in OSWorld's form; `each_step`: looked at after each step."""
+    """One metric call in OSWorld's form; `each_step`: evaluated after each step."""
 
     func: Short
     result: dict[str, Any] | None = None
@@ -73,11 +73,11 @@ class WindowsWorldCall(_Exact):
 
 
 class WindowsWorldCheck(WindowsWorldCall):
-    """How one checkpoint is checked without a judge."""
+    """The check of one checkpoint without a judge."""
 
     each_step: bool = False
     after: list[int] = Field(default_factory=list, max_length=100)
-    """Checkpoints that come before this one, counted from 1."""
+    """Checkpoints that precede this one, counted from 1."""
 
 
 class WindowsWorldStep(_Exact):
@@ -88,13 +88,13 @@ class WindowsWorldStep(_Exact):
 
 
 class WindowsWorldAdditions(_Exact):
-    """What a task needs in order to run on desktops of ours; beside the published keys, never in their place.
+    """Additions that make a task run on our desktops; they extend the published keys and never replace them.
 
     Attributes:
-        checks: one per checkpoint, in their order; null = the judge says it.
-        final: calls that say whether the end state is right; none = the judge says it.
-        setup: steps after the files were made.
-        mocks: address to the asset that the gateway answers with.
+        checks: one per checkpoint, in order; null = decided by the judge.
+        final: calls that evaluate the end state; none = decided by the judge.
+        setup: steps after the files are created.
+        mocks: address -> asset that the gateway serves for it.
     """
 
     os: Literal["linux", "windows"] = "windows"

@@ -1,13 +1,13 @@
-"""WindowsWorld's spellings, put right where anybody can see it: personas, applications, paths.
+"""Corrects WindowsWorld's spellings in visible tables: personas, applications, paths.
 
-Tables of ours. What the file says stays in the task's `raw`, and every change is a warning of the import.
+The tables are ours. The original text stays in the task's `raw`, and every correction is a warning of the import.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 
 PERSONAS = {"IT Useristrator": "IT Administrator", "Useristrative Assistant": "Administrative Assistant"}
-"""Two names that somebody's replacement of `Admin` by `User` has damaged. Protocols reference, section 7."""
+"""Two names damaged upstream by replacing `Admin` with `User`. Protocols reference, section 7."""
 
 APPS: Mapping[str, str] = {
     "Adobe Acrobat": "acrobat",
@@ -33,11 +33,11 @@ APPS: Mapping[str, str] = {
     "Word": "word",
     "cmd": "terminal",
 }
-"""The 22 spellings. Archives are unpacked by the file explorer of Windows; its shells run in its terminal."""
+"""The 22 spellings. Archives are opened by Windows' file explorer; its shells run in its terminal."""
 
 HOME = "%USERPROFILE%"
 LOGS = f"{HOME}\\AppData\\Logs"
-"""In the place of `C:\\AppData`, which no Windows has: a folder that holds nothing but the task's own files."""
+"""Replaces `C:\\AppData`, which does not exist on Windows, by a folder for the task's own files."""
 _IN_TEXT = re.compile(r"C:\\(?:Users\\(?:User|Admin)|(AppData))(?![A-Za-z0-9_])", re.IGNORECASE)
 _HOMES = re.compile(
     r"^(?:C:\\Users\\(?:User|Admin|%USERNAME%)|\$\{USERPROFILE\}|%USERPROFILE%|~)(?=[\\/]|$)", re.IGNORECASE
@@ -56,17 +56,17 @@ _KNOWN = frozenset({"%USERPROFILE%", "%APPDATA%", "%LOCALAPPDATA%", "%PUBLIC%"})
 
 
 def persona_of(name: str) -> str:
-    """The persona's name as it was meant."""
+    """The persona's intended name."""
     return PERSONAS.get(name, name)
 
 
 def slug(name: str) -> str:
-    """A name for keys: lower case, words joined by `_`."""
+    """A name for use in keys: lower case, words joined by `_`."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
 
 def app_of(name: str) -> str:
-    """One name for each application; one that is not in the table keeps its own."""
+    """The canonical name of an application; an unknown one keeps its own."""
     return APPS.get(name) or slug(name) or "unknown"
 
 
@@ -76,14 +76,14 @@ def apps_of(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def text_of(text: str) -> str:
-    """An instruction or criterion whose paths are those that the desktop has."""
+    """An instruction or criterion with its paths corrected."""
     return _IN_TEXT.sub(lambda match: LOGS if match.group(1) else HOME, text)
 
 
 def path_of(path: str) -> str:
-    """A path as the desktop understands it: one home for all, Windows' separators, relative ones on the desktop.
+    """A corrected path: one home folder, Windows' separators, relative paths on the desktop.
 
-    A path of another system (`/home/...`) is left as it is.
+    A path of another system (`/home/...`) is left unchanged.
     """
     if path.startswith("/"):
         return path
@@ -98,7 +98,7 @@ def path_of(path: str) -> str:
 
 
 def unknown_place(path: str) -> str:
-    """A variable in a repaired path that no desktop has, or its scratch folder; empty if there is none."""
+    """A variable or scratch folder in a corrected path that desktops do not have; empty if there is none."""
     match = re.search(r"%[^%\\]+%|\$\{[^}]*\}", path)
     return match.group() if match and match.group().upper() not in _KNOWN else ""
 

@@ -1,4 +1,4 @@
-"""What WindowsWorld's `environment_setup` becomes: steps that make the files, and where fetched ones go."""
+"""Converts WindowsWorld's `environment_setup`: steps that create files, and destinations of downloads."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ MOCKED = "This page stands in for {url} while a task is measured."
 
 @dataclass(frozen=True)
 class SharedAssets:
-    """What the tasks of a file have in common.
+    """Files and assets shared by the tasks of a file.
 
     Attributes:
-        prompts: (persona, path) -> every description that some task of the persona has of that file, in order.
+        prompts: (persona, path) -> all descriptions of that file in the persona's tasks, in order.
         assets: names of the assets beside the file.
     """
 
@@ -26,7 +26,7 @@ class SharedAssets:
 
 
 def shared_files(entries: Sequence[WindowsWorldTask], assets: Collection[str] = ()) -> SharedAssets:
-    """What has to be in each file: tasks of one persona that name the same file find the same file.
+    """Contents of each file: tasks of one persona that name the same file share it.
 
     Protocols reference, section 7: files of one persona's tasks are merged into consistent shared files.
     """
@@ -39,7 +39,7 @@ def shared_files(entries: Sequence[WindowsWorldTask], assets: Collection[str] = 
 
 
 def where(file: FileToCreate) -> str:
-    """The path of a file to create; some entries repeat its name in the folder."""
+    """The path of a file to create; some entries repeat the name in the folder."""
     folder = file.file_path
     if folder.replace("/", "\\").rstrip("\\").endswith(file.filename):
         return path_of(folder.rstrip("\\/"))
@@ -48,7 +48,7 @@ def where(file: FileToCreate) -> str:
 
 
 def setup_of(entry: WindowsWorldTask, shared: SharedAssets) -> tuple[SetupStep, ...]:
-    """The steps of a task: its files, then what is fetched, then our own."""
+    """The set-up steps of a task: files, downloads, then our own steps."""
     files = {where(file): file for file in entry.environment_setup.files_to_create}
     steps = [SetupStep(type="generate_file", parameters=_file(entry, path, files, shared)) for path in files]
     resources = entry.environment_setup.downloadable_resources
@@ -63,7 +63,7 @@ def _file(
     entry: WindowsWorldTask, path: str, files: Mapping[str, FileToCreate], shared: SharedAssets
 ) -> dict[str, JSON]:
     file = files[path]
-    # "The same, but ..." means the file before it in the list.
+    # "The same, but ..." refers to the previous file of the list.
     before = list(files)[: list(files).index(path)]
     like = [files[one].content_generation_prompt for one in before if files[one].file_type == file.file_type]
     prompts = shared.prompts[persona_of(entry.persona), path]
@@ -75,10 +75,10 @@ def _file(
 
 
 def resource_path(save_as: str) -> str:
-    """Where a fetched file goes.
+    """Destination of a download.
 
-    One with a folder of its own is part of what the task begins with: it goes to the desktop. The others are what the
-    agent itself is asked to fetch: they go where no task looks, and the gateway answers their addresses with them.
+    An entry with a folder belongs to the initial state and goes to the desktop. The agent itself has to download the
+    others: they go to a folder that no task uses, and the gateway serves them at their addresses.
     """
     if save_as.startswith("/"):
         return save_as
@@ -87,7 +87,7 @@ def resource_path(save_as: str) -> str:
 
 
 def mocks_of(entry: WindowsWorldTask) -> dict[str, str]:
-    """Address to asset for everything that the gateway answers in the web's place."""
+    """Address -> asset for everything that the gateway serves in place of the web."""
     mocked = {url: asset_of(url) for url in entry.environment_setup.urls_to_mock}
     return mocked | dict(entry.deskarena.mocks)
 

@@ -1,4 +1,4 @@
-"""One entry of WindowsWorld's file, and the Task and variants that it becomes."""
+"""One entry of WindowsWorld's file, and its conversion to a Task and variants."""
 
 from collections.abc import Iterator, Mapping
 
@@ -11,11 +11,11 @@ from backend.domain.model.task import JSON, Labels, Task, TaskKey, Variant
 
 DIALECT = "windowsworld"
 BUDGETS = {"L1": 15, "L2": 25, "L3": 40, "L4": 20}
-"""Steps by level. Protocols reference, section 3."""
+"""Step budget by level. Protocols reference, section 3."""
 
 
 def task_of(entry: WindowsWorldTask, raw: Mapping[str, JSON], shared: SharedAssets, warnings: list[str]) -> Task:
-    """The task, with the English instruction. Odd things become warnings."""
+    """The task with the English instruction. Oddities become warnings."""
     warnings += _odd(entry)
     return Task(
         key=TaskKey(domain=slug(persona_of(entry.persona)) or "persona", name=entry.task_id),
@@ -31,7 +31,7 @@ def task_of(entry: WindowsWorldTask, raw: Mapping[str, JSON], shared: SharedAsse
 
 
 def variants_of(entry: WindowsWorldTask, task: Task) -> Iterator[Variant]:
-    """The same task in Chinese, and judged by its assertions alone where those decide something."""
+    """The variants: in Chinese, and with assertions only if those suffice."""
     if entry.instruction_cn.strip():
         chinese = task.model_copy(update={"instruction": text_of(entry.instruction_cn)})
         yield Variant(axis="language", value="cn", task=chinese)
@@ -69,7 +69,7 @@ def _labels(entry: WindowsWorldTask) -> Labels:
 
 
 def _odd(entry: WindowsWorldTask) -> Iterator[str]:
-    """What is said about a task as it was published."""
+    """Warnings about a task as published."""
     name, validity = entry.task_id, entry.validity_info
     if not validity.is_valid:
         yield f"{name}: validity_info: its authors' review found it not valid: {(validity.validity_note or '?')[:300]}"

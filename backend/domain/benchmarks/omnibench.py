@@ -1,4 +1,4 @@
-"""`omnibench`: graphs of subtasks, each node looked at after each of the agent's steps."""
+"""`omnibench`: graphs of subtasks; each node is evaluated after every step of the agent."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ class OmniBench:
             )
         return LoadedBenchmark(
             kind=self.kind,
-            # Tasks that were composed here are in one file; no number of the paper was measured on them.
+            # Tasks composed here are in one file; the paper has no results on them.
             suite="" if (root / LINES).exists() else self.kind,
             tasks=tuple(tasks),
             variants=tuple(others),
@@ -59,7 +59,7 @@ class OmniBench:
 
 
 def _selections(tasks: list[Task]) -> dict[str, tuple[str, ...]]:
-    """The tasks of each capability, which OmniBench reports by."""
+    """The tasks of each capability, by which OmniBench reports results."""
     served = {
         letters: tuple(str(task.key) for task in tasks if letters in task.labels.extra.get("capabilities", ()))
         for letters in CAPABILITIES

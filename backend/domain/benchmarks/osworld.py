@@ -1,7 +1,7 @@
 """`osworld`: OSWorld's tasks for Ubuntu and, from its folder `examples_windows`, those for Windows and Office.
 
 Groups: OSWorld's paper, section 3 (Office, Daily, Professional, Workflow, OS). The paper labels difficulty by a
-person's time per task, which is not published: tasks stay unlabelled until times are imported.
+person's time per task, which is not published, so tasks are unlabelled until times are imported.
 """
 
 from pathlib import Path
@@ -25,7 +25,7 @@ _UBUNTU = Suite(
         "vs_code": "Professional",
         "multi_apps": "Workflow",
     },
-    # Browsers are left out: distributions call them by several names, and set-up finds whichever is there.
+    # Browsers are left out: distributions name them differently, and set-up finds the installed one.
     programs={
         "gimp": "gimp",
         "libreoffice_calc": "soffice",

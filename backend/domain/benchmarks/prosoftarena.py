@@ -1,8 +1,8 @@
-"""`prosoftarena`: ProSoftArena's tasks. WindowsAgentArena's schema with phases and metadata.
+"""`prosoftarena`: ProSoftArena's tasks: WindowsAgentArena's schema with phases and metadata.
 
-Source: its paper, figure 7 and table 9; benchmark-formats reference, section 1.5. Nothing of it is published as a
-file, so the folder is WAA's: `<domain>/<name>.json` at or below the given one, with `assets/`, `about.json`,
-`test_all.json` and `metadata.json` in the given folder where there are any.
+Source: its paper, figure 7 and table 9; benchmark-formats reference, section 1.5. It is not published as files, so the
+    layout is WAA's: `<domain>/<name>.json` at or below the given one, with `assets/`, `about.json`,
+`test_all.json` and `metadata.json` in the given folder, all optional.
 """
 
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ class ProSoftArena:
 
 @dataclass
 class _Folder:
-    """The folder that is read, with its metadata and what was odd so far."""
+    """The folder being read, with its metadata and warnings so far."""
 
     root: Path
     kind: str
@@ -60,7 +60,7 @@ class _Folder:
         self.metadata = _by_id(file, self.root) if file.exists() else {}
 
     def task(self, key: TaskKey, file: Path) -> Task:
-        """One task file. Raises Invalid naming file, key and what was expected."""
+        """Reads one task file. Raises Invalid naming file, key and expected value."""
         name, raw = name_of(file, self.root), read_object(file, self.root)
         with told_of(name):
             parsed = ProTaskFile.model_validate(raw)
@@ -97,7 +97,7 @@ def _by_id(file: Path, root: Path) -> Mapping[str, JSON]:
 
 
 def _with_operations(tasks: tuple[Task, ...], warnings: list[str]) -> tuple[Task, ...]:
-    """The tasks with `extra.operations`: the names of the L1 operations that each is or needs.
+    """The tasks with `extra.operations`: the names of the L1 operations that each one is or needs.
 
     An operation is one L1 task; L2 and L3 tasks name it by that task's id, its key or its `operation`.
     """

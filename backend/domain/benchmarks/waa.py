@@ -1,7 +1,7 @@
-"""`waa`: WindowsAgentArena's tasks; its second folder holds them without the steps that open what they need.
+"""`waa`: WindowsAgentArena's tasks; a second folder has them without the steps that open applications.
 
-Groups and mean difficulty per domain (1 easy to 3 hard, rated by the person who did the tasks): WindowsAgentArena's
-paper, table 6. The paper rates no single task.
+Groups and mean difficulty per domain (1 easy to 3 hard, rated by the person who performed the tasks):
+WindowsAgentArena's paper, table 6. The paper rates no single task.
 """
 
 from pathlib import Path
@@ -30,7 +30,7 @@ _SUITE = Suite(
     os="windows",
     groups={domain: group for domain, (group, _) in _GROUPS.items()},
     ratings={domain: rating for domain, (_, rating) in _GROUPS.items()},
-    # Of what is part of Windows, too: Wine has only some of it.
+    # Programs that are part of Windows; Wine has only some of them.
     programs={
         "chrome": "chrome",
         "clock": "ms-clock",

@@ -24,7 +24,7 @@ from backend.domain.registry import PluginKind, register
 
 FILE = "benchmark.json"
 Raw = dict[str, Any]
-"""An entry as it stands in the file."""
+"""An entry exactly as in the file."""
 _REPOSITORY = "https://github.com/HITsz-TMG/WindowsWorld"
 
 
@@ -61,7 +61,7 @@ class WindowsWorld:
 
 
 def _find(root: Path) -> Path:
-    """The file in a folder, or in the one folder that a packed checkout holds."""
+    """The file in a folder, or in the single folder of a packed checkout."""
     files = [file for file in (root / FILE, *sorted(root.glob(f"*/{FILE}"))) if file.is_file()]
     if not files:
         raise Invalid(
@@ -71,7 +71,7 @@ def _find(root: Path) -> Path:
 
 
 def _entries(file: Path, root: Path) -> tuple[list[WindowsWorldTask], list[Raw]]:
-    """The entries, checked and as they stand in the file. Raises Invalid naming the first broken one and its key."""
+    """The entries, validated and in the original form. Raises Invalid naming the first broken one and its key."""
     name, value = name_of(file, root), read_json(file, root)
     if not isinstance(value, list) or not value:
         raise Invalid(f"expected a list of tasks, got {kind_of(value)}", code="invalid_task_file", path=name)
@@ -107,7 +107,7 @@ def _task(entry: WindowsWorldTask, raw: Raw, shared: SharedAssets, warnings: lis
 
 
 def _pages(entries: Sequence[WindowsWorldTask]) -> dict[str, bytes]:
-    """The pages that stand in for mocked addresses, where the folder brings none of its own."""
+    """Default pages for mocked addresses that the folder has no page for."""
     urls = dict.fromkeys(url for entry in entries for url in entry.environment_setup.urls_to_mock)
     return {asset_of(url): _page(url) for url in urls}
 
@@ -120,7 +120,7 @@ def _page(url: str) -> bytes:
 
 
 def _repairs(entries: Sequence[WindowsWorldTask]) -> list[str]:
-    """What was spelled otherwise and is read as one: personas, applications, paths."""
+    """Warnings for corrected spellings of personas, applications and paths."""
     personas = Counter(entry.persona for entry in entries if entry.persona in PERSONAS)
     apps = Counter(app for entry in entries for app in dict.fromkeys(entry.involved_apps))
     paths = Counter(
