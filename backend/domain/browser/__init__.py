@@ -1,1 +1,1 @@
-"""The browser of a desktop, and the services that are reached through it."""
+"""The desktop's browser, and services reached through it."""

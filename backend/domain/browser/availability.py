@@ -1,14 +1,14 @@
-"""Whether a browser of the desktop can be talked to."""
+"""Checks whether a browser of the desktop answers."""
 
 from backend.domain.errors import GuestRefused
 from backend.domain.ports.web import Browser
 
 
 def why_silent(browser: Browser) -> str:
-    """Why no browser answers over DevTools, in words; empty if one does.
+    """Reason why no browser answers over DevTools; empty if one does.
 
     Raises:
-        GuestRefused: there is one, and it does not say what it shows (`timeout`, for example).
+        GuestRefused: a browser exists but does not list its pages (`timeout`, for example).
         GuestLost: the desktop is dead.
     """
     try:

@@ -1,8 +1,8 @@
-"""Waits until a browser has written its cookies down.
+"""Waits until a browser has written its cookies to disk.
 
 Chromium writes a change into its file up to 30 s later (kCommitInterval of
-https://chromium.googlesource.com/chromium/src/+/main/net/extras/sqlite/sqlite_persistent_cookie_store.cc), and one that
-is ended before may lose it: then a cookie that is there seems deleted, or a deleted one seems to be there.
+https://chromium.googlesource.com/chromium/src/+/main/net/extras/sqlite/sqlite_persistent_cookie_store.cc), and loses it
+if it is ended earlier: an existing cookie then seems deleted, or a deleted one seems to exist.
 """
 
 import json
@@ -35,7 +35,7 @@ def asks_for_cookies(task: Task) -> bool:
 
 
 def runs(context: SetupContext) -> bool:
-    """Whether a browser of the desktop is there for DevTools; one that hangs is. Raises GuestLost."""
+    """Whether a browser that offers DevTools is running, even if it hangs. Raises GuestLost."""
     try:
         return not why_silent(context.browser())
     except GuestRefused:
@@ -43,14 +43,14 @@ def runs(context: SetupContext) -> bool:
 
 
 def await_written(context: SetupContext, folders: Sequence[str]) -> bool:
-    """Waits until the file has the cookies that the running browser has. False if that was not seen within 35 s.
+    """Waits until the file matches the running browser's cookies. False if that does not happen within 35 s.
 
-    For a browser that DevTools does not reach, or whose file cannot be read meanwhile, it waits for all of that time:
-    what had to be written is then written.
+    If DevTools does not reach the browser or its file cannot be read, waits the full time, after which everything is
+    written.
 
     Args:
-        context: of the attempt.
-        folders: of the browser's user data, the likeliest first.
+        context: the attempt's context.
+        folders: the browser's user data folders, likeliest first.
 
     Raises:
         GuestLost: the desktop is dead.

@@ -1,4 +1,4 @@
-"""Google Drive over its REST interface, version 2: the one whose queries the published tasks are written in.
+"""Client of Google Drive's REST API, version 2, whose query language the published tasks use.
 
 The account is the operator's: the secret `googledrive_settings` is a JSON object with `client_id`, `client_secret` and
 `refresh_token` of an OAuth client of that account (docs/assets.md says how to get them).
@@ -26,17 +26,17 @@ File = Mapping[str, Any]
 
 
 class GoogleDrive:
-    """One account's drive. Every method raises WebFailed when Google does not answer or says no."""
+    """One account's drive. Every method raises WebFailed if Google does not answer or refuses."""
 
     def __init__(self, web: Web, settings: str) -> None:
-        """Asks nothing yet.
+        """Sends no request yet.
 
         Args:
-            web: the way there.
-            settings: text of the secret.
+            web: the client of the web.
+            settings: the secret's text.
 
         Raises:
-            WebFailed: the secret is not what it has to be.
+            WebFailed: the secret is malformed.
         """
         self._web = web
         self._settings = _settings(settings)
@@ -57,12 +57,12 @@ class GoogleDrive:
                 return
 
     def delete(self, file: File, *, trash: bool) -> None:
-        """Removes a file or folder for good, or moves it to the trash. One that is gone already is fine."""
+        """Deletes a file or folder permanently, or moves it to the trash. Safe to call twice."""
         address = f"{_FILES}/{quote(str(file['id']))}"
         self._ask(*(("POST", f"{address}/trash") if trash else ("DELETE", address)), gone_is_fine=True)
 
     def folder(self, path: Sequence[str]) -> str:
-        """The id of a folder, made with those above it where need be."""
+        """The id of a folder, created with its parents if needed."""
         parent = ROOT
         for name in path:
             title = name.replace("\\", "\\\\").replace("'", "\\'")

@@ -1,4 +1,4 @@
-"""Where browsers keep their profiles in a desktop.
+"""Locations of browser profiles in a desktop.
 
 Folders from Chromium's documentation, https://chromium.googlesource.com/chromium/src/+/main/docs/user_data_dir.md. The
 guest API understands `~` and `$VARIABLES` in paths.
@@ -10,7 +10,7 @@ from backend.domain.model.task import Frozen
 
 
 class BrowserPlatform(StrEnum):
-    """Operating system of the guest, as `Probe.platform` gives it."""
+    """Operating system of the guest, as in `Probe.platform`."""
 
     LINUX = "Linux"
     WINDOWS = "Windows"
@@ -20,7 +20,7 @@ class Product(Frozen):
     """A browser.
 
     Attributes:
-        linux: its folders of user data, the likeliest first; relatives that tasks take for it come last.
+        linux: its user data folders, likeliest first; related browsers that tasks use instead come last.
         windows: the same on Windows.
         program: the command that starts it.
     """
@@ -30,7 +30,7 @@ class Product(Frozen):
     program: str
 
     def folders(self, platform: str) -> tuple[str, ...]:
-        """Its folders on that platform."""
+        """Its user data folders on that platform."""
         return self.windows if platform == BrowserPlatform.WINDOWS else self.linux
 
 
