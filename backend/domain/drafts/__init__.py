@@ -1,1 +1,1 @@
-"""Own tasks before they count: what a draft holds, how it moves, what a review looks at. See docs/own-tasks.md."""
+"""Drafts of own tasks: content, states, review checks. See docs/own-tasks.md."""

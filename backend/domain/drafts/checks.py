@@ -1,4 +1,4 @@
-"""What is looked at before people review a draft: facts beside the draft, never a verdict."""
+"""Automatic checks of a draft before people review it. They inform reviewers and decide nothing."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from backend.domain.drafts.similarity import near_duplicates
 
 @dataclass(frozen=True)
 class ContentCheck:
-    """One thing that was looked at.
+    """Result of one check.
 
     Attributes:
         name: `duplicates`, `files`, `names`, `preconditions` or `criteria`.
-        title: for people.
-        found: what a reviewer should see, one sentence each; empty = nothing.
+        title: its title for people.
+        found: findings for the reviewer, one sentence each; may be empty.
         stops: a draft with this cannot be tried or submitted.
     """
 
@@ -31,12 +31,12 @@ class ContentCheck:
 def review_checks(
     content: DraftContent, others: Iterable[tuple[str, str]], stored: Collection[str] = ()
 ) -> tuple[ContentCheck, ...]:
-    """All checks of one draft.
+    """Runs all checks on one draft.
 
     Args:
         content: the draft.
-        others: (name, instruction) of the tasks and drafts that it must not repeat.
-        stored: addresses of files of the web that are stored already.
+        others: (name, instruction) of tasks and drafts that it must not duplicate.
+        stored: addresses of files of the web that are already stored.
     """
     problems = findings(task_of(content), assets_of(content))
     wrong = [one for one in problems if one.severity == "error"]
@@ -57,7 +57,7 @@ def _texts(problems: Sequence[TaskLintFinding]) -> tuple[str, ...]:
 
 
 def _files(content: DraftContent, stored: Collection[str]) -> list[str]:
-    """Addresses that cannot be right, files that are not stored yet, and files that nothing uses."""
+    """Finds invalid addresses, files that are not stored yet, and unused files."""
     wrong = [f"{url} is not a valid URL." for url in addresses(content) if not _valid(url)]
     absent = [
         f"{url} is not stored yet: fetch it once the task is published."

@@ -1,4 +1,4 @@
-"""What a draft of a task holds, and the task that it becomes."""
+"""The content of a draft, and its conversion to a task."""
 
 import json
 from collections.abc import Mapping
@@ -26,22 +26,22 @@ MOST_BYTES = 256 * 1024
 DIALECT = "starter"
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 _NAMING = {"setup", "checks", "postconfig"}
-"""Fields in which a file may be named."""
+"""Fields that may name a file."""
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class DraftContent(Frozen):
-    """One version of a draft. Everything but the key may still be missing.
+    """One version of a draft. Only the key is required.
 
     Attributes:
         domain, name: the key that the task will have.
-        dialect: whose semantics names of set-up steps, getters and metrics have.
-        feasible: False: right is to say that it cannot be done; there are no checks then.
+        dialect: dialect of its set-up steps, getters and metrics.
+        feasible: False: the correct answer is FAIL, and there are no checks.
         setup: steps that prepare the desktop.
-        checks: metric calls on the state that is left, joined by `conj`.
-        postconfig: steps that are run before the evidence is gathered.
-        oracle: the solution, as `agents/_oracle_steps.py` reads it.
-        assets: sha256 of the files that steps and getters name as `asset:NAME`; names are the draft's own.
+        checks: metric calls on the end state, joined by `conj`.
+        postconfig: steps that run before evidence is collected.
+        oracle: the solution, in the format of `agents/_oracle_steps.py` reads it.
+        assets: sha256 of the files that steps and getters name as `asset:NAME`; names are local to the draft.
     """
 
     domain: str = Field(pattern=NAME)
@@ -67,15 +67,15 @@ class DraftContent(Frozen):
         return f"{self.domain}/{self.name}"
 
     def content_hash(self) -> str:
-        """Sha256 (hex) over the whole content: what was tried and reviewed is known by it."""
+        """Sha256 (hex) of the whole content, which identifies the version that was tried and reviewed."""
         return digest(self.model_dump(mode="json"))
 
 
 def read_content(value: Any) -> DraftContent:
-    """A draft's content from JSON that somebody sent.
+    """Reads a draft's content from submitted JSON.
 
     Raises:
-        Invalid: says where it is wrong, or that it is too large.
+        Invalid: the content is wrong or too large; the message says where.
     """
     try:
         data = json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
@@ -95,12 +95,12 @@ def read_content(value: Any) -> DraftContent:
 
 
 def assets_of(content: DraftContent) -> dict[str, str]:
-    """Sha256 of a draft's files by the names that they have in a task set, where no other task's can be meant."""
+    """Sha256 of a draft's files by names that are unique in a task set."""
     return {f"{content.key}/{name}": sha256 for name, sha256 in content.assets.items()}
 
 
 def task_of(draft: DraftContent) -> Task:
-    """The task that a draft becomes. A draft without a check, or one that is infeasible, is judged by the FAIL rule."""
+    """The task of a draft. A draft without a check, or an infeasible one, is judged by the FAIL rule."""
     content = _placed(draft)
     calls = content.checks if content.feasible and content.checks else (MetricCall(func="infeasible"),)
     difficulty = content.difficulty
@@ -124,7 +124,7 @@ def task_of(draft: DraftContent) -> Task:
 
 
 def _placed(content: DraftContent) -> DraftContent:
-    """The same, naming its files as `assets_of` does."""
+    """The content with file names as in `assets_of`."""
     if not content.assets:
         return content
     names = {f"{ASSET}{name}": f"{ASSET}{content.key}/{name}" for name in content.assets}
@@ -140,7 +140,7 @@ def _renamed(value: JSON, names: Mapping[str, str]) -> Any:
 
 
 def missing(content: DraftContent) -> list[str]:
-    """What a draft still lacks before a trial."""
+    """What a draft lacks before it can be tried."""
     problems = []
     if not content.instruction.strip():
         problems.append("Missing: an instruction")

@@ -1,4 +1,4 @@
-"""Whether an instruction says clearly when it is done: rules that point a reviewer at words, and judge nothing."""
+"""Finds ambiguous instructions by rules. The findings only point reviewers at words."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _NAMED = re.compile(
 
 
 def unclear(instruction: str) -> list[str]:
-    """What makes an instruction ambiguous or its criterion subjective, one sentence each; empty if no rule applies."""
+    """Ambiguities and subjective criteria of an instruction, one sentence each; empty if no rule applies."""
     text = instruction.strip()
     if not text:
         return ["There is no instruction."]
@@ -40,10 +40,10 @@ def unclear(instruction: str) -> list[str]:
 
 
 def unsaid(content: DraftContent) -> list[str]:
-    """Texts and numbers that a check's rule expects and the instruction never says, one sentence each.
+    """Texts and numbers that a check's rule expects and the instruction does not mention, one sentence each.
 
-    Not always wrong: what is expected may follow from what the screen shows. Found in `rules` only; keys of objects
-    that begin an address into the evidence are not looked at.
+    Not always wrong: the expectation may follow from the screen. Only `rules` are searched, without object keys that
+    address the evidence.
     """
     instruction = content.instruction.casefold()
     problems = []
@@ -63,7 +63,7 @@ def _used(text: str, words: tuple[str, ...]) -> Iterator[str]:
 
 
 def _leaves(value: JSON) -> Iterator[str]:
-    """Texts and numbers of a JSON value, as text; truth values say nothing that could be written out."""
+    """Texts and numbers of a JSON value, as text; booleans are skipped."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""The fields of a form from a JSON schema, and the parameters that somebody typed into them."""
+"""Form fields from a JSON schema, and parameters from submitted form texts."""
 
 import json
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from typing import Any
 from backend.domain.errors import Invalid
 
 ANY = "json"
-"""Name of the one field of a plug-in that says nothing about its parameters."""
+"""Name of the single field of a plug-in without a schema."""
 _MOST_TEXT = 100_000
 _KINDS: Mapping[type, frozenset[str]] = {
     str: frozenset({"string"}),
@@ -19,7 +19,7 @@ _KINDS: Mapping[type, frozenset[str]] = {
     list: frozenset({"array"}),
     dict: frozenset({"object"}),
 }
-"""JSON types that a value is of, by its type once it was read."""
+"""JSON types of a parsed value, by its Python type."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class FormField:
     """One parameter.
 
     Attributes:
-        kinds: JSON types that it may have, `null` aside; empty = any.
-        choices: the only values, where the schema lists them.
-        default: as it would be typed; empty where there is none.
+        kinds: allowed JSON types besides `null`; empty = any.
+        choices: the allowed values, if the schema lists them.
+        default: the default as form text; empty if there is none.
     """
 
     name: str
@@ -41,7 +41,7 @@ class FormField:
 
     @property
     def widget(self) -> str:
-        """`choice`, `boolean`, `number`, `text` or `json`: how a page asks for it."""
+        """The form control: `choice`, `boolean`, `number`, `text` or `json`."""
         if self.choices:
             return "choice"
         if self.kinds == ("boolean",):
@@ -51,12 +51,12 @@ class FormField:
         return "text" if "string" in self.kinds else "json"
 
     def value(self, text: str) -> Any:
-        """The parameter that was typed: JSON of an allowed kind, or else the text where it may be one.
+        """The parameter from a form text: JSON of an allowed type, or else the text itself if text is allowed.
 
-        Where it can only be a text it is that, whatever it looks like; blanks and line ends are part of it.
+        A field that allows only text takes it literally, including blanks and line ends.
 
         Raises:
-            Invalid: it is no value of the field; `path` is the field's name.
+            Invalid: the text is not a value of the field; `path` is the field's name.
         """
         if len(text) > _MOST_TEXT:
             raise Invalid(f"it is longer than {_MOST_TEXT} characters", code="invalid_field", path=self.name)
@@ -78,7 +78,7 @@ class FormField:
 
 
 def fields_of(schema: Mapping[str, Any] | None) -> tuple[FormField, ...]:
-    """The fields of a JSON schema; one field for the whole value where there is no schema."""
+    """The fields of a JSON schema; a single field for the whole value without a schema."""
     if schema is None:
         return (FormField(ANY, ("object",), "All parameters, as a JSON object.", "{}", required=False),)
     needed = set(schema.get("required") or ())
@@ -89,15 +89,15 @@ def fields_of(schema: Mapping[str, Any] | None) -> tuple[FormField, ...]:
 
 
 def values_of(fields: tuple[FormField, ...], typed: Mapping[str, str], *, whole: bool = True) -> dict[str, Any]:
-    """Parameters from a form's texts; an empty one leaves the default.
+    """Parameters from a form's texts; an empty text leaves the default.
 
     Args:
         fields: of the form.
         typed: texts by field.
-        whole: False while it is still being filled in: what is needed may be empty.
+        whole: False while the form is being filled in: required fields may be empty.
 
     Raises:
-        Invalid: a needed field is empty, or a text is no value of its type; `path` is the field's name.
+        Invalid: a required field is empty, or a text is not a value of its type; `path` is the field's name.
     """
     values: dict[str, Any] = {}
     for field in fields:
@@ -116,9 +116,9 @@ def values_of(fields: tuple[FormField, ...], typed: Mapping[str, str], *, whole:
 
 
 def typed_as(field: FormField, values: Mapping[str, Any]) -> str:
-    """The text of a field for parameters that are there already; empty where they leave it out.
+    """The form text of a field for existing parameters; empty if they omit it.
 
-    A text is written as it is if it is read as itself, everything else as JSON.
+    A text that survives the form unchanged is shown as is, everything else as JSON.
     """
     if field.name == ANY and field.kinds == ("object",):
         return json.dumps(dict(values), ensure_ascii=False) if values else ""
@@ -131,7 +131,7 @@ def typed_as(field: FormField, values: Mapping[str, Any]) -> str:
 
 
 def can_say(fields: tuple[FormField, ...], values: Mapping[str, Any]) -> bool:
-    """Whether a form of those fields that shows these parameters gives exactly them back."""
+    """Whether a form with these fields returns exactly these parameters."""
     typed = {field.name: typed_as(field, values) for field in fields}
     try:
         back = values_of(fields, typed, whole=False)
@@ -141,7 +141,7 @@ def can_say(fields: tuple[FormField, ...], values: Mapping[str, Any]) -> bool:
 
 
 def _is_itself(field: FormField, text: str) -> bool:
-    """Whether a text comes back from a form as it is: an empty one is none, and browsers rewrite line ends."""
+    """Whether a text survives the form unchanged: empty ones are dropped, and browsers rewrite line ends."""
     try:
         return bool(text.strip()) and "\r" not in text and field.value(text) == text
     except Invalid:
@@ -161,7 +161,7 @@ def _field(name: str, prop: Mapping[str, Any], *, required: bool) -> FormField:
 
 
 def _resolved(prop: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A property with its reference followed."""
+    """A property with its reference resolved."""
     merged = dict(prop)
     if "$ref" in merged:
         name = str(merged.pop("$ref")).rpartition("/")[2]

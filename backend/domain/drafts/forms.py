@@ -1,8 +1,8 @@
-"""Forms of plug-ins: which parameters a set-up step, getter or metric takes, from its own code.
+"""Parameter forms of set-up steps, getters and metrics, derived from their code.
 
-A plug-in needs to declare nothing for its form. A set-up step and a getter check their parameters with a `Parameters`
-model: that of its `Params`, or the one that its `check` names. A metric is a function: its options are the parameters
-after `result` and `expected`. Where neither says anything, the form is one field for JSON.
+Set-up steps and getters check their parameters with a `Parameters` model: their `Params`, or the model that their
+`check` uses. A metric is a function: its options are the parameters after `result` and `expected`. Without either, the
+form is a single JSON field.
 """
 
 import inspect
@@ -24,12 +24,12 @@ Schema = dict[str, Any]
 
 @dataclass(frozen=True)
 class PluginForm:
-    """How one plug-in is asked for.
+    """The form of one plug-in.
 
     Attributes:
         about: its docstring.
         schema: JSON schema of its parameters (of a metric: of its options); None = any JSON object.
-        expects: of a metric: whether it compares with an expectation; None = it may.
+        expects: whether a metric needs an expectation; None = optional.
     """
 
     kind: PluginKind
@@ -41,7 +41,7 @@ class PluginForm:
 
 
 def form_of(kind: PluginKind, name: str, dialect: str) -> PluginForm:
-    """The form of the plug-in that a task of that dialect means by `name`. Raises UnknownPlugin."""
+    """The form of the plug-in that `name` means in a dialect. Raises UnknownPlugin."""
     plugin = registry.lookup(kind, name, dialect)
     own = dialect if registry.entries(kind).get((dialect, name)) is plugin else registry.COMMON
     about = inspect.cleandoc(plugin.__doc__ or "")
@@ -52,12 +52,12 @@ def form_of(kind: PluginKind, name: str, dialect: str) -> PluginForm:
 
 
 def forms(kind: PluginKind, dialect: str) -> list[PluginForm]:
-    """The forms of all plug-ins of a kind that a task of that dialect can use, by name."""
+    """The forms of all plug-ins of a kind that a dialect can use, by name."""
     return [form_of(kind, name, dialect) for name in registry.names(kind, dialect)]
 
 
 def parameters_of(plugin: Any) -> type[BaseModel] | None:
-    """The model by which a set-up step or getter checks its parameters; None if its code names none."""
+    """The model by which a set-up step or getter checks its parameters; None if there is none."""
     declared = getattr(plugin, "Params", None)
     if isinstance(declared, type) and issubclass(declared, BaseModel):
         return declared
@@ -76,7 +76,7 @@ def _positional(metric: Callable[..., Any]) -> list[inspect.Parameter]:
 
 
 def _expects(metric: Callable[..., Any]) -> bool | None:
-    """Whether its second argument must be given; without a second one, it compares with nothing."""
+    """Whether the metric requires an expectation, its second argument; False if it has none, None if optional."""
     positional = _positional(metric)
     if any(one.kind is one.VAR_POSITIONAL for one in inspect.signature(metric).parameters.values()):
         return None
@@ -87,7 +87,7 @@ def _expects(metric: Callable[..., Any]) -> bool | None:
 
 
 def _options(metric: Callable[..., Any]) -> Schema | None:
-    """JSON schema of a metric's options; None where it takes any."""
+    """JSON schema of a metric's options; None if it accepts any."""
     positional = [one.name for one in _positional(metric)][:2]
     parameters = [one for one in inspect.signature(metric).parameters.values() if one.name not in positional]
     if any(one.kind is one.VAR_KEYWORD for one in parameters):
@@ -111,7 +111,7 @@ def _hints(metric: Callable[..., Any]) -> Mapping[str, Any]:
 
 
 def _argument_schemas(metric: Callable[..., Any]) -> dict[str, Schema]:
-    """What the docstring's `Args:` say of each argument."""
+    """Descriptions of the arguments in the docstring's `Args:`."""
     _, _, after = inspect.cleandoc(metric.__doc__ or "").partition("Args:\n")
     lines = re.findall(r"^ {4}([\w, ]+): (.+(?:\n {8}.+)*)", after.partition("\n\n")[0], re.MULTILINE)
     return {
@@ -120,7 +120,7 @@ def _argument_schemas(metric: Callable[..., Any]) -> dict[str, Schema]:
 
 
 def _property(hint: Any, parameter: inspect.Parameter) -> Schema:
-    """JSON schema of one option; one whose annotation is no JSON type is written as JSON."""
+    """JSON schema of one option; a non-JSON annotation becomes a JSON field."""
     try:
         schema: Schema = TypeAdapter(hint).json_schema() if hint is not None else {}
     except (PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticInvalidForJsonSchema):

@@ -1,4 +1,4 @@
-"""Whether a draft says declaratively what must be there before the agent begins."""
+"""Checks that a draft declares its preconditions."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,12 +13,12 @@ DECLARATIVE = frozenset(
         "update_browse_history_edge", "upload_file",
     }
 )  # fmt: skip
-"""Step types that say which state they make. The others (commands, recorded input, pauses) say what is done."""
+"""Step types that declare a state. The others (commands, recorded input, pauses) describe actions."""
 _HOME = re.compile(r"(?:/home/user|~|\$HOME)(/[\w@%+=:,./ -]*[\w@%+=:,-])|C:\\Users\\[^\\]+\\([\w\\. -]+)")
 
 
 def undeclared(content: DraftContent) -> list[str]:
-    """Set-up steps that run something instead of saying what is there, one sentence each."""
+    """Set-up steps that run something instead of declaring a state, one sentence each."""
     return [
         f"Set-up step {number} ({step.type}) says what is done, not what is there: "
         "another desktop may come out differently."
@@ -28,9 +28,9 @@ def undeclared(content: DraftContent) -> list[str]:
 
 
 def unmade(content: DraftContent) -> list[str]:
-    """Files of the home folder that a check reads and that neither set-up nor instruction ever mentions.
+    """Files in the home folder that a check reads and that neither set-up nor instruction mentions.
 
-    Such a check can only pass by a name that the agent has to guess.
+    The agent would have to guess the name.
     """
     text = " ".join(_texts([step.model_dump() for step in content.setup])) + " " + content.instruction
     paths = dict.fromkeys(path for check in content.checks for path in _paths(check.result))
@@ -42,7 +42,7 @@ def unmade(content: DraftContent) -> list[str]:
 
 
 def addresses(content: DraftContent) -> list[str]:
-    """Every http(s) address of a draft, in order, each once."""
+    """Every http(s) address of a draft, in order, without repeats."""
     parts = [content.instruction, *_texts([_dumped(step) for step in (*content.setup, *content.postconfig)])]
     parts += _texts([check.model_dump() for check in content.checks])
     matches = (address.rstrip(".,;:)") for part in parts for address in re.findall(r"https?://[^\s\"'<>]+", part))

@@ -1,7 +1,7 @@
-"""Drafts that a model proposes for a persona: what it is asked, and how strictly its answer is read.
+"""Drafts proposed by a model for a persona: the request, and strict parsing of the answer.
 
-WindowsWorld made its tasks from personas. A model's draft is a draft like any other: it is marked, has to be tried, and
-counts only once people have approved it.
+WindowsWorld made its tasks from personas. A model's draft is marked, must be tried like any other, and counts only once
+people have approved it.
 """
 
 import json
@@ -61,7 +61,7 @@ Words = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Proposal(Frozen):
-    """One draft as a model has to write it; a key more or less is refused."""
+    """One draft in the required form; missing and additional keys are rejected."""
 
     domain: Key
     name: Key
@@ -80,10 +80,10 @@ class Proposals(Frozen):
 
 
 class ProposalRequest(Frozen):
-    """What is asked for.
+    """The request for proposals.
 
     Attributes:
-        programs: what desktops here have; setup, getters, metrics: what a task may name.
+        programs: programs on the desktops; setup, getters, metrics: names that a task may use.
     """
 
     persona: str = Field(min_length=1, max_length=2000)
@@ -97,7 +97,7 @@ class ProposalRequest(Frozen):
 
 
 def request_of(request: ProposalRequest) -> ModelRequest:
-    """The one question that a model is asked."""
+    """The single request that is sent to the model."""
     lists = (
         ("Programs", request.programs),
         ("Set-up steps", request.setup),
@@ -118,15 +118,15 @@ def request_of(request: ProposalRequest) -> ModelRequest:
 
 
 def prompt_hash(request: ModelRequest) -> str:
-    """Sha256 (hex) of all that a model is asked, its sampling included."""
+    """Sha256 (hex) of the whole request, including its sampling."""
     return digest(request.model_dump(mode="json"))
 
 
 def read_proposals(text: str) -> list[DraftContent]:
-    """The drafts of an answer; a fence of Markdown around it is left aside.
+    """The drafts of an answer; a Markdown fence around it is ignored.
 
     Raises:
-        Invalid: it is no JSON, not of exactly that form, or holds what no draft can; says where.
+        Invalid: the answer is not JSON, not in the required form, or invalid as a draft; the message says where.
     """
     if len(text) > MOST_CHARACTERS:
         raise Invalid(f"the answer is longer than {MOST_CHARACTERS} characters", code="invalid_model_answer")
@@ -152,6 +152,6 @@ def _bare(text: str) -> str:
 
 
 def summary(keys: Sequence[str], refused: Sequence[str]) -> str:
-    """What became of the proposals, for the requesting person."""
+    """What happened to the proposals, as text for the requesting person."""
     text = f"wrote {', '.join(keys)}" if keys else "wrote nothing"
     return f"{text}; left out: {'; '.join(refused)}" if refused else text

@@ -1,7 +1,7 @@
-"""What a person did on a desktop, as the steps of a solution: widgets instead of points, waits instead of pauses.
+"""Converts a person's recorded actions into solution steps: widgets instead of points, waits instead of pauses.
 
-A click is recorded as the widget under it, by role, name and application, so that it is found again on a desktop where
-it lies elsewhere. Between two things that were done, a change of the window in front becomes a wait for it.
+A click is recorded as the widget under it, by role, name and application, so that it is found even if it moves. A
+change of the front window between two actions becomes a wait for it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,19 +21,19 @@ _WHOLE = frozenset(
         "toggle-button", "tool-bar-item", "tree-item",
     }
 )  # fmt: skip
-"""Widgets of which any point means the same. In others (a text, a canvas, a slider) the place counts."""
+"""Widgets on which any point means the same. On others (text, canvas, slider) the position counts."""
 _PLACED = frozenset({"canvas", "combo-box", "document-frame", "entry", "password-text", "slider", "text", "terminal"})
-"""With those, the roles that say what a widget is for; a filler or panel without a name says nothing."""
+"""The above and all other roles that identify a widget's purpose; an unnamed filler or panel does not."""
 
 
 @dataclass(frozen=True)
 class RecordingStep:
-    """One recorded step: what was on the screen, and what was done then.
+    """One recorded step: the screen, and the actions performed on it.
 
     Attributes:
         tree: the accessibility tree as XML.
         windows: bottom to top.
-        actions: in screen pixels; empty for the last look, which shows what was left behind.
+        actions: in screen pixels; empty for the last step, which shows the end state.
     """
 
     tree: str
@@ -46,8 +46,8 @@ class RecordedSolution:
     """A recording as a solution.
 
     Attributes:
-        steps: as task files write them.
-        problems: what was done and cannot be played again, one sentence each.
+        steps: in the format of task files.
+        problems: actions that cannot be replayed, one sentence each.
     """
 
     steps: list[Step] = field(default_factory=list)
@@ -55,7 +55,7 @@ class RecordedSolution:
 
 
 def recorded(moments: Sequence[RecordingStep]) -> RecordedSolution:
-    """The solution that a recording is.
+    """Converts a recording into a solution.
 
     Raises:
         Invalid: an accessibility tree cannot be read.
@@ -76,18 +76,18 @@ def recorded(moments: Sequence[RecordingStep]) -> RecordedSolution:
 
 
 def _waits(before: Sequence[Window], now: Sequence[Window]) -> Iterator[Step]:
-    """What came about since the last thing that was done: another window in front, one that is gone, a saved file."""
+    """Waits for what changed since the last action: another front window, a closed one, a saved file."""
     old, new = _front(before), _front(now)
     if not old or old == new:
         return
     if _is_closed(old, now):
         yield {"wait_window_gone": old[:_LONGEST]}
-    if new and _plain(old) != _plain(new):  # Otherwise a mark of unsaved changes went, or came.
+    if new and _plain(old) != _plain(new):  # Ignores changes of the mark for unsaved changes.
         yield {"wait_window": _plain(new)[:_LONGEST]}
 
 
 def _is_closed(title: str, now: Sequence[Window]) -> bool:
-    """Whether no window's title contains that one: by containing, a solution finds it."""
+    """Whether no window's title contains that one; solutions match titles by substring."""
     return not any(title[:_LONGEST] in window.title for window in now)
 
 
@@ -110,7 +110,7 @@ def _translate(acts: Sequence[Action], tree: Sequence[Widget], recording: Record
 
 
 def _pair(start: Action, then: Action, tree: Sequence[Widget], recording: RecordedSolution) -> None:
-    """A drag and a turn of the wheel begin by moving the pointer."""
+    """Pairs a pointer move with the drag or scroll that follows it."""
     at = selector_at(tree, start)
     if then.type is ActionType.DRAG_TO:
         end = selector_at(tree, then)
@@ -158,13 +158,13 @@ def _verb(action: Action) -> str:
 
 
 def selector_at(tree: Sequence[Widget], action: Action) -> Mapping[str, Any] | None:
-    """The widget under a point as a selector that finds it again; None if nothing lies there."""
+    """A selector that finds the widget under a point again; None if there is no widget."""
     x, y = action.x or 0, action.y or 0
     under = [one for one in tree if one.on_screen and _covers(one, x, y)]
     if not under:
         return None
     active = [one for one in under if one.in_active] or under
-    # Of the same size, the later one is the inner one.
+    # Of two widgets of the same size, the later one is the inner one.
     nearest = [one for _, one in sorted(enumerate(active), key=lambda pair: (_area(pair[1]), -pair[0]))]
     chosen = next((one for one in nearest if _says_something(one)), nearest[0])
     return _selector(chosen, tree, x, y)

@@ -1,8 +1,8 @@
-"""How alike two instructions are: near-duplicates are found before a person reads them.
+"""Similarity of two instructions, to find near-duplicates before review.
 
 WindowsWorld rejects a task whose cosine similarity to another is above 0.85 (protocols reference, section 7); its paper
-compares embeddings. Here the vectors count words and pairs of neighbouring words (shingles), so that no model is
-needed and the same two texts always give the same number.
+compares embeddings. Here the vectors count words and pairs of neighbouring words (shingles), so that no model is needed
+and the result is deterministic.
 """
 
 import math
@@ -17,13 +17,13 @@ _WORD = re.compile(r"\w+")
 
 
 def shingles(text: str) -> Counter[str]:
-    """Words and pairs of neighbouring words with their counts; case, accents' composition and punctuation aside."""
+    """Words and word pairs with their counts; case, Unicode composition and punctuation are ignored."""
     words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
     return Counter([*words, *(f"{first} {second}" for first, second in pairwise(words))])
 
 
 def cosine(one: Mapping[str, int], other: Mapping[str, int]) -> float:
-    """Cosine of the angle between two vectors of counts, in [0, 1]; 0 where one of them is empty."""
+    """Cosine of the angle between two vectors of counts, in [0, 1]; 0 if one of them is empty."""
     small, large = sorted((one, other), key=len)
     shared = sum(count * large.get(word, 0) for word, count in small.items())
     norms = math.sqrt(sum(n * n for n in one.values()) * sum(n * n for n in other.values()))
@@ -31,12 +31,12 @@ def cosine(one: Mapping[str, int], other: Mapping[str, int]) -> float:
 
 
 def near_duplicates(text: str, others: Iterable[tuple[str, str]], *, most: int = 5) -> list[tuple[str, float]]:
-    """Those of `others` that are too like `text`, most alike first.
+    """Those of `others` that are too similar to `text`, most similar first.
 
     Args:
         text: an instruction.
         others: (name, instruction).
-        most: how many at most.
+        most: maximum number of results.
 
     Returns:
         (name, cosine), each cosine at least `NEAR`.

@@ -1,4 +1,4 @@
-"""The states of a draft, its legal moves, and why a reviewer may reject it."""
+"""The states of a draft, its legal moves, and the reasons for rejection."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -6,11 +6,11 @@ from enum import StrEnum
 from backend.domain.errors import IllegalMove
 
 NEEDED = 2
-"""Approvals by people other than the author, of one and the same version."""
+"""Required approvals of the same version by people other than the author."""
 
 
 class DraftState(StrEnum):
-    """Where a draft is. Any change of its content takes it back to `draft`."""
+    """State of a draft. Any change of its content resets it to `draft`."""
 
     DRAFT = "draft"
     IN_REVIEW = "in_review"
