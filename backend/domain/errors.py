@@ -1,7 +1,7 @@
-"""Every error that crosses a module boundary, with its HTTP status, its code and what to do next.
+"""Every error that crosses a module boundary, with its HTTP status, its code and a hint.
 
-Two families. `DeskarenaError`s answer a person or a program that asked for something. `MachineLost` errors are the
-machine's failures during an attempt: each carries its failure class and never becomes a score.
+Two families. A `DeskarenaError` answers a person or a program. A `MachineLost` is an infrastructure failure during an
+attempt: it has a failure class and never becomes a score.
 
 The class says what kind of error it is (HTTP status or failure class), its code which case: `raise Conflict("Cancelled
 runs cannot be retried.", code="run_cancelled")`. Codes are stable; docs/errors.md lists them all, which
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class FailureClass(StrEnum):
-    """Why an attempt was lost. A closed set; an agent's failure is never in it."""
+    """Why an attempt was lost. A closed set; failures of the agent are not in it."""
 
     MODEL_API = "model_api"
     TASK_SETUP = "task_setup"
@@ -25,7 +25,7 @@ class FailureClass(StrEnum):
 
 
 def sentences(*parts: str) -> str:
-    """What says anything of `parts`, in a row: with a full stop after each but the last, where it ends without one."""
+    """Joins the non-empty parts, with a full stop after each but the last that lacks one."""
     texts = [part.strip() for part in parts if part.strip()]
     return " ".join([*(part if part.endswith((".", "!", "?")) else f"{part}." for part in texts[:-1]), *texts[-1:]])
 
@@ -34,10 +34,10 @@ class DeskarenaError(Exception):
     """Base of all our errors.
 
     Attributes:
-        status: HTTP status code that the edge answers with.
-        code: stable name of the case, for programs; a class gives the code of all its errors that name none.
-        hint: what the reader can do about it, one sentence; may be empty.
-        waited: what was waited for when it happened: `phase`, `seconds`, `screen`, `text`; empty if nothing was.
+        status: HTTP status code of the response.
+        code: stable name of the case, for programs; the class has the default.
+        hint: what the reader can do, one sentence; may be empty.
+        waited: what was awaited when it happened: `phase`, `seconds`, `screen`, `text`; empty if nothing.
     """
 
     status = 500
@@ -57,14 +57,14 @@ class DeskarenaError(Exception):
 
 
 class NotFound(DeskarenaError):
-    """The named thing does not exist (404)."""
+    """The named object does not exist (404)."""
 
     status = 404
     code = "not_found"
 
 
 class DamagedArtifact(NotFound):
-    """Stored bytes are no longer what was stored (404): for readers they are lost."""
+    """Stored bytes have changed (404): for readers they are lost."""
 
     code = "artifact_damaged"
 
@@ -81,56 +81,56 @@ class Invalid(DeskarenaError):
 
 
 class InvalidAction(Invalid):
-    """A reply of an agent that is no action of its space. Told to the agent and counted; nothing of it is executed."""
+    """An agent's reply that is not an action of its space. Reported to the agent and counted; nothing is executed."""
 
     code = "invalid_action"
 
 
 class Conflict(DeskarenaError):
-    """The state forbids it (409): an illegal move, a used idempotency key with another body."""
+    """The current state forbids it (409): an illegal move, a reused idempotency key with another body."""
 
     status = 409
     code = "conflict"
 
 
 class NotAllowed(DeskarenaError):
-    """Wrong or missing token, foreign Host or Origin (403)."""
+    """A wrong or missing token, or a foreign Host or Origin (403)."""
 
     status = 403
     code = "not_allowed"
 
 
 class Unavailable(DeskarenaError):
-    """A server we depend on is away for now (503); asking again later may work."""
+    """A server that we depend on is temporarily unavailable (503); retrying later may work."""
 
     status = 503
     code = "unavailable"
 
 
 class NoRoom(DeskarenaError):
-    """The service's disk is full (507): the same request comes to the same end until there is room."""
+    """The service's disk is full (507); retrying fails until space is freed."""
 
     status = 507
     code = "disk_full"
 
 
 class UnknownPlugin(Invalid):
-    """A name that no plug-in of that kind has (422). Says the nearest known names."""
+    """The name is not a registered plug-in of that kind (422). Suggests similar names."""
 
     code = "unknown_plugin"
 
 
 class IllegalMove(Conflict):
-    """A state change that the domain does not allow (409)."""
+    """A state transition that the domain does not allow (409)."""
 
     code = "illegal_transition"
 
 
 class MachineLost(DeskarenaError):
-    """The machine failed during an attempt. Ends the attempt, never scores it.
+    """The machine failed during an attempt. Ends the attempt without a score.
 
     Attributes:
-        failure_class: which retry policy applies.
+        failure_class: selects the retry policy.
     """
 
     code = "lost"
@@ -138,7 +138,7 @@ class MachineLost(DeskarenaError):
 
 
 class ModelApiFailed(MachineLost):
-    """The model's API refused, was over its limits or broken."""
+    """The model's API refused, was rate-limited or broken."""
 
     failure_class = FailureClass.MODEL_API
 
@@ -154,38 +154,38 @@ class TaskSetupFailed(MachineLost):
 
 
 class MissingInput(TaskSetupFailed):
-    """An asset or a secret that the task needs is not there: the task's or the operator's doing, never an agent's."""
+    """An asset or secret that the task needs is missing: the task's or the operator's fault, never the agent's."""
 
 
 class GuestLost(MachineLost):
-    """The desktop or its guest API died, froze or broke its protocol."""
+    """The desktop or its guest API died, froze or violated its protocol."""
 
     failure_class = FailureClass.GUEST
 
 
 class ClusterLost(MachineLost):
-    """A worker, node, lease or server of ours went away."""
+    """One of our workers, nodes, leases or servers went away."""
 
     failure_class = FailureClass.CLUSTER
 
 
 class LeaseLost(ClusterLost):
-    """Our lease has expired or was taken over: whatever we know must not be written any more."""
+    """Our lease has expired or was taken over: nothing may be written any more."""
 
     code = "lease_lost"
 
 
 class EvaluatorFailed(MachineLost):
-    """The evaluation could not come to a verdict. Only the evaluation is repeated."""
+    """The evaluation has no verdict. Only the evaluation is retried."""
 
     failure_class = FailureClass.EVALUATOR
 
 
 class MissingEvidence(EvaluatorFailed):
-    """An evaluation function asked for what was not gathered. While the desktop lives, it is gathered and asked again.
+    """An evaluation function needs evidence that was not collected. While the desktop lives, it is collected later.
 
     Attributes:
-        facts: the checks, each as `{"type": name, parameter: value}`.
+        facts: the missing facts, each as `{"type": name, parameter: value}`.
     """
 
     code = "evidence_missing"
@@ -197,9 +197,9 @@ class MissingEvidence(EvaluatorFailed):
 
 
 class GuestRefused(DeskarenaError):
-    """The guest answered and said no: file not found, command failed to start, bad path. The guest itself is well.
+    """The guest refused a request: file not found, command failed to start, bad path. The guest itself is healthy.
 
-    Set-up turns it into `TaskSetupFailed`, a getter into "absent" evidence where its kind says that there is nothing.
+    Set-up raises `TaskSetupFailed` for it. A getter records "absent" evidence if the kind means that there is nothing.
 
     Attributes:
         kind: the guest's typed error name, for example `not_found`, `too_large`, `timeout`.
@@ -214,24 +214,24 @@ class GuestRefused(DeskarenaError):
 
     @property
     def may_pass(self) -> bool:
-        """Whether the desktop may just have been busy or short of something, so that it is worth asking once more."""
+        """Whether the cause may be temporary (a busy desktop, low resources), so that one retry is worthwhile."""
         return self.kind in {"timeout", "failed", "internal"}
 
 
 class WebFailed(DeskarenaError):
-    """A server of the web did not answer. Fetching an asset says so; a getter that needs the page has no verdict."""
+    """A server of the web did not answer. Downloads of assets raise it; a getter that needs the page has no verdict."""
 
     status = 502
     code = "web_failed"
 
 
 class AgentFailed(DeskarenaError):
-    """The agent's own code failed. The episode ends by `agent_error` and is evaluated on the state it left."""
+    """The agent's own code failed. The episode ends with `agent_error` and its end state is evaluated."""
 
     code = "agent_error"
 
 
 class Cancelled(DeskarenaError):
-    """Somebody cancelled the run; the attempt stops where it is."""
+    """The run was cancelled; the attempt stops."""
 
     code = "attempt_cancelled"

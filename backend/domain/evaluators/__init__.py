@@ -1,1 +1,1 @@
-"""How an end state becomes a score: getters fetch it, metrics judge it, `evaluate` joins their values."""
+"""Turns an end state into a score: getters collect evidence, metrics judge it, `evaluate` combines their values."""

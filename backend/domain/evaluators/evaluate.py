@@ -1,7 +1,7 @@
 """The two halves of an evaluation.
 
-`collect` runs in the worker while the desktop still lives and only gathers raw bytes. `evaluate` runs in a child
-process without network, database or desktop; scoring again repeats only this half, on the stored bytes.
+`collect` runs in the worker while the desktop is alive and only gathers raw bytes. `evaluate` runs in a child process
+without network, database or desktop. Re-evaluation repeats only the second half, on the stored bytes.
 """
 
 import inspect
@@ -36,19 +36,19 @@ _BY_WHAT_IS_LEFT: Mapping[str, frozenset[str]] = {
     "open": frozenset({"failed", "timeout"}),
     **dict.fromkeys(("activate_window", "close_window", "close_all"), frozenset({"failed"})),
 }
-"""How steps are refused because of a file that no application shows, or a window that does not let itself be closed."""
-MAX_SHOWN = 2000  # characters of a value that are kept beside the verdict
+"""Guest errors that are caused by the end state (a file without an application, a window that stays open)."""
+MAX_SHOWN = 2000  # characters of a value that are stored with the verdict
 
 
 class CallEvidence(Frozen):
-    """What was gathered for one metric call, in the task's order of calls.
+    """Evidence of one metric call, in the order of the task's calls.
 
     Attributes:
         result: blobs of the result getter; None if the call has no result getter.
         expected: the same for the expectation.
-        notes: what went wrong on the way without making the verdict impossible (a refused post-configuration step).
-        step: index of the step after which it was gathered; None = at the end.
-        opened: False if it was never gathered, because it was never the turn of the part that it belongs to.
+        notes: problems that do not prevent a verdict (a refused post-configuration step).
+        step: index of the step after which it was collected; None = at the end.
+        opened: False if it was never collected, because its part was never reached.
     """
 
     result: tuple[Blob, ...] | None = None
@@ -64,22 +64,22 @@ NEVER_OPENED = CallEvidence(opened=False)
 def collect(
     context: SetupContext, task: Task, on_the_way: Mapping[str, Sequence[CallEvidence]] | None = None
 ) -> Sequence[CallEvidence]:
-    """Runs the post-configuration, then every getter's worker half: one CallEvidence per call of `all_calls`.
+    """Runs the post-configuration, then the `collect` half of every getter: one CallEvidence per call of `all_calls`.
 
-    A post-configuration step that the guest refuses (its window was closed by the agent, say) is noted and passed
-    over: the state that the agent left is what is measured, and no agent may make its own episode lost. One that the
-    desktop could not do just now, twice, is no such state: what it was to save would seem not to be there.
+    A post-configuration step that the guest refuses because of the end state (the agent closed its window, say) is
+    noted and skipped, so that no agent can make its own episode lost. A step that fails twice for a temporary reason
+    raises: without it, unsaved work would look missing.
 
     Args:
         context: the desktop and what else a getter may use.
-        task: what was to be done.
-        on_the_way: by part that is looked at after each step, the evidence that was gathered then; a part that is not
-            among them was never its turn.
+        task: the task.
+        on_the_way: evidence of the parts that are evaluated after each step; a part that is missing here was never
+            reached.
 
     Raises:
         GuestLost: the desktop is gone.
-        EvaluatorFailed: the task itself is wrong (a missing asset, a step's parameters), or the desktop could not be
-            asked, not even once more.
+        EvaluatorFailed: the task itself is wrong (a missing asset, a step's parameters), or the desktop did not answer,
+            not even on a second try.
     """
     spec, before = task.evaluator, on_the_way or {}
     notes = tuple(note for step in spec.postconfig if (note := _after(context, step)))
@@ -97,23 +97,24 @@ def collect(
 
 
 def gather(context: SetupContext, task: Task, call: MetricCall) -> CallEvidence:
-    """The worker halves of one metric call's getters. Raises as `collect` does."""
+    """Runs the `collect` half of one metric call's getters. Raises as `collect` does."""
     return CallEvidence(result=_gather(context, task, call.result), expected=_gather(context, task, call.expected))
 
 
 def evaluate(
     task: Task, evidence: Sequence[CallEvidence], folder: Path, *, ended_by: EndedBy = EndedBy.DONE
 ) -> Evaluation:
-    """The verdict on gathered evidence. Pure: the same evidence gives the same verdict.
+    """The verdict on collected evidence. Pure: the same evidence gives the same verdict.
 
     Args:
-        task: what was to be done; its evaluator says which metrics judge.
+        task: the task, whose evaluator names the metrics.
         evidence: from `collect`, same length and order as `task.evaluator.all_calls`.
         folder: an empty folder for files that metrics want to open; the caller removes it.
-        ended_by: a feasible task that the agent gave up has score 0; its measures say what was reached before.
+        ended_by: how the episode ended; a feasible task that the agent gave up scores 0, and its measures show the
+            progress before that.
 
     Raises:
-        EvaluatorFailed: no verdict can be reached. Never a score instead.
+        EvaluatorFailed: there is no verdict.
     """
     spec = task.evaluator
     calls = spec.all_calls
@@ -143,10 +144,10 @@ def evaluate(
 
 
 def evaluate_part(task: Task, part: Part, evidence: Sequence[CallEvidence], folder: Path) -> MetricValue:
-    """What one part has come to, from evidence for its own calls; see `evaluate` for the rest.
+    """The verdict on one part, from the evidence of its own calls; see `evaluate` for the rest.
 
     Raises:
-        EvaluatorFailed: it cannot be said.
+        EvaluatorFailed: there is no verdict.
     """
     values = [
         _judge(task, call, gathered, folder / str(position))[1]
@@ -198,7 +199,7 @@ def _joined(part: Part, values: Sequence[MetricValue]) -> MetricValue:
 
 
 def _after(context: SetupContext, step: SetupStep) -> str:
-    """Runs one post-configuration step; returns why it was passed over, or nothing. Raises as `collect` does."""
+    """Runs one post-configuration step; returns why it was skipped, or nothing. Raises as `collect` does."""
     what = f"post-configuration step {step.type}"
     try:
         check_step(step, context.task.dialect)
@@ -227,7 +228,7 @@ def _gather(context: SetupContext, task: Task, spec: Mapping[str, JSON] | None) 
 
 
 def _patiently(ask: Callable[[], T]) -> T:
-    """Asks once more where a program of the desktop took too long, or failed: it may just have been busy."""
+    """Retries once if a program of the desktop timed out or failed: the desktop may have been busy."""
     try:
         return ask()
     except GuestRefused as error:
@@ -258,7 +259,7 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
         value = metric(*arguments, **options)
     except EvaluatorFailed:
         raise
-    except Exception as error:  # A metric that raises has no verdict; guessing one would be a lie.
+    except Exception as error:  # A metric that raises has no verdict; guessing one would be wrong.
         raise EvaluatorFailed(
             f"metric {call.func} broke: {type(error).__name__}: {error}", code="metric_broke"
         ) from error
@@ -273,7 +274,7 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
 
 
 def _task_options(task: Task, metric: Metric) -> dict[str, Any]:
-    """What some metrics want to know of the task beside their own options."""
+    """Facts about the task that some metrics need besides their options."""
     known = inspect.signature(metric).parameters
     options: dict[str, Any] = {"criteria": criteria_of(task)} if "criteria" in known else {}
     if task.evaluator.strict_upstream and "strict_upstream" in known:
@@ -292,7 +293,7 @@ def _read(task: Task, spec: Mapping[str, JSON] | None, blobs: tuple[Blob, ...] |
 
 
 def short_value(value: Any, folder: Path) -> Any:
-    """A short JSON form of what a metric was given; paths lose the temporary folder, long values their end."""
+    """A short JSON form of a metric's argument: without the temporary folder, long values truncated."""
     text = (
         json.dumps(value, default=str, ensure_ascii=False)
         .replace(f"{folder}/result/", "")

@@ -1,7 +1,7 @@
 """Several checks judged by one metric: OmniBench's expressions and evaluation functions.
 
-A fact is a check as JSON, `{"type": check, parameter: value}`. Getter and metric of a check bear its name; the getter
-`facts` gathers several at once, and here is how their evidence is stored in one row of blobs.
+A fact is a check as JSON, `{"type": check, parameter: value}`. Getter and metric of a check have its name. The getter
+`facts` collects several at once; this module stores their evidence in one row of blobs.
 """
 
 import json
@@ -21,26 +21,26 @@ INDEX = "facts"
 
 
 class FactValue(Frozen):
-    """What the getter of one check read."""
+    """The value that a check's getter read."""
 
     fact: Fact
     value: JSON = None
 
     def holds(self) -> bool:
-        """What the check's metric says of it. Raises EvaluatorFailed if it cannot say."""
+        """The verdict of the check's metric. Raises EvaluatorFailed if there is none."""
         metric: Metric = registry.lookup(PluginKind.METRIC, str(self.fact["type"]), DIALECT)
         return is_solved(metric(self.value).value)
 
 
 def packed(answers: Sequence[tuple[Fact, Sequence[Blob]]]) -> tuple[Blob, ...]:
-    """One row of blobs for several facts; the first says which are whose."""
+    """Packs several facts into one row of blobs; the first blob maps the others to their facts."""
     index = [{"fact": dict(fact), "blobs": len(blobs)} for fact, blobs in answers]
     header = Blob(name=INDEX, data=json.dumps(index).encode(), media_type="application/json")
     return (header, *(blob for _, blobs in answers for blob in blobs))
 
 
 def unpacked(blobs: Sequence[Blob]) -> list[tuple[Fact, Sequence[Blob]]]:
-    """The other way round. Raises EvaluatorFailed if they are not what `packed` made."""
+    """The inverse of `packed`. Raises EvaluatorFailed for blobs that `packed` did not make."""
     try:
         index = json.loads(blobs[0].data or b"")
         answers: list[tuple[Fact, Sequence[Blob]]] = []
@@ -56,7 +56,7 @@ def unpacked(blobs: Sequence[Blob]) -> list[tuple[Fact, Sequence[Blob]]]:
 
 
 def with_facts(call: MetricCall, facts: Sequence[Fact]) -> MetricCall:
-    """The call, asking for these facts besides its own; one that does not ask for facts stays as it is."""
+    """The call with these facts added; a call that does not use facts is returned unchanged."""
     if call.result is None or call.result.get("type") != FACTS:
         return call
     own = list(call.result.get("facts", ()))
@@ -66,10 +66,10 @@ def with_facts(call: MetricCall, facts: Sequence[Fact]) -> MetricCall:
 def gather_more(
     context: SetupContext, task: Task, call: MetricCall, gathered: CallEvidence, facts: Sequence[Fact]
 ) -> CallEvidence:
-    """The evidence of a call with these facts added; what was gathered before stays as it was seen.
+    """A call's evidence extended by these facts; existing evidence is unchanged.
 
     Raises:
-        EvaluatorFailed: there are too many, or one cannot be gathered.
+        EvaluatorFailed: there are too many facts, or one cannot be collected.
     """
     if call.result is None or call.result.get("type") != FACTS or gathered.result is None:
         return gathered

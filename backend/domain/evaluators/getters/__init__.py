@@ -1,1 +1,1 @@
-"""Getters, one file each: what a metric looks at. `collect` in the worker, `read` in the child process."""
+"""Getters, one file each: the input of metrics. `collect` runs in the worker, `read` in the child process."""

@@ -1,4 +1,4 @@
-"""The desktop's time and time zone, as dated evidence: scoring again finds the same day."""
+"""The desktop's time and time zone, stored as evidence so that re-evaluation uses the same day."""
 
 import math
 from collections.abc import Mapping
@@ -11,11 +11,11 @@ from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 
 _OFFSET = "import time\nprint(time.localtime().tm_gmtoff)"
-_FAR = 16 * 3600  # No zone is farther from UTC.
+_FAR = 16 * 3600  # No time zone is farther from UTC.
 
 
 def noted(context: SetupContext, *, local: bool = True) -> Blob:
-    """The desktop's clock and, with `local`, its distance from UTC in seconds (None if it does not say)."""
+    """The desktop's clock and, with `local`, its offset from UTC in seconds (None if unknown)."""
     value: dict[str, Any] = {"clock": context.desktop.probe().clock}
     if local:
         value["offset"] = _offset(context)
@@ -34,7 +34,7 @@ def instant(blob: Blob) -> datetime:
     """The moment in UTC.
 
     Raises:
-        EvaluatorFailed: the desktop's clock shows nothing that is a time.
+        EvaluatorFailed: the desktop's clock has no valid time.
     """
     clock = _known(blob).get("clock")
     if not isinstance(clock, int | float) or not math.isfinite(clock):
@@ -49,7 +49,7 @@ def local_instant(blob: Blob) -> datetime:
     """The moment in the desktop's own time zone.
 
     Raises:
-        EvaluatorFailed: the desktop did not say which zone it is in.
+        EvaluatorFailed: the desktop's time zone is unknown.
     """
     offset = _known(blob).get("offset")
     if not isinstance(offset, int) or abs(offset) > _FAR:

@@ -1,4 +1,4 @@
-"""What getters of a browser's cookies share."""
+"""Base of getters of a browser's cookies."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from backend.domain.ports.desktop import SetupContext
 class Cookies(ProfileDatabase):
     """`dest`, `user_data_dir`. The value is a list of rows of the table `cookies`; the host is the second of a row.
 
-    None if there is no such file. Of a browser that runs it is read when the last changes are in it.
+    None if the file does not exist. While the browser runs, the file is read once the last changes are in it.
     """
 
     names = FILES
@@ -27,4 +27,4 @@ class Cookies(ProfileDatabase):
         return super().collect(context, parameters)
 
     def make_readable(self, context: SetupContext, platform: str) -> None:
-        """Does what it takes on that system until somebody else than the browser may read the file."""
+        """Makes the file readable while the browser runs, as the platform requires."""

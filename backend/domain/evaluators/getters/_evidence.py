@@ -1,4 +1,4 @@
-"""What getters share: parameters that are checked by a model, evidence as JSON, files for metrics."""
+"""Shared parts of getters: validated parameters, evidence as JSON, files for metrics."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
@@ -13,16 +13,16 @@ from backend.domain.ports.desktop import SetupContext
 JSON_TYPE = "application/json"
 MAX_NOTE = 500
 ABSENT = frozenset({"not_found", "forbidden", "bad_request", "too_large"})
-"""How a desktop refuses what is not there, not readable, no file, or huge: that is what the agent left.
+"""Refusals that describe the end state: not there, not readable, not a file, too large.
 
-Whatever else it says (`timeout`, `failed` for a broken disk or want of memory, `internal`) leaves the question open.
+Any other refusal (`timeout`, `failed` for a broken disk or low memory, `internal`) leaves the question open.
 """
 NO_ROUTE = "no such route"
-"""Part of the guest server's message for a route that it does not have; its kind is `not_found`, too."""
+"""Part of the guest server's message for an unknown route, whose kind is also `not_found`."""
 
 
 class ParameterGetter:
-    """Base of a getter: its parameters are those of the model `Params`."""
+    """Base of a getter whose parameters are validated by the model `Params`."""
 
     Params: ClassVar[type[Parameters]] = Parameters
 
@@ -32,10 +32,10 @@ class ParameterGetter:
 
 
 def only(blobs: Sequence[Blob]) -> Blob:
-    """The one blob that was gathered.
+    """The only blob.
 
     Raises:
-        EvaluatorFailed: there are more, or none.
+        EvaluatorFailed: there is not exactly one.
     """
     if len(blobs) != 1:
         raise EvaluatorFailed(f"expected one piece of evidence, got {len(blobs)}", code="evidence_mismatch")
@@ -48,10 +48,10 @@ def as_json(name: str, value: Any, note: str = "") -> Blob:
 
 
 def stated(blob: Blob) -> Any:
-    """The JSON value that a blob holds.
+    """The JSON value in a blob.
 
     Raises:
-        EvaluatorFailed: it holds none; says why.
+        EvaluatorFailed: it has none; the message says why.
     """
     if blob.data is None:
         raise EvaluatorFailed(
@@ -66,16 +66,16 @@ def stated(blob: Blob) -> Any:
 
 
 def absence(name: str, error: GuestRefused, kinds: Collection[str] = ABSENT) -> Blob:
-    """Evidence that there is no such thing, the guest's words as its note.
+    """Evidence that something does not exist, with the guest's message as its note.
 
     Args:
-        name: of the evidence.
-        error: how the guest refused.
-        kinds: of refusals that are facts about what the agent left.
+        name: name of the evidence.
+        error: the guest's refusal.
+        kinds: kinds of refusals that describe the end state.
 
     Raises:
-        GuestRefused: it is of another kind, so that the thing could not be asked for: never an absence, as that is
-            judged and may give 0.
+        GuestRefused: the refusal is of another kind, so that existence is unknown. Recorded as absence, it could
+            wrongly give 0.
     """
     if error.kind not in kinds or NO_ROUTE in error.message:
         raise error
@@ -83,7 +83,7 @@ def absence(name: str, error: GuestRefused, kinds: Collection[str] = ABSENT) -> 
 
 
 def fetched(context: SetupContext, path: str) -> Blob:
-    """A file of the desktop; without data, and with a note, if there is none. Raises as `absence`."""
+    """A file of the desktop; without data and with a note if it does not exist. Raises as `absence`."""
     try:
         return Blob(name=path, data=context.desktop.read_file(path))
     except GuestRefused as error:
@@ -91,7 +91,7 @@ def fetched(context: SetupContext, path: str) -> Blob:
 
 
 def first_of(context: SetupContext, paths: Sequence[str]) -> Blob:
-    """The first of several files that is there; else the first one's absence."""
+    """The first file that exists; else the absence of the first one."""
     blobs = [fetched(context, paths[0])]
     for path in paths[1:]:
         if blobs[-1].data is not None:
@@ -101,7 +101,7 @@ def first_of(context: SetupContext, paths: Sequence[str]) -> Blob:
 
 
 def placed(blob: Blob, name: str, folder: Path) -> str | None:
-    """Writes a blob as a file called `name` below `folder`; its path, None if the thing was absent."""
+    """Writes a blob as a file `name` below `folder`; its path, or None for an absent blob."""
     if blob.data is None:
         return None
     target = folder / safe_name(name)
@@ -111,23 +111,23 @@ def placed(blob: Blob, name: str, folder: Path) -> str | None:
 
 
 def safe_name(name: str) -> str:
-    """The last part of a file's name: folders in it, of either system, are dropped."""
+    """The last part of a file's name, without folders of either system."""
     last = PurePath(PureWindowsPath(name).name).name
     return last if last not in {"", ".", ".."} else "file"
 
 
 def python_says(context: SetupContext, name: str, code: str, **values: Any) -> Blob:
-    """What Python source that runs in the desktop prints, which should be JSON.
+    """The output of Python source that runs in the desktop and should print JSON.
 
     Args:
-        context: of the attempt.
-        name: of the evidence.
-        code: its source; `VALUES` there is a dictionary of `values`. They are handed over as JSON, never as source.
-        **values: what it needs to know.
+        context: the attempt's context.
+        name: name of the evidence.
+        code: its source; `VALUES` there is a dictionary of `values`. They are passed as JSON, never as source.
+        **values: input of the code.
 
     Raises:
-        GuestRefused: it took too long, or Python could not be started just now. Any other refusal is without data, of
-            which `stated` says that nothing is known.
+        GuestRefused: it timed out, or Python could not be started. Any other refusal gives a blob without data, for
+            which `stated` raises.
     """
     head = f"import json\nVALUES = json.loads({json.dumps(json.dumps(values))})\n"
     try:

@@ -1,4 +1,4 @@
-"""What `vm_file` and `cloud_file` share: one or several files that metrics open by path."""
+"""Shared parts of `vm_file` and `cloud_file`: one or several files that metrics open by path."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from backend.domain.model.score import Blob
 
 
 class FilesParams(Parameters):
-    """`path` and `dest`; with `multi` both are lists, and `gives` says which of them the metric gets (the first)."""
+    """`path` and `dest`; with `multi` both are lists, and `gives` are the indices for the metric (the first)."""
 
     path: str | tuple[str, ...]
     dest: str | tuple[str, ...]
@@ -33,21 +33,21 @@ class FilesParams(Parameters):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Where the files are."""
+        """Paths of the files."""
         return (self.path,) if isinstance(self.path, str) else self.path
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the copies are called; folders in a name are dropped."""
+        """Names of the copies, without folders."""
         dests = (self.dest,) if isinstance(self.dest, str) else self.dest
         return tuple(map(safe_name, dests))
 
 
 def write_blobs(files: FilesParams, blobs: Sequence[Blob], folder: Path) -> str | list[str | None] | None:
-    """Writes the blobs below `folder`; the paths that the metric gets, None for an absent file.
+    """Writes the blobs below `folder`; returns the paths for the metric, None for an absent file.
 
-    The copies lie side by side, as metrics look for the companions of a file (`book-Sheet1.csv` of `book.xlsx`).
-    Several are given in the order of `path`, whatever the order in `gives`: so does OSWorld, which makes a set of it.
+    The copies are siblings, because metrics look for companions of a file (`book-Sheet1.csv` of `book.xlsx`). Several
+    files are returned in the order of `path`, whatever the order in `gives`, as in OSWorld.
     """
     if len(blobs) != len(files.names):
         raise EvaluatorFailed(

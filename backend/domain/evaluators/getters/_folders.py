@@ -1,4 +1,4 @@
-"""Known folders of the desktop, and what lies in one folder."""
+"""Known folders of the desktop, and the contents of a folder."""
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import python_says, stated
@@ -6,7 +6,7 @@ from backend.domain.evaluators.getters._routes import ask_route, text_at
 from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 
-# Runs inside the desktop. Prints null for a folder that is not there, else {files, folders}; at most 10,000 names.
+# Runs inside the desktop. Prints null for a missing folder, else {files, folders}; at most 10,000 names.
 _LIST = """
 import os
 path = os.path.expanduser(VALUES["path"])
@@ -20,12 +20,12 @@ print(json.dumps(found))
 
 
 def listed(context: SetupContext, path: str) -> Blob:
-    """The names of the files and folders in a folder, not below it."""
+    """The names of files and folders directly in a folder."""
     return python_says(context, path, _LIST, path=path)
 
 
 def file_names(blob: Blob) -> list[str] | None:
-    """The files that `listed` found, None if there is no such folder.
+    """The files that `listed` found, None if the folder does not exist.
 
     Raises:
         EvaluatorFailed: it could not be listed.
@@ -39,20 +39,20 @@ def file_names(blob: Blob) -> list[str] | None:
 
 
 def desktop_folder(context: SetupContext) -> Blob:
-    """Where the folder `Desktop` lies."""
+    """The path of the folder `Desktop`."""
     return ask_route(context, "/desktop_path")
 
 
 def documents_folder(context: SetupContext) -> Blob:
-    """Where the folder `Documents` lies."""
+    """The path of the folder `Documents`."""
     return ask_route(context, "/documents_path")
 
 
 def path_of(blob: Blob) -> str:
-    """The path in what `desktop_folder` or `documents_folder` gathered. Raises EvaluatorFailed if there is none."""
+    """The path collected by `desktop_folder` or `documents_folder`. Raises EvaluatorFailed if there is none."""
     return text_at(blob, blob.name.removeprefix("/"))
 
 
 def joined(folder: str, name: str) -> str:
-    """A file's path below a folder, in the form of the desktop's system, which the folder's path shows."""
+    """A file's path below a folder, with the separator of the folder's system."""
     return f"{folder.rstrip('/' + chr(92))}{chr(92) if chr(92) in folder or folder[1:2] == ':' else '/'}{name}"

@@ -1,4 +1,4 @@
-"""Presses keys in the desktop, in the words of OSWorld's replays."""
+"""Presses keys in the desktop, in the notation of OSWorld's replays."""
 
 from collections.abc import Sequence
 from enum import StrEnum
@@ -8,7 +8,7 @@ from backend.domain.ports.desktop import Desktop
 
 
 class StrokeKind(StrEnum):
-    """What can be done."""
+    """Kinds of keyboard actions."""
 
     HOTKEY = "hotkey"
     TYPEWRITE = "typewrite"
@@ -16,7 +16,7 @@ class StrokeKind(StrEnum):
 
 
 def strike(desktop: Desktop, stroke: StrokeKind, what: str | Sequence[str]) -> None:
-    """Does it and lets the screen follow. GuestRefused for a key that the desktop does not know."""
+    """Performs the action and lets the screen settle. Raises GuestRefused for an unknown key."""
     if stroke is StrokeKind.TYPEWRITE:
         action = Action(type=ActionType.TYPING, text="".join(what))
     elif stroke is StrokeKind.PRESS:

@@ -1,4 +1,4 @@
-"""What getters of pages share: which page shows, and a page opened to look at it."""
+"""Shared parts of getters of pages: which page is visible, and opening a page to inspect it."""
 
 import json
 import re
@@ -28,9 +28,9 @@ _OF_BROWSERS = "chrom"
 _WINDOWS_ROLE = "chrome_widgetwin_1"  # a window of any Chromium browser in trees of Windows
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:(//|blank)")
 NO_PAGES = frozenset({"no_browser", "refused", "not_found", "too_large"})
-"""How a browser that is closed refuses, or one with addresses of megabytes: that is what the agent left.
+"""Refusals that describe the end state: a closed browser, or one with addresses of megabytes.
 
-One that is only slow (`timeout`) has pages, and which ones is not known.
+A slow browser (`timeout`) has pages that are unknown.
 """
 _MOST_LOOKED_AT = 20
 _MOST_SHOWN = 4
@@ -45,11 +45,11 @@ _SETTLE = """new Promise(done => {
     if (still >= 4 || looks >= 40) { clearInterval(timer); done(still >= 4); }
   }, 250);
 })"""
-"""True once nothing has been added to the page for a second; false if that does not come in ten."""
+"""True once nothing has been added to the page for one second; false after ten."""
 
 
 class LiveTabParams(Parameters):
-    """`goto_prefix`: what the address bar leaves out; `xpath`, `selectors`, `_note`: upstream's, without effect."""
+    """`goto_prefix`: prefix that the address bar omits; `xpath`, `selectors`, `_note`: without effect."""
 
     goto_prefix: str = "https://"
     xpath: Any = None
@@ -57,12 +57,12 @@ class LiveTabParams(Parameters):
 
 
 def page_evidence(context: SetupContext, look: Callable[[Browser, Tab], Mapping[str, Any]] | None = None) -> list[Blob]:
-    """Evidence of which page shows: the accessibility tree, the pages DevTools lists, what `look` finds where it looks.
+    """Evidence of the visible page: the accessibility tree, the pages listed by DevTools, and the results of `look`.
 
-    Several pages show when there are several windows. That there is no browser is evidence, too.
+    Several windows show several pages. The absence of a browser is evidence as well.
 
     Raises:
-        GuestRefused: the browser is there and slow, or there is none for DevTools and the tree cannot be had just now.
+        GuestRefused: the browser is slow, or DevTools reaches none and the tree is unavailable.
     """
     silent: GuestRefused | None = None
     try:
@@ -76,7 +76,7 @@ def page_evidence(context: SetupContext, look: Callable[[Browser, Tab], Mapping[
         tabs = list(browser.tabs())
     except GuestRefused as error:
         none = absence("open pages", error, NO_PAGES)
-        # Then nothing but the tree could tell of a page: a browser may run without the port of DevTools.
+        # Then only the tree can show a page: a browser may run without a DevTools port.
         if silent is not None and silent.may_pass:
             raise silent from error
         return [tree, none]
@@ -84,14 +84,14 @@ def page_evidence(context: SetupContext, look: Callable[[Browser, Tab], Mapping[
     if look is None:
         return [tree, listed]
     looks = [(tab, _shows(browser, tab)) for tab in tabs[:_MOST_LOOKED_AT]]
-    # One that does not say whether it shows may be the one: it is looked at, too, lest another be taken for it.
+    # A page whose visibility is unknown may be the right one, so it is inspected as well.
     order = [tab for state in (True, None) for tab, shows in looks if shows is state]
     candidates = order[:_MOST_SHOWN] or tabs[:1]
     return [tree, listed, *(_looked(browser, tab, look) for tab in candidates)]
 
 
 def _shows(browser: Browser, tab: Tab) -> bool | None:
-    """None if it does not say in time."""
+    """Whether the page is visible; None if it does not answer in time."""
     try:
         return bool(browser.evaluate(tab.id, "document.visibilityState", timeout=3.0) != "hidden")
     except GuestRefused as error:
@@ -107,9 +107,9 @@ def _looked(browser: Browser, tab: Tab, look: Callable[[Browser, Tab], Mapping[s
 
 
 def address(blobs: Sequence[Blob], prefix: str) -> str | None:
-    """The address of the page that shows: what the address bar says, the prefix before it; None if there is no browser.
+    """The visible page's address: the address bar's text with the prefix; None if there is no browser.
 
-    Where the tree has no address bar, the page that DevTools lists first: it was used last.
+    Without an address bar in the tree, the first page in DevTools' list: the one used last.
 
     Raises:
         EvaluatorFailed: the evidence is damaged.
@@ -126,10 +126,10 @@ def address(blobs: Sequence[Blob], prefix: str) -> str | None:
 
 
 def page(blobs: Sequence[Blob], prefix: str) -> Mapping[str, Any] | None:
-    """What was looked at on the page that shows; None if no browser answered.
+    """The result of `look` on the visible page; None if no browser answered.
 
     Raises:
-        EvaluatorFailed: the page was there and could not be looked at.
+        EvaluatorFailed: the page exists but could not be inspected.
     """
     url, pages = address(blobs, prefix), [stated(blob) for blob in blobs[2:]]
     if url is None or not pages:
@@ -144,7 +144,7 @@ def page(blobs: Sequence[Blob], prefix: str) -> Mapping[str, Any] | None:
 
 
 def _bar(blob: Blob) -> str:
-    """What the address bar says, of the active window if there are several."""
+    """The address bar's text, of the active window if there are several."""
     if blob.data is None:
         return ""
     try:
@@ -167,7 +167,7 @@ def _is_browser(element: Any) -> bool:
 
 
 def _attribute(element: Any, name: str) -> str | None:
-    """An attribute by the last part of its name, whatever its namespace."""
+    """An attribute by its local name, in any namespace."""
     return next((str(value) for key, value in element.attrib.items() if key.rsplit("}", 1)[-1] == name), None)
 
 
@@ -184,18 +184,18 @@ def content(browser: Browser, tab: Tab) -> Mapping[str, Any]:
 
 
 def running(context: SetupContext) -> Browser | None:
-    """The browser, started if it does not run; None if it is not installed, or runs without the port of DevTools.
+    """The browser, started if needed; None if it is not installed or runs without a DevTools port.
 
-    One that runs without it takes the new window and goes on without: so did the agent leave it.
+    A browser that already runs without the port opens the new window without it: this is the state that the agent left.
 
     Raises:
-        GuestRefused: it is there and slow, or was started and no window of it came.
+        GuestRefused: it is slow, or it was started and no window appeared.
     """
     browser = context.browser()
     if not why_silent(browser):
         return browser
     try:
-        with suppress(TaskSetupFailed):  # No window came, as is seen below.
+        with suppress(TaskSetupFailed):  # The missing window is detected below.
             run_step(context, "launch", {"command": [CHROME.program, DEBUGGING]})
     except GuestRefused as error:
         absence("browser", error)
@@ -209,10 +209,10 @@ def running(context: SetupContext) -> Browser | None:
 
 @contextmanager
 def looked_up(browser: Browser, url: str, *, settled: bool = True, timeout: float = 60.0) -> Any:
-    """A page opened behind the one that shows, and closed afterwards. A page that goes on loading is taken as it is.
+    """Opens a page in the background, inspects it and closes it. A page that keeps loading is taken as it is.
 
     Raises:
-        GuestRefused: it cannot be had.
+        GuestRefused: the page cannot be opened.
     """
     before = {tab.id for tab in browser.tabs()}
     try:

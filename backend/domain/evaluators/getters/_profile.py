@@ -1,4 +1,4 @@
-"""What getters of a browser's profile share: which folder it is, its settings, its databases."""
+"""Shared parts of getters of a browser's profile: its folder, settings and databases."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ from backend.domain.ports.desktop import SetupContext
 
 STATE = "Local State"
 PREFERENCES = ("Default/Preferences", "Default/Secure Preferences")
-"""The second has what Chrome protects against other programs: search engine, home page, extensions."""
+"""The second holds settings that Chrome protects against other programs: search engine, home page, extensions."""
 
 
 class ProfileParameters(Parameters):
-    """`user_data_dir`: another folder of user data than the usual ones."""
+    """`user_data_dir`: a user data folder other than the default."""
 
     user_data_dir: str = ""
 
@@ -34,7 +34,7 @@ class ProfileParameters(Parameters):
 
 
 class DatabaseParameters(ProfileParameters):
-    """`dest`: upstream's name of the copy, which here nobody sees."""
+    """`dest`: upstream's name of the copy, unused here."""
 
     dest: str = ""
 
@@ -43,11 +43,11 @@ def collected(context: SetupContext, product: Product, names: Sequence[str], oth
     """Files of the profile that the browser uses, one blob each.
 
     Args:
-        context: of the attempt.
+        context: the attempt's context.
         product: which browser.
-        names: of files below its folder of user data.
-        other: a folder of user data that the task names; empty = the usual ones. Of these the first is taken in which
-            the browser has run (it then has a `Local State`), else the first that has the first file.
+        names: files below its user data folder.
+        other: a user data folder named by the task; empty = the default ones. Of these, the first in which the browser
+            has run (it has a `Local State`) is used, else the first that has the first file.
     """
     folders = (other,) if other else product.folders(context.desktop.probe().platform)
     used = [folder for folder in folders if len(folders) > 1 and fetched(context, f"{folder}/{STATE}").data is not None]
@@ -58,10 +58,10 @@ def collected(context: SetupContext, product: Product, names: Sequence[str], oth
 
 
 def settings(blobs: Sequence[Blob]) -> dict[str, Any] | None:
-    """The settings in one or several files, the later ones going before; None if the first is not there.
+    """The merged settings of one or several files, later ones taking precedence; None if the first does not exist.
 
     Raises:
-        EvaluatorFailed: a file that is there is no JSON object.
+        EvaluatorFailed: an existing file is not a JSON object.
     """
     if not blobs:
         raise EvaluatorFailed("the browser's settings were not collected", code="evidence_missing")
@@ -77,7 +77,7 @@ def settings(blobs: Sequence[Blob]) -> dict[str, Any] | None:
 
 
 def at(values: Any, path: str, default: Any = None) -> Any:
-    """The setting at a dotted path; the default if some part of it is not there."""
+    """The setting at a dotted path; the default if a part of it is missing."""
     for key in path.split("."):
         if not isinstance(values, Mapping) or key not in values:
             return default
@@ -86,12 +86,12 @@ def at(values: Any, path: str, default: Any = None) -> Any:
 
 
 def yes(value: object) -> str:
-    """`true` or `false`, as metrics of Chrome's switches expect it."""
+    """`true` or `false`, as metrics of Chrome's switches expect."""
     return "true" if value else "false"
 
 
 def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Both, key by key; where both have a value that is no object, the other's."""
+    """Merges both recursively; a value that is not an object is replaced by the other's."""
     result = dict(one)
     for key, value in other.items():
         mine = result.get(key)
@@ -100,10 +100,10 @@ def _merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class ProfileSetting(ParameterGetter, ABC):
-    """Base of a getter of one setting: `value` takes it out of the profile's settings.
+    """Base of a getter of one setting: `value` extracts it from the profile's settings.
 
-    Absent settings give None; a file that is no JSON leaves the question open (EvaluatorFailed). What the browser does
-    without the key is its documented default, and each getter says it.
+    Without settings the value is None; an unreadable file raises EvaluatorFailed. Each getter returns the browser's
+    documented default for a missing key.
     """
 
     Params: ClassVar[type[Parameters]] = ProfileParameters
@@ -124,11 +124,11 @@ class ProfileSetting(ParameterGetter, ABC):
 
 
 class ProfileDatabase(ParameterGetter):
-    """Base of a getter of one table. The value is a list of rows (tuples), None if there is no such file.
+    """Base of a getter of one table. The value is a list of rows (tuples), None if the file does not exist.
 
     Attributes:
-        names: where it may lie below the folder of user data, the newest place first.
-        query: what is read of it.
+        names: its possible places below the user data folder, newest first.
+        query: the query.
     """
 
     Params: ClassVar[type[Parameters]] = DatabaseParameters
@@ -137,7 +137,7 @@ class ProfileDatabase(ParameterGetter):
     query: ClassVar[str]
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """The file, and what was written beside it and not yet into it. See the port."""
+        """Collects the file and its write-ahead log. See the port."""
         other = DatabaseParameters.of(parameters).user_data_dir
         blobs: list[Blob] = []
         for name in self.names:

@@ -1,8 +1,7 @@
-"""Asks routes of the guest API, and tells a no from not knowing.
+"""Queries routes of the guest API, and distinguishes "no" from "unknown".
 
-WAA's guest server answers its checks with 200 or 400. Through the guest API a no is a refusal of kind `not_found` or
-`no`; whatever else is refused (no such route on this desktop, a program that failed) leaves the question open, and then
-there is no verdict.
+WAA's guest server answers its checks with 200 or 400. Through the guest API, "no" is a refusal of kind `not_found` or
+`no`. Any other refusal (an unknown route, a failed program) leaves the question open, so that there is no verdict.
 """
 
 from collections.abc import Mapping
@@ -28,10 +27,10 @@ def ask_route(
 
 
 def answer(blob: Blob) -> Any:
-    """What the route answered; None if it said no.
+    """The answer of a route; None if it was "no".
 
     Raises:
-        EvaluatorFailed: this desktop cannot say.
+        EvaluatorFailed: the answer is unknown.
     """
     reply = stated(blob)
     if not isinstance(reply, dict):
@@ -47,12 +46,12 @@ def answer(blob: Blob) -> Any:
 
 
 def agreed(blob: Blob) -> bool:
-    """Whether the route said yes. Raises EvaluatorFailed if this desktop cannot say."""
+    """Whether the route answered yes. Raises EvaluatorFailed if the answer is unknown."""
     return answer(blob) is not None
 
 
 def text_at(blob: Blob, key: str) -> str:
-    """The text under a key of the answer. Raises EvaluatorFailed if there is none."""
+    """The text under a key of the answer. Raises EvaluatorFailed if it is missing."""
     reply = answer(blob)
     if not isinstance(reply, dict) or not isinstance(reply.get(key), str):
         raise EvaluatorFailed(f"the guest's answer to {blob.name} has no `{key}`", code="evidence_unreadable")

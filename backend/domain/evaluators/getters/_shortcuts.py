@@ -1,4 +1,4 @@
-"""What getters of the desktop's shortcuts share."""
+"""Base of getters of the desktop's shortcuts."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ class Shortcuts(ParameterGetter):
     """Base of a getter of shortcuts. The value maps file names to texts; `.lnk` files become JSON.
 
     Attributes:
-        suffixes: the end of their names, by platform; a platform that is not there has none.
+        suffixes: file suffixes by platform; a missing platform has no shortcuts.
     """
 
     suffixes: ClassVar[Mapping[str, str]]
@@ -54,7 +54,7 @@ def _text(blob: Blob) -> str:
 
 
 def _link(data: bytes) -> str:
-    """A Windows shortcut's parts as JSON; `data.description` is its comment. Empty for a damaged one."""
+    """The fields of a Windows shortcut as JSON; `data.description` is its comment. Empty if it is damaged."""
     import io
 
     import LnkParse3  # type: ignore[import-untyped]
