@@ -21,7 +21,7 @@ class _Csv(Parameters):
 
 @register(PluginKind.GETTER, "conference_city_in_order")
 class ConferenceCityInOrder(ParameterGetter):
-    """`csv_path`. The value is a list of texts without the head row's, None if there is no such text file."""
+    """`csv_path`. The value is a list of texts without the header, None if the file does not exist."""
 
     Params = _Csv
 

@@ -1,4 +1,4 @@
-"""What Chrome's settings say of light and dark."""
+"""Light and dark mode in Chrome's settings."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,18 +6,18 @@ from typing import Any
 from backend.domain.evaluators.getters._profile import at
 
 NAMES = {0: "system", 1: "light", 2: "dark"}
-"""Of the choices in Chromium's theme_service.h."""
+"""Values of the enumeration in Chromium's theme_service.h."""
 
 
 def named(choice: Any) -> str | None:
-    """The name of a choice; None if it is none."""
+    """The name of a value; None if it is unknown."""
     text = str(choice).strip().lower()
     known = {str(number): name for number, name in NAMES.items()} | {name: name for name in NAMES.values()}
     return known.get("system" if text == "default" else text)
 
 
 def scheme(settings: Mapping[str, Any]) -> str:
-    """The choice in the profile's settings; newer versions write `color_scheme2`."""
+    """The mode in the profile's settings; newer versions write `color_scheme2`."""
     for key in ("browser.theme.color_scheme2", "browser.theme.color_scheme"):
         name = named(at(settings, key))
         if name is not None:

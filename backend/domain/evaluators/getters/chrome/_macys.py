@@ -1,4 +1,4 @@
-"""What `macys_product_url_parse` and its older name `url_path_parse` do."""
+"""Implementation of `macys_product_url_parse` and its older name `url_path_parse`."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -24,8 +24,8 @@ class _Keys(LiveTabParams):
 class ProductAddress(ParameterGetter):
     """`parse_keys`. The value maps `mens_clothing`, `shirts`, `short_sleeve` to true or None, and keys to values.
 
-    The address of a shop's list of products has its filters as two parts of its path: names and values, with commas.
-    Of the discount it is said whether it is half the price and no less. None if there is no browser.
+    The address of a product list has its filters as two path segments: names and values, separated by commas. For the
+    discount, the value tells whether it is 50 % or more. None if there is no browser.
     """
 
     Params = _Keys
@@ -40,7 +40,7 @@ class ProductAddress(ParameterGetter):
 
 
 def product(url: str, keys: Sequence[str]) -> dict[str, Any]:
-    """What the address of a list of products says."""
+    """The filters in the address of a product list."""
     try:
         path = unquote(urlsplit(url).path)
     except ValueError:

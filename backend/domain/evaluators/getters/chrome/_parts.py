@@ -1,4 +1,4 @@
-"""What `active_tab_html_parse` takes out of a page: a script that runs in it, and what its findings mean."""
+"""Extracts parts of a page for `active_tab_html_parse`: a script that runs in the page, and its results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -58,13 +58,13 @@ SCRIPT = """query => {
     inputs: first(query.inputs, node => cut(node.value)),
   };
 }"""
-"""Looks into open shadow roots, too. Texts come as they are; white space around them is dropped by the reader."""
+"""Searches open shadow roots as well. Texts are returned verbatim; the reader strips white space."""
 
 Named = Mapping[str, str]
 
 
 class PageParts(LiveTabParams):
-    """How `active_tab_html_parse` is asked. Which of the objects count depends on the category."""
+    """Parameters of `active_tab_html_parse`. Which of the objects count depends on the category."""
 
     category: Literal["class", "label", "xpath", "input", "class&url"]
     labelObject: Named = Field(default_factory=dict)  # noqa: N815 - as task files write it, like all below
@@ -81,7 +81,7 @@ class PageParts(LiveTabParams):
 
 
 def query(params: PageParts) -> dict[str, list[str]]:
-    """What the script is asked for."""
+    """The script's query."""
     plain = (params.class_multiObject, params.class_multiObject_search_exist, params.class_singleObject)
     return {
         "texts": [f".{name}" for names in plain for name in names],
@@ -95,10 +95,10 @@ def query(params: PageParts) -> dict[str, list[str]]:
 
 
 def parts(params: PageParts, page: Mapping[str, Any], url: str) -> dict[str, Any]:
-    """The parts that the task names; one that the page has not is an empty text.
+    """The parts that the task names; a missing part is an empty text.
 
     Raises:
-        EvaluatorFailed: what was found is not what the script gives.
+        EvaluatorFailed: the result does not come from the script.
     """
     try:
         if params.category == "class":
@@ -140,7 +140,7 @@ def _by_place(texts: Sequence[str], places: Named) -> Iterator[tuple[str, str]]:
 
 
 def _of_filters(params: PageParts, page: Mapping[str, Any], url: str) -> dict[str, Any]:
-    """Filters of a shop: as words on the page, or in its address."""
+    """Filters of a shop: as words on the page, or in the address."""
     result: dict[str, Any] = {}
     groups = [(_texts(page["texts"], name), tuple(names)) for name, names in params.class_multiObject.items()]
     for name, names in params.class_multiObject_li.items():

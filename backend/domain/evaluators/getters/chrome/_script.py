@@ -1,4 +1,4 @@
-"""Steps on a page that is opened to be looked at: waits, clicks, texts."""
+"""Steps on a page that is opened in the background: waits, clicks, texts."""
 
 import json
 from typing import Any
@@ -18,29 +18,29 @@ class Script:
         self._desktop, self._browser, self.tab = desktop, browser, tab
 
     def wait(self, selector: str) -> None:
-        """Until the page has an element of that CSS selector."""
+        """Waits until the page has an element for that CSS selector."""
         if not look_again(self._desktop, lambda: bool(self._wait_for(selector)), looks=_LOOKS):
             raise GuestRefused(f"the page has no {selector!r}", kind="not_found")
 
     def click(self, selector: str) -> None:
-        """The first element of that selector, once it is there."""
+        """Clicks the first element for that selector, once it exists."""
         self.wait(selector)
         self._evaluate(selector, "element.scrollIntoView({block: 'center'}); element.click(); return true")
 
     def fill(self, selector: str, text: str) -> None:
-        """Types into a field at once, as the page's own scripts see it."""
+        """Fills a field at once, with the events that page scripts expect."""
         self.wait(selector)
         setter = "Object.getOwnPropertyDescriptor(Object.getPrototypeOf(element), 'value').set"
         events = "for (const name of ['input', 'change']) element.dispatchEvent(new Event(name, {bubbles: true}))"
         self._evaluate(selector, f"{setter}.call(element, {json.dumps(text)}); {events}; return true")
 
     def text(self, selector: str) -> Any:
-        """The text as a person reads it."""
+        """The visible text."""
         self.wait(selector)
         return self._evaluate(selector, "return element.innerText")
 
     def attribute(self, selector: str, name: str) -> Any:
-        """An attribute as it is written."""
+        """An attribute's raw value."""
         self.wait(selector)
         return self._evaluate(selector, f"return element.getAttribute({json.dumps(name)})")
 
@@ -51,7 +51,7 @@ class Script:
                 f"document.readyState !== 'loading' && document.querySelector({json.dumps(selector)}) !== null",
             )
         except GuestRefused as error:
-            if error.kind != "failed":  # On its way to another page it has nothing to say for a moment.
+            if error.kind != "failed":  # While it navigates, the page does not answer for a moment.
                 raise
             return False
 

@@ -1,4 +1,4 @@
-"""`active_tab_html_parse`: parts of the page that shows."""
+"""`active_tab_html_parse`: parts of the visible page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,10 +16,10 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "active_tab_html_parse")
 class ActiveTabHtmlParse(ParameterGetter):
-    """`goto_prefix`, `category` and what it asks for: classes, labels, XPaths, inputs, words of filters.
+    """`goto_prefix`, `category` and its parameters: classes, labels, XPaths, inputs, words of filters.
 
     The value maps the task's names to texts, empty where the page has none. None if there is no browser, an empty
-    object if it has no DevTools. The page's document is kept as evidence beside what the script found in it.
+    object if it has no DevTools. The page's document is stored as evidence with the script's results.
     """
 
     Params = PageParts

@@ -1,4 +1,4 @@
-"""`active_tab_info`: title, address and document of the page that shows."""
+"""`active_tab_info`: title, address and document of the visible page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,8 +15,8 @@ from backend.domain.registry import PluginKind, register
 class ActiveTabInfo(ParameterGetter):
     """`goto_prefix`. The value is `{title, url, content}`, None if there is no browser.
 
-    Where upstream opens the address once more, in a window without cookies, this looks at the page itself. Of a browser
-    that the agent has started without DevTools only the address is known.
+    Upstream opens the address again in a window without cookies; this getter inspects the page itself. For a browser
+    that the agent started without DevTools only the address is known.
     """
 
     Params = LiveTabParams

@@ -1,4 +1,4 @@
-"""`active_tab_url_parse`: parts of the query in the address of the page that shows."""
+"""`active_tab_url_parse`: parts of the query in the address of the visible page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,9 +35,9 @@ class _Parse(LiveTabParams):
 
 @register(PluginKind.GETTER, "active_tab_url_parse")
 class ActiveTabUrlParse(ParameterGetter):
-    """`parse_keys` of the query; `replace` renames, `or` names a stand-in for an empty part, `split_list`.
+    """`parse_keys` of the query; `replace` renames, `or` names a fallback for an empty part, `split_list`.
 
-    The value maps each part to its text, empty if it is not there (with `split_list` to the list at its commas); None
+    The value maps each part to its text, empty if it is missing (with `split_list`, split at commas into a list); None
     if there is no browser.
     """
 

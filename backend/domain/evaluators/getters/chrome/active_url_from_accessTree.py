@@ -1,4 +1,4 @@
-"""`active_url_from_accessTree`: the address of the page that shows."""
+"""`active_url_from_accessTree`: the address of the visible page."""
 # ruff: noqa: N999 - upstream's name
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,9 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "active_url_from_accessTree")
 class ActiveUrlFromAccessTree(ParameterGetter):
-    """`goto_prefix` goes before what the address bar says. The value is the address, None if there is no browser.
+    """`goto_prefix` precedes the address bar's text. The value is the address, None if there is no browser.
 
-    Where the accessibility tree has no address bar, DevTools says which page was used last.
+    Without an address bar in the accessibility tree, the value is the page that DevTools lists as last used.
     """
 
     Params = LiveTabParams

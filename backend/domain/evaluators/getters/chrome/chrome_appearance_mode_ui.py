@@ -1,4 +1,4 @@
-"""`chrome_appearance_mode_ui`: what the page of settings says of light and dark."""
+"""`chrome_appearance_mode_ui`: light or dark mode on the settings page."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,14 +31,14 @@ CHOICE = """new Promise(done => {
     if (select || looks >= 40) { clearInterval(timer); done(select ? select.value : null); }
   }, 100);
 })"""
-"""The choice of the page's list `Mode`, which the browser writes to disk only seconds later."""
+"""The value of the page's list `Mode`, which the browser writes to disk only seconds later."""
 
 
 @register(PluginKind.GETTER, "chrome_appearance_mode_ui")
 class ChromeAppearanceModeUi(ProfileSetting):
     """`user_data_dir`. The value is `light`, `dark` or `system`; None if there is no profile.
 
-    From the page of settings, opened behind the page that shows; if no browser answers, from the profile.
+    Read from the settings page, opened in the background; if no browser answers, from the profile.
     """
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
@@ -51,7 +51,7 @@ class ChromeAppearanceModeUi(ProfileSetting):
         return [as_json(URL, choice), *files]
 
     def value(self, settings: Mapping[str, Any]) -> Any:
-        """What the profile says."""
+        """The mode in the profile."""
         return scheme(settings)
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:

@@ -1,4 +1,4 @@
-"""`chrome_color_scheme`: whether the browser is light, dark or like the system."""
+"""`chrome_color_scheme`: whether the browser is light, dark or follows the system."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "chrome_color_scheme")
 class ChromeColorScheme(ProfileSetting):
-    """`user_data_dir`. The value is `light`, `dark` or `system`, which is also what Chrome is without the key."""
+    """`user_data_dir`. The value is `light`, `dark` or `system`; the default is `system`."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
         return scheme(settings)

@@ -1,4 +1,4 @@
-"""`chrome_font_size`: the font sizes of pages."""
+"""`chrome_font_size`: the browser's font sizes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "chrome_font_size")
 class ChromeFontSize(ProfileSetting):
-    """`user_data_dir`. The value is `{default_font_size, ...}`; without the keys they are 16, fixed 13."""
+    """`user_data_dir`. The value is `{default_font_size, ...}`; the defaults are 16, and 13 for fixed width."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
         defaults = {"default_fixed_font_size": 13, "default_font_size": 16}
@@ -20,9 +20,9 @@ class ChromeFontSize(ProfileSetting):
 
 @register(PluginKind.GETTER, "edge_font_size")
 class EdgeFontSize(ProfileSetting):
-    """The font sizes of pages in Edge.
+    """Edge's font sizes.
 
-    `user_data_dir`. The value is `{default_font_size, ...}`; without the keys they are 16, fixed 13.
+    `user_data_dir`. The value is `{default_font_size, ...}`; the defaults are 16, and 13 for fixed width.
     """
 
     product = EDGE

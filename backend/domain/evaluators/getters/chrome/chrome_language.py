@@ -1,4 +1,4 @@
-"""`chrome_language`: the language of the browser's own words."""
+"""`chrome_language`: the language of the browser's user interface."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "chrome_language")
 class ChromeLanguage(ProfileSetting):
-    """`user_data_dir`. The value is a language such as `de`; without the key it counts as `en-US`."""
+    """`user_data_dir`. The value is a language such as `de`; the default is `en-US`."""
 
     files = (STATE,)
 

@@ -17,7 +17,7 @@ class CookieData(Cookies):
 class CookieDataForEdge(Cookies):
     """Edge's cookies.
 
-    On Windows Edge is ended first: while it runs nobody else may read the file.
+    On Windows Edge is ended first: while it runs, the file is locked.
     """
 
     product = EDGE
@@ -28,4 +28,4 @@ class CookieDataForEdge(Cookies):
             try:
                 context.desktop.execute(["taskkill", "/F", "/IM", "msedge.exe", "/T"])
             except GuestRefused as error:
-                absence("taskkill", error)  # Where it is not ended, its file could not be read and would seem absent.
+                absence("taskkill", error)  # If Edge keeps running, its file is locked and would look absent.

@@ -1,4 +1,4 @@
-"""`data_delete_automacally`: whether what sites have stored goes when the browser closes."""
+"""`data_delete_automacally`: whether site data is deleted when the browser closes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,14 +7,14 @@ from backend.domain.browser.profiles import EDGE
 from backend.domain.evaluators.getters._profile import ProfileSetting, at, yes
 from backend.domain.registry import PluginKind, register
 
-SESSION_ONLY = 4  # of the choices in Chromium's content_settings.mojom
+SESSION_ONLY = 4  # value in Chromium's content_settings.mojom
 
 
 @register(PluginKind.GETTER, "data_delete_automacally")
 class DataDeleteAutomacally(ProfileSetting):
-    """`user_data_dir`. The value is `true` or `false`; without the key it stays.
+    """`user_data_dir`. The value is `true` or `false`; the default is `false`.
 
-    Upstream takes any change of what sites may do for it, such as forbidden notifications.
+    Upstream accepts any changed site permission, such as blocked notifications.
     """
 
     def value(self, settings: Mapping[str, Any]) -> Any:
@@ -32,9 +32,9 @@ EVERYTHING = {
 
 @register(PluginKind.GETTER, "data_delete_automacally_from_edge")
 class DataDeleteAutomacallyFromEdge(ProfileSetting):
-    """Whether Edge forgets everything but its apps when it closes.
+    """Whether Edge deletes browsing data when it closes.
 
-    `user_data_dir`. The value is 1.0 or 0.0; without the key it forgets nothing.
+    `user_data_dir`. The value is 1.0 or 0.0; the default is 0.0.
     """
 
     product = EDGE

@@ -1,4 +1,4 @@
-"""`default_search_engine`: which search engine the address bar asks."""
+"""`default_search_engine`: the default search engine."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "default_search_engine")
 class DefaultSearchEngine(ProfileSetting):
-    """`user_data_dir`. The value is its short name; Chrome without the key asks Google."""
+    """`user_data_dir`. The value is its short name; the default is Google."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
         return at(settings, "default_search_provider_data.template_url_data.short_name", "Google")
@@ -24,9 +24,9 @@ ENGINES = {
 
 @register(PluginKind.GETTER, "default_search_engine_from_edge")
 class DefaultSearchEngineFromEdge(ProfileSetting):
-    """Which search engine Edge's address bar asks.
+    """Edge's default search engine.
 
-    `user_data_dir`. The value is its name, `Unknown` for one that is not known; without the key Edge asks Bing.
+    `user_data_dir`. The value is its name, `Unknown` for an unknown one; the default is Bing.
     """
 
     product = EDGE

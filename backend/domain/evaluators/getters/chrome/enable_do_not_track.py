@@ -1,4 +1,4 @@
-"""`enable_do_not_track`: whether pages are asked not to track."""
+"""`enable_do_not_track`: whether the browser sends "Do Not Track"."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "enable_do_not_track")
 class EnableDoNotTrack(ProfileSetting):
-    """`user_data_dir`. The value is `true` or `false`; without the key Chrome does not ask."""
+    """`user_data_dir`. The value is `true` or `false`; the default is `false`."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
         return yes(at(settings, "enable_do_not_track"))
@@ -18,9 +18,9 @@ class EnableDoNotTrack(ProfileSetting):
 
 @register(PluginKind.GETTER, "enable_do_not_track_from_edge")
 class EnableDoNotTrackFromEdge(ProfileSetting):
-    """Whether Edge asks pages not to track.
+    """Whether Edge sends "Do Not Track".
 
-    `user_data_dir`. The value is 1.0 or 0.0; without the key Edge does not ask.
+    `user_data_dir`. The value is 1.0 or 0.0; the default is 0.0.
     """
 
     product = EDGE

@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "enable_enhanced_safety_browsing")
 class EnableEnhancedSafetyBrowsing(ProfileSetting):
-    """`user_data_dir`. The value is `true` or `false`; without the key it is off."""
+    """`user_data_dir`. The value is `true` or `false`; the default is `false`."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
         return yes(at(settings, "safebrowsing.enhanced"))
@@ -20,7 +20,7 @@ class EnableEnhancedSafetyBrowsing(ProfileSetting):
 class EnableEnhancedSafetyBrowsingFromEdge(ProfileSetting):
     """Whether Edge's enhanced security is on.
 
-    `user_data_dir`. The value is 1.0 or 0.0; without the key it is off.
+    `user_data_dir`. The value is 1.0 or 0.0; the default is 0.0.
     """
 
     product = EDGE

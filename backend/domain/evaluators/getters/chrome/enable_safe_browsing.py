@@ -9,7 +9,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "enable_safe_browsing")
 class EnableSafeBrowsing(ProfileSetting):
-    """`user_data_dir`. The value is `true` or `false`; without the key the standard one is on, as in Chrome."""
+    """`user_data_dir`. The value is `true` or `false`; the default is `true` (standard protection), as in Chrome."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
         return yes(at(settings, "safebrowsing.enhanced") or at(settings, "safebrowsing.enabled", default=True))

@@ -1,4 +1,4 @@
-"""`enabled_experiments`: which experiments (`chrome://flags`) are set."""
+"""`enabled_experiments`: the enabled experiments (`chrome://flags`)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "enabled_experiments")
 class EnabledExperiments(ProfileSetting):
-    """`user_data_dir`. The value is a list of `name@choice`; without the key there are none."""
+    """`user_data_dir`. The value is a list of `name@choice`; the default is an empty list."""
 
     files = (STATE,)
 

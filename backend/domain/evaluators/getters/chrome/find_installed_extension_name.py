@@ -1,4 +1,4 @@
-"""`find_installed_extension_name`: what the installed extensions are called."""
+"""`find_installed_extension_name`: names of the installed extensions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,9 +9,9 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "find_installed_extension_name")
 class FindInstalledExtensionName(ProfileSetting):
-    """`user_data_dir`. The value is a list of names, of extensions whose manifest the settings hold.
+    """`user_data_dir`. The value is a list of names of extensions whose manifest is in the settings.
 
-    Where upstream gives up at the first without one (the browser's own have none), this goes on.
+    Upstream stops at the first extension without a manifest (built-in ones have none); this getter skips it.
     """
 
     def value(self, settings: Mapping[str, Any]) -> Any:

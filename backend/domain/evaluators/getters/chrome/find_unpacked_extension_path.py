@@ -1,4 +1,4 @@
-"""`find_unpacked_extension_path`: where the installed extensions lie."""
+"""`find_unpacked_extension_path`: paths of the installed extensions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "find_unpacked_extension_path")
 class FindUnpackedExtensionPath(ProfileSetting):
-    """`user_data_dir`. The value is a list of paths: whole ones of unpacked extensions, else below the profile."""
+    """`user_data_dir`. The value is a list of paths: absolute for unpacked extensions, else relative to the profile."""
 
     def value(self, settings: Mapping[str, Any]) -> Any:
         known = at(settings, "extensions.settings", {})

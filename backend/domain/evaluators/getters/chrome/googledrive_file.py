@@ -36,16 +36,16 @@ class _Drive(Parameters):
 
     @property
     def several(self) -> bool:
-        """Whether lists are asked for."""
+        """Whether the parameters are lists."""
         return self.query_list is not None or self.path_list is not None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the copies are called."""
+        """Names of the copies."""
         return (self.dest,) if isinstance(self.dest, str) else self.dest
 
     def searches(self) -> list[Steps]:
-        """For each file the queries that lead to it, each in the folder that the one before it found."""
+        """For each file its queries, each in the folder that the previous one found."""
         if self.query is not None or self.query_list is not None:
             return [self.query] if self.query is not None else list(self.query_list or ())
         paths = [self.path] if self.path is not None else list(self.path_list or ())
@@ -54,10 +54,10 @@ class _Drive(Parameters):
 
 @register(PluginKind.GETTER, "googledrive_file")
 class GoogledriveFile(ParameterGetter):
-    """`query` or `path` with `dest`, or `query_list` or `path_list` with a list in `dest`; `settings_file` is not read.
+    """`query` or `path` with `dest`, or `query_list` or `path_list` with a list in `dest`; `settings_file` is ignored.
 
-    The account comes from the secret `googledrive_settings`. The value is the copy's path, None if there is no such
-    file; a list of them for lists. Where upstream takes any failure for a missing file, there is no verdict here.
+    The account comes from the secret `googledrive_settings`. The value is the copy's path, None if the file does not
+    exist; a list of paths for lists. Any other failure means no verdict, where upstream assumes a missing file.
     """
 
     Params = _Drive

@@ -1,4 +1,4 @@
-"""`gotoRecreationPage_and_get_html_content`: when a camp site is free next, from its page on recreation.gov."""
+"""`gotoRecreationPage_and_get_html_content`: when a camp site is next available, from its page on recreation.gov."""
 # ruff: noqa: N999 - upstream's name
 
 from collections.abc import Mapping, Sequence
@@ -38,8 +38,8 @@ class _Recreation(Parameters):
 class GotoRecreationPageAndGetHtmlContent(ParameterGetter):
     """`selector` (`class`), `class`, `order`. The value is `{"expected": {class: text}}`, the rule of another metric.
 
-    It searches for `Diamond`, follows the first result and its button for the next free days. Whatever fails on the way
-    leaves the question open, where upstream compares with a text that says so.
+    It searches for `Diamond`, follows the first result and its button for the next free days. Any failure means no
+    verdict, where upstream compares with an error text.
     """
 
     Params = _Recreation
@@ -80,7 +80,7 @@ def _followed(context: SetupContext, browser: Browser, tab: str, name: str) -> A
         try:
             site.click(NEXT)
         except GuestRefused as error:
-            if error.kind != "not_found":  # Else it is already at the next free days.
+            if error.kind != "not_found":  # Otherwise the page already shows the next free days.
                 raise
         site.wait(f".{name}")
         return browser.evaluate(new, call(TEXTS, name))

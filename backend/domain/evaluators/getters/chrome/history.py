@@ -7,7 +7,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "history")
 class HistoryGetter(ProfileDatabase):
-    """`dest`, `user_data_dir`. The value is a list of (url, title, last visit), None if there is no such file.
+    """`dest`, `user_data_dir`. The value is a list of (url, title, last visit), None if the file does not exist.
 
     The time is in microseconds since 1601.
     """
@@ -20,7 +20,7 @@ class HistoryGetter(ProfileDatabase):
 class HistoryForEdge(ProfileDatabase):
     """Edge's history.
 
-    `dest`, `user_data_dir`. The value is a list of (url, title, last visit), None if there is no such file.
+    `dest`, `user_data_dir`. The value is a list of (url, title, last visit), None if the file does not exist.
 
     The time is in microseconds since 1601.
     """

@@ -1,4 +1,4 @@
-"""`info_from_website`: texts and attributes of a page of the web as it is today."""
+"""`info_from_website`: texts and attributes of a live page of the web."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -41,8 +41,8 @@ class _Website(Parameters):
 class InfoFromWebsite(ParameterGetter):
     """`url`, `infos` (each `action`, `selector`, `attribute`), `backups`.
 
-    The value is a list with one text per info. What the task gives in `backups` stands in when the page cannot be had;
-    without them there is no verdict then.
+    The value is a list with one text per info. If the page is unavailable, the task's `backups` are used; without them
+    there is no verdict.
     """
 
     Params = _Website

@@ -6,4 +6,4 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "macys_product_url_parse")
 class MacysProductUrlParse(ProductAddress):
-    """See `ProductAddress`: upstream has the getter under two names."""
+    """See `ProductAddress`: upstream has two names for this getter."""

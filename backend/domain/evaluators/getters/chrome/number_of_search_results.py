@@ -1,4 +1,4 @@
-"""`number_of_search_results`: how many results a certain search finds. No published task uses it."""
+"""`number_of_search_results`: the number of results of a fixed search. No published task uses it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`open_tabs_info`: which pages are open."""
+"""`open_tabs_info`: the open pages."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`page_info`: a page, opened in the desktop's browser with the cookies it has."""
+"""`page_info`: a page, opened in the desktop's browser with its cookies."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,10 +19,10 @@ class _Page(Parameters):
 
 @register(PluginKind.GETTER, "page_info")
 class PageInfo(ParameterGetter):
-    """`url`, `load_state` (`networkidle`: once nothing has been added to it for a second).
+    """`url`, `load_state` (`networkidle`: once nothing has been added for a second).
 
     The value is `{title, url, content}`, dated evidence of what the site showed to this browser. None if no browser
-    answers, not even one that is started for it (see `running`). A page that cannot be had leaves the question open.
+    answers or can be started (see `running`). An unavailable page means no verdict.
     """
 
     Params = _Page

@@ -22,7 +22,7 @@ class _Print(Parameters):
 class PdfFromUrl(ParameterGetter):
     """`path`, the page's address; `dest`, the file's name. The value is the file's path.
 
-    It is what a result is compared with. Where upstream makes do with an empty file, there is no verdict here.
+    It is an expectation. If it is unavailable there is no verdict, where upstream uses an empty file.
     """
 
     Params = _Print

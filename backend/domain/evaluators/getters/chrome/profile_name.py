@@ -1,4 +1,4 @@
-"""`profile_name`: what the profile is called."""
+"""`profile_name`: the name of the profile."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +18,7 @@ class ProfileName(ProfileSetting):
 
 @register(PluginKind.GETTER, "profile_name_from_edge")
 class ProfileNameFromEdge(ProfileSetting):
-    """What Edge's profile is called.
+    """The name of Edge's profile.
 
     `user_data_dir`. The value is the name, None if it has none.
     """

@@ -1,4 +1,4 @@
-"""`url_dashPart`: one part between slashes of the address of the page that shows."""
+"""`url_dashPart`: one path segment of the visible page's address."""
 # ruff: noqa: N999 - upstream's name
 
 from collections.abc import Mapping, Sequence
@@ -29,9 +29,9 @@ class _Part(LiveTabParams):
 
 @register(PluginKind.GETTER, "url_dashPart")
 class UrlDashPart(ParameterGetter):
-    """`partIndex` (negative: from the end), `needDeleteId` (without what follows `?`), `returnType`, `key`.
+    """`partIndex` (negative: from the end), `needDeleteId` (cut at `?`), `returnType`, `key`.
 
-    The value is the part, or with `json` an object with it under `key`; None without such a part or a browser.
+    The value is the part, or with `json` an object with it under `key`; None without that part or a browser.
     """
 
     Params = _Part

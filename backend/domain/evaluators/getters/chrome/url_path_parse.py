@@ -6,4 +6,4 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "url_path_parse")
 class UrlPathParse(ProductAddress):
-    """See `ProductAddress`: upstream has the getter under two names."""
+    """See `ProductAddress`: upstream has two names for this getter."""

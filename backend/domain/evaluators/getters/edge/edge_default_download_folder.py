@@ -1,4 +1,4 @@
-"""`edge_default_download_folder`: where Edge puts downloads."""
+"""`edge_default_download_folder`: Edge's download folder."""
 
 from collections.abc import Mapping
 from typing import Any

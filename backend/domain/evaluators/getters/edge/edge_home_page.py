@@ -1,4 +1,4 @@
-"""`edge_home_page`: which page Edge's home button opens."""
+"""`edge_home_page`: the page that Edge's home button opens."""
 
 from collections.abc import Mapping
 from typing import Any

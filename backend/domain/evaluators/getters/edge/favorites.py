@@ -14,7 +14,7 @@ from backend.domain.registry import PluginKind, register
 class Favorites(ProfileSetting):
     """`user_data_dir`. The value is the file's `roots` (`bookmark_bar`, `other`, `synced`).
 
-    Without the file, which comes with the first bookmark, it is an empty list, as upstream.
+    Without the file, which the first bookmark creates, the value is an empty list, as upstream.
     """
 
     product = EDGE

@@ -17,7 +17,7 @@ MAKER = "pwabuilder"
 
 @register(PluginKind.GETTER, "validate_pwa_installed")
 class ValidatePwaInstalled(ParameterGetter):
-    """No parameters. The value is `app_installed` if there is a package of PWABuilder's, else `app_not_installed`."""
+    """No parameters. The value is `app_installed` if a package of PWABuilder exists, else `app_not_installed`."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         try:
@@ -35,7 +35,7 @@ class ValidatePwaInstalled(ParameterGetter):
             packages = json.loads(blob.data or b"[]")
         except ValueError as error:
             raise EvaluatorFailed(f"the list of packages is damaged: {error}", code="evidence_damaged") from error
-        # PowerShell writes a list of one as the one.
+        # PowerShell prints a list of one element as the element.
         each = packages if isinstance(packages, list) else [packages]
         names = [str(package.get("Name", "")) for package in each if isinstance(package, Mapping)]
         return "app_installed" if any(MAKER in name.lower() for name in names) else "app_not_installed"

@@ -1,1 +1,1 @@
-"""Getters of Windows' File Explorer and the folders that it shows, one file each."""
+"""Getters of Windows' File Explorer and its folders, one file each."""

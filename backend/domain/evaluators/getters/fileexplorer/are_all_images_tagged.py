@@ -1,4 +1,4 @@
-"""`are_all_images_tagged`: whether every picture in a folder bears a tag. WAA."""
+"""`are_all_images_tagged`: whether every picture in a folder has a tag. WAA."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

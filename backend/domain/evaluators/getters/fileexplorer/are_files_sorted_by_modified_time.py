@@ -1,4 +1,4 @@
-"""`are_files_sorted_by_modified_time`: whether the File Explorer in front sorts its folder by time of change. WAA."""
+"""`are_files_sorted_by_modified_time`: whether File Explorer sorts the folder by modification time. WAA."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

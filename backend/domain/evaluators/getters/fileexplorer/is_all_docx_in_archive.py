@@ -1,4 +1,4 @@
-"""`is_all_docx_in_archive`: whether the Word documents of a folder lie in its folder Archive, and nothing else. WAA."""
+"""`is_all_docx_in_archive`: whether a folder's Archive has all its Word documents and nothing else. WAA."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

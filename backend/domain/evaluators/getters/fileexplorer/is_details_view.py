@@ -1,4 +1,4 @@
-"""`is_details_view`: whether the File Explorer in front shows its folder as a list with details. WAA."""
+"""`is_details_view`: whether the File Explorer in front shows its folder in the details view. WAA."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -30,7 +30,7 @@ class _File(Parameters):
 
 @register(PluginKind.GETTER, "is_file_hidden")
 class IsFileHidden(ParameterGetter):
-    """`file_path`. The value is the text `true` or `false`; a file that is not there is not hidden."""
+    """`file_path`. The value is the text `true` or `false`; a missing file is not hidden."""
 
     Params = _File
 

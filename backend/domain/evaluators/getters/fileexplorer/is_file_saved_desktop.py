@@ -1,4 +1,4 @@
-"""`is_file_saved_desktop`: whether a text file on the desktop holds certain words. WAA."""
+"""`is_file_saved_desktop`: whether a text file on the desktop contains a text. WAA."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -45,7 +45,7 @@ def _tree(blob: Blob) -> Any:
 
 
 def _paths(tree: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """The names of every file and folder below, each with those of the folders that it is in."""
+    """The names of all files and folders below, each with its relative path."""
     for child in tree.get("children", ()) if isinstance(tree, dict) else ():
         path = (*above, str(child.get("name")))
         yield path

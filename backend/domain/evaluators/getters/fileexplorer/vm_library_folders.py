@@ -1,4 +1,4 @@
-"""`vm_library_folders`: the folders that a Windows library shows. WAA."""
+"""`vm_library_folders`: the folders in a Windows library. WAA."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -24,7 +24,7 @@ class _Archive(Parameters):
 class ZippedFolderInDesktop(ParameterGetter):
     """`filename` (its path), `password`. The value is the text `true` or `false`.
 
-    `true` if the archive takes a password, this one fits, and it holds `OldProjects/example.txt`.
+    `true` if the archive is encrypted with this password and contains `OldProjects/example.txt`.
     """
 
     Params = _Archive
@@ -45,5 +45,5 @@ def _opens(data: bytes, password: str) -> bool:
             return False
         archive.content(member)
     except Invalid:
-        return False  # Whoever made it: it does not open.
+        return False  # The archive cannot be opened.
     return True

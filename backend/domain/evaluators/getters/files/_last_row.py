@@ -1,8 +1,7 @@
-"""The last row of a workbook's first sheet as texts, as pandas (`read_excel`, `iloc[-1]`, `astype(str)`) gives it.
+"""The last row of a workbook's first sheet as texts, as pandas (`read_excel`, `iloc[-1]`, `astype(str)`) returns it.
 
-OSWorld's getter is those three calls, and what it is compared with was written for their result. The first row is the
-head. A column's values decide together whether its numbers are whole, and a row of numbers only is all whole or all
-not.
+OSWorld's getter consists of those three calls, and its expectations match their result. The first row is the header. A
+column is of integers only if all its values are, and a row of numbers only has a single type as well.
 """
 
 import warnings
@@ -17,13 +16,13 @@ NOTHING = frozenset(
     {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA",
      "NULL", "NaN", "None", "n/a", "nan", "null"}
 )  # fmt: skip
-"""Texts that pandas takes for nothing (its documentation of `read_excel`, parameter `na_values`)."""
+"""Texts that pandas reads as missing (its documentation of `read_excel`, parameter `na_values`)."""
 TRUTH = {word: word.lower() == "true" for word in ("True", "TRUE", "true", "False", "FALSE", "false")}
 MAX_CELLS = 5_000_000
 
 
 def last_row(path: str) -> list[str] | None:
-    """The texts; None if the file is no workbook, too large, or has no row below its head."""
+    """The texts; None if the file is not a workbook, is too large, or has no row below the header."""
     rows = _rows(path)
     width = max(map(len, rows), default=0)
     if len(rows) < 2 or width * len(rows) > MAX_CELLS:  # noqa: PLR2004 - head and one row.
@@ -41,11 +40,11 @@ def _rows(path: str) -> list[Sequence[Any]]:
         return []
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Odd styles are no business of a verdict.
+            warnings.simplefilter("ignore")  # Unusual styles do not matter here.
             rows = _read(path)
     except Exception as error:  # noqa: BLE001 - openpyxl raises whatever a damaged file makes it stumble over.
         let_through(error, path)
-        return []  # What the agent left is no workbook: it has no last row.
+        return []  # The agent left an unreadable workbook: it has no last row.
     while rows and not rows[-1]:
         rows.pop()
     return rows
@@ -60,7 +59,7 @@ def _read(path: str) -> list[Sequence[Any]]:
         for row in book.worksheets[0].iter_rows(values_only=True):
             rows.append(_trimmed(row))
             cells += len(row)
-            if cells > MAX_CELLS:  # One cell in the last column makes a row of 16,384.
+            if cells > MAX_CELLS:  # A single cell in the last column makes a row of 16,384.
                 return []
         return rows
     finally:
@@ -91,7 +90,7 @@ def _numbers(column: list[Any]) -> bool:
 
 
 def _typed(column: list[Any]) -> list[Any]:
-    """Texts that are all numbers, or all truth values, become those; whole numbers beside others become fractions."""
+    """Converts texts that are all numbers, or all booleans; integers among other numbers become floats."""
     if all(isinstance(value, str) and value in TRUTH for value in column):
         return [TRUTH[value] for value in column]
     numbers = [_as_number(value) for value in column]
@@ -108,7 +107,7 @@ def _typed(column: list[Any]) -> list[Any]:
 
 def _as_number(value: Any) -> int | float | None:
     if isinstance(value, int | float):
-        return +value  # A truth value among numbers is one.
+        return +value  # A boolean among numbers is a number.
     if not isinstance(value, str):
         return None
     try:

@@ -1,4 +1,4 @@
-"""`cache_file`: what a step of the task has said, kept under the name that its `stdout` or `stderr` gives."""
+"""`cache_file`: the output of a set-up step, stored under the name in its `stdout` or `stderr`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ class CacheFile(ParameterGetter):
         return [Blob(name=name, data=data, media_type="text/plain", note=note)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port. Without the output there is no verdict: what says it is the task's own step."""
+        """See the port. Without the output there is no verdict, because it comes from the task's own step."""
         path = placed(only(blobs), _CacheFileParams.of(parameters).path, folder)
         if path is None:
             raise EvaluatorFailed(f"{blobs[0].name}: {blobs[0].note}", code="evidence_unreadable")

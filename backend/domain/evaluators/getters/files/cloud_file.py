@@ -1,4 +1,4 @@
-"""`cloud_file`: files that come with the task, to compare with."""
+"""`cloud_file`: files that come with the task, as expectations."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from backend.domain.registry import PluginKind, register
 class CloudFile:
     """`path` is a file of the web or `asset:NAME`, `dest` the copy's name; `multi`, `gives`. The value is a path.
 
-    Where upstream asks the web at every evaluation, this takes what was fetched once and stored.
+    Upstream downloads the file at every evaluation; this getter uses the stored copy.
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:
@@ -25,7 +25,7 @@ class CloudFile:
             asset_name(path, "path")
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port. A file that is not there is no evidence of anything: there can be no verdict."""
+        """See the port. Without the file there is no verdict."""
         return [_fetched(context, asset_name(path, "path")) for path in FilesParams.of(parameters).paths]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:

@@ -22,7 +22,7 @@ class _Content(Parameters):
 class ContentFromVmFile(ParameterGetter):
     """`path`, `file_type` (`xlsx`), `file_content` (`last_row`). The value is a list of texts.
 
-    None if there is no such file, it is no workbook, or nothing stands below its head row.
+    None if the file does not exist, is not a workbook, or has no row below its header.
     """
 
     Params = _Content

@@ -11,7 +11,7 @@ from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import PluginKind, register
 
-# Runs inside the desktop. Prints "null" for a folder that is not there; stops after 500 entries.
+# Runs inside the desktop. Prints "null" for a missing folder; stops after 500 entries.
 _WALK = """
 import hashlib, json, os
 root = os.path.expanduser({path!r})
@@ -40,9 +40,9 @@ class _Folder(Parameters):
 
 @register(PluginKind.GETTER, "folder_contents")
 class FolderContents:
-    """`path`. The value maps relative paths to `{mode, sha256}`; None if there is no folder.
+    """`path`. The value maps relative paths to `{mode, sha256}`; None if the folder does not exist.
 
-    Paths have `/` on every system, and folders end in it.
+    Paths use `/` on every system; folders end with it.
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:

@@ -18,7 +18,7 @@ class _Directory(Parameters):
 
 @register(PluginKind.GETTER, "list_directory")
 class ListDirectory(ParameterGetter):
-    """`path`. The value is `{type, name, children}`, None if there is no such folder."""
+    """`path`. The value is `{type, name, children}`, None if the folder does not exist."""
 
     Params = _Directory
 

@@ -29,10 +29,10 @@ class _VmFile(FilesParams):
 
 @register(PluginKind.GETTER, "vm_file")
 class VmFile(ParameterGetter):
-    """`path` in the desktop, `dest` the copy's name; `multi`, `gives`. The value is the copy's path, None if absent.
+    """`path` on the desktop, `dest` the copy's name; `multi`, `gives`. The value is the copy's path, None if absent.
 
-    With `time_suffix` the file's name has the desktop's date before its extension (`time_format`); a file without the
-    date is taken if there is none with it. The copy is always called `dest`.
+    With `time_suffix` the file's name has the desktop's date before its extension (`time_format`); the name without the
+    date is the fallback. The copy is always called `dest`.
     """
 
     Params = _VmFile

@@ -19,7 +19,7 @@ class _Place(Parameters):
 
 @register(PluginKind.GETTER, "vm_file_exists_in_vm_folder")
 class VmFileExistsInVmFolder(ParameterGetter):
-    """`folder_name`, `file_name`. The value is 1.0 or 0.0; an empty file is there, too."""
+    """`folder_name`, `file_name`. The value is 1.0 or 0.0; an empty file exists as well."""
 
     Params = _Place
 

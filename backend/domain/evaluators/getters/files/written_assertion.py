@@ -1,4 +1,4 @@
-"""`written_assertion` (ours): everything that an assertion in an author's words is about."""
+"""`written_assertion` (ours): everything that an author's textual assertion refers to."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import PluginKind, register
 
-# Run inside the desktop. Folders of either system are understood, so that one task can be tried on both.
+# Run inside the desktop. Paths of either system are accepted, so that a task can be tried on both.
 _FILES = """
 import glob, os
 found = []
@@ -38,7 +38,7 @@ else:
             pass
 print(json.dumps(sorted(set(names))[:2000]))
 """
-MAX_OPENED = 5  # files that one pattern may match and that are looked into
+MAX_OPENED = 5  # maximum number of files per pattern that are opened
 _ABOUT_CONTENT = frozenset({"file_contains", "image_size"})
 
 
@@ -48,9 +48,9 @@ class _Assertion(Parameters):
 
 @register(PluginKind.GETTER, "written_assertion")
 class WrittenAssertion(ParameterGetter):
-    """`expression`: see `formats/assertions`. The value is what was seen, for the metric of the same name.
+    """`expression`: see `formats/assertions`. The value is the input of the metric of the same name.
 
-    `{expression, processes, windows, clipboard, addresses, files}`; only what the expression is about is gathered.
+    `{expression, processes, windows, clipboard, addresses, files}`; only what the expression refers to is collected.
     """
 
     Params = _Assertion
@@ -101,7 +101,7 @@ def _clipboard(context: SetupContext) -> Blob:
 
 
 def _paths(facts: Sequence[AssertionFact]) -> dict[str, bool]:
-    """The paths that facts are about, with whether the content counts."""
+    """The paths that facts refer to, and whether the content matters."""
     paths: dict[str, bool] = {}
     for fact in facts:
         if fact.name in {"file_exists", *_ABOUT_CONTENT}:

@@ -17,10 +17,10 @@ class CommandParams(Parameters):
 
 
 def run(context: SetupContext, params: CommandParams, *, stream: Literal["output", "error"]) -> Blob:
-    """What it says on one of its streams, the exit code and the other stream's beginning as note.
+    """The output on one of its streams, with the exit code and the beginning of the other stream as note.
 
     Raises:
-        GuestRefused: as `absence`: it did not end in time, say, which a machine that is too busy brings about, too.
+        GuestRefused: as `absence`; for example on a timeout, which a busy machine can cause.
     """
     name = params.command if isinstance(params.command, str) else " ".join(params.command)
     try:

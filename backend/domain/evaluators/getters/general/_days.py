@@ -1,7 +1,7 @@
-"""Days that a task file names relative to the day of its evaluation, and how it wants them written.
+"""Days relative to the day of the evaluation, and their formats in task files.
 
-The names and the arithmetic are OSWorld's (`getters/misc.py`), of which WAA has an older part. Where OSWorld's months
-wrap wrongly (four months after August would be month 0) ours are the calendar's.
+The names and the arithmetic are OSWorld's (`getters/misc.py`); WAA has an older part of them. OSWorld's months wrap
+wrongly (four months after August would be month 0); ours follow the calendar.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ def _of_next_month(number: int) -> Callable[[date], date]:
 
 
 def _months_later(today: date, months: int) -> date:
-    """The first day of that month."""
+    """The first day of the month that many months later."""
     years, month = divmod(today.month - 1 + months, 12)
     return date(today.year + years, month + 1, 1)
 
@@ -34,7 +34,7 @@ def _first_monday(months: int) -> Callable[[date], date]:
 
 
 def _of_this_week(weekday: int) -> Callable[[date], date]:
-    """May lie before today: on a Sunday "this Saturday" is yesterday."""
+    """The weekday of this week, possibly before today: on a Sunday, "this Saturday" is yesterday."""
     return lambda today: today + timedelta(days=weekday - today.weekday())
 
 
@@ -43,7 +43,7 @@ def _of_next_week(weekday: int) -> Callable[[date], date]:
 
 
 def _coming(weekday: int) -> Callable[[date], date]:
-    """The next one after today."""
+    """The next such weekday after today."""
     return lambda today: today + timedelta(days=(weekday - today.weekday() - 1) % 7 + 1)
 
 
@@ -67,7 +67,7 @@ DAYS: dict[str, Callable[[date], date]] = {
     "next Monday split": _coming(_MONDAY),
     "next Friday split": _coming(_FRIDAY),
 }
-"""Every name, with the day that it means alone."""
+"""All names, each with its day."""
 
 
 def day(name: str, today: date) -> date:
@@ -76,7 +76,7 @@ def day(name: str, today: date) -> date:
 
 
 def second_day(name: str, first: str, today: date) -> date:
-    """The end of a stretch that begins on the day `first`: some names then mean the same week or weekend."""
+    """The end of a period that begins on the day `first`: some names refer to the same week or weekend."""
     start = day(first, today)
     if name in {"next Friday", "next Friday split"} and first in {"next Monday", "next Monday split"}:
         return start + timedelta(days=_FRIDAY)
@@ -86,7 +86,7 @@ def second_day(name: str, first: str, today: date) -> date:
 
 
 def format_day(form: str, when: date) -> str:
-    """The day as the template wants it; `{...}` that is no code stays."""
+    """The day in the template's format; unknown codes `{...}` are left unchanged."""
     month = MONTHS[when.month - 1]
     codes = {
         "DoW": WEEKDAYS[when.weekday()],

@@ -1,4 +1,4 @@
-"""`accessibility_tree`: what is on the screen at the end, as the accessibility tree."""
+"""`accessibility_tree`: the screen's final accessibility tree."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ class AccessibilityTree:
         Parameters.of(parameters)
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port. A guest that refuses its tree breaks the evaluation, not the agent."""
+        """See the port. If the guest refuses, the evaluation fails, not the agent."""
         tree = context.desktop.accessibility_tree()
         return [Blob(name="accessibility tree", data=tree.encode(), media_type="application/xml")]
 

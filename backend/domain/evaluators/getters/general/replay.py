@@ -1,4 +1,4 @@
-"""`replay`: presses keys and types in the desktop, for what a program only tells on request."""
+"""`replay`: presses keys and types text, for programs that write their state only on request."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,7 +33,7 @@ class ReplayGetter(ParameterGetter):
     Params = _Replay
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
-        """See the port. A key that the desktop does not know is the task's fault."""
+        """See the port. An unknown key is an error of the task."""
         for step in _Replay.of(parameters).trajectory:
             strike(context.desktop, StrokeKind(step.type), step.param)
         return []

@@ -1,4 +1,4 @@
-"""`rule`: what the task file itself says is expected."""
+"""`rule`: the expectation in the task file."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`rule_relativeTime`: a rule whose dates are counted from the day on which it is looked at."""  # noqa: N999
+"""`rule_relativeTime`: a rule with dates relative to the day of the evaluation."""  # noqa: N999
 
 from collections.abc import Mapping, Sequence
 from datetime import date
@@ -20,7 +20,7 @@ SPLIT = {
     "next Monday split": ("puDay", "puMonth", "puYear"),
     "next Friday split": ("doDay", "doMonth", "doYear"),
 }
-"""Names whose day is written into three keys."""
+"""Names whose date is written to three keys."""
 
 
 class _Relative(Parameters):
@@ -49,7 +49,7 @@ class _Relative(Parameters):
         return self
 
     def keys(self) -> list[str]:
-        """Where in `expected` dates are written."""
+        """Keys of `expected` that receive dates."""
         return [key for side in self.relativeTime for key in self.keys_of(side)]
 
     def keys_of(self, side: str) -> tuple[str, ...]:
@@ -74,11 +74,11 @@ def _parsed(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], _Relative]:
 
 @register(PluginKind.GETTER, "rule_relativeTime")
 class RuleRelativeTime(ParameterGetter):
-    """`rules`: `relativeTime` `{from, to}`, `expected` with templates, `timezone`, and what the metric wants besides.
+    """`rules`: `relativeTime` `{from, to}`, `expected` with templates, `timezone`, and other keys for the metric.
 
     The value is `rules` with the dates in `expected`: under `time` if there is no `to`, else under `from` and `to`, and
     for the names that end in `split` under `puDay`, `puMonth`, `puYear` and `doDay`, `doMonth`, `doYear`. Without
-    `timezone` the day is that of the desktop's own zone.
+    `timezone` the desktop's time zone is used.
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`time_diff_range`: how many minutes two times may lie apart, as the task file says."""
+"""`time_diff_range`: the maximum difference of two times in minutes, from the task file."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ class TimeDiffRange(ParameterGetter):
     Params = _Range
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """When the end state was looked at, so that scoring again finds the same."""
+        """Records the time of the evaluation, so that re-evaluation gets the same result."""
         return [noted(context)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002

@@ -1,4 +1,4 @@
-"""`vm_command_error`: what a command says on its error stream in the desktop."""
+"""`vm_command_error`: a command's standard error."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`vm_command_line`: what a command prints in the desktop."""
+"""`vm_command_line`: a command's standard output."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

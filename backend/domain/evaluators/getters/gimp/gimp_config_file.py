@@ -22,7 +22,7 @@ class _Config(Parameters):
 class GimpConfigFile(ParameterGetter):
     """`file_name` (`gimprc`, `sessionrc`, ...), `dest`, the copy's name. The value is its path, None if absent.
 
-    That of GIMP 2.10 if there is one, else of 3.0 or 3.2.
+    The file of GIMP 2.10 if it exists, else of 3.0 or 3.2.
     """
 
     Params = _Config
@@ -34,6 +34,6 @@ class GimpConfigFile(ParameterGetter):
         return [first_of(context, [form.format(version, name) for version in VERSIONS])]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
-        """See the port. An empty file says nothing, as one that is not there."""
+        """See the port. An empty file counts as missing."""
         blob = only(blobs)
         return placed(blob, _Config.of(parameters).dest, folder) if blob.data else None

@@ -1,6 +1,6 @@
-"""What belongs to a slide of a .pptx file: parts of the package, or files beside it.
+"""Parts of a slide of a .pptx file: in the package, or in linked files.
 
-Relationships as in ECMA-376 part 2, section 9.3: type, target, and whether the target is outside of the package.
+Relationships as in ECMA-376 part 2, section 9.3: type, target, and whether the target is external.
 """
 
 import posixpath
@@ -24,7 +24,7 @@ from backend.domain.ports.desktop import SetupContext
 
 MAX_XML = 16 * 2**20
 _RELS = "ppt/slides/_rels/slide{}.xml.rels"
-# Runs inside the desktop, so that the worker need not open the archive that the agent made. Prints the XML or null.
+# Runs inside the desktop, so that the worker never opens an archive of the agent. Prints the XML or null.
 _PRINT_RELS = """
 import os, zipfile
 found = None
@@ -39,7 +39,7 @@ print(json.dumps(found))
 
 
 class SlidePart(Parameters):
-    """`ppt_file_path`, `slide_index` (from 0), `dest`, the copy's name if the thing lies outside of the file."""
+    """`ppt_file_path`, `slide_index` (from 0), `dest`, the copy's name for an external target."""
 
     ppt_file_path: str
     slide_index: int
@@ -48,7 +48,7 @@ class SlidePart(Parameters):
 
 @dataclass(frozen=True)
 class Relationship:
-    """A relationship of a slide. `outside`: the target is a file of the desktop, else a part of the package."""
+    """A relationship of a slide. `outside`: the target is a file of the desktop, not a part of the package."""
 
     id: str
     type: str
@@ -57,7 +57,7 @@ class Relationship:
 
 
 def links(rels: bytes | str) -> list[Relationship]:
-    """The relationships in a `.rels` part; none if it is damaged."""
+    """The relationships in a `.rels` part; empty if it is damaged."""
     try:
         root = fromstring(rels)
     except (ParseError, DefusedXmlException, ValueError):
@@ -72,13 +72,13 @@ def _link(node: Element) -> Relationship:
 
 
 def first(candidates: Sequence[Relationship], kind: str, link_id: str | None = None) -> Relationship | None:
-    """The first of that kind (`audio`, `image`), or the one with that id."""
+    """The first relationship of that kind (`audio`, `image`), or the one with that id."""
     fit = (link for link in candidates if kind in link.type and link_id in {None, link.id})
     return next(fit, None)
 
 
 def desktop_path(link: Relationship, presentation: str) -> str:
-    """Where the file lies that the link leads to; a relative link counts from the presentation's folder."""
+    """The path of a link's target; a relative link starts at the presentation's folder."""
     target = unquote(link.target)
     path = target.removeprefix("file://")
     if path[:1] == "/" and path[2:3] == ":":
@@ -89,7 +89,7 @@ def desktop_path(link: Relationship, presentation: str) -> str:
 
 
 def gathered(context: SetupContext, params: SlidePart, kind: str) -> list[Blob]:
-    """The presentation, what it says of the slide's links, and every file of that kind outside that it links to."""
+    """The presentation, the slide's relationships, and every linked file of that kind."""
     path = params.ppt_file_path
     reply = python_says(context, f"links of slide {params.slide_index}", _PRINT_RELS, path=path, part=_name(params))
     rels = stated(reply) if reply.data is not None else None
@@ -102,7 +102,7 @@ def _name(params: SlidePart) -> str:
 
 
 class PptxPackage:
-    """A .pptx file that somebody made; what is damaged is not there."""
+    """An untrusted .pptx file; damaged parts count as missing."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -124,7 +124,7 @@ class PptxPackage:
         return links(self.part(_name(params)) or b"")
 
     def xml(self, name: str) -> Element | None:
-        """The root of a part that is XML."""
+        """The root of an XML part."""
         data = self.part(name)
         try:
             return None if data is None or len(data) > MAX_XML else fromstring(data)
@@ -133,7 +133,7 @@ class PptxPackage:
 
 
 def opened(blobs: Sequence[Blob], folder: Path) -> PptxPackage | None:
-    """The presentation that was gathered; None if it was absent."""
+    """The collected presentation; None if it was absent."""
     if len(blobs) < 2:  # noqa: PLR2004 - the file and its links.
         raise EvaluatorFailed(
             f"expected a presentation and its links, got {len(blobs)} pieces of evidence", code="evidence_mismatch"
@@ -145,10 +145,10 @@ def opened(blobs: Sequence[Blob], folder: Path) -> PptxPackage | None:
 def link_target(
     link: Relationship | None, package: PptxPackage, params: SlidePart, blobs: Sequence[Blob], folder: Path
 ) -> str | None:
-    """The path of a copy of what the link leads to, in the package or outside of it; None without a link.
+    """The path of a copy of the link's target, in the package or outside; None without a link.
 
     Raises:
-        EvaluatorFailed: it lies outside and was not gathered.
+        EvaluatorFailed: the target is external and was not collected.
     """
     if link is None:
         return None

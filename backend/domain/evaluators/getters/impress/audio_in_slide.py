@@ -15,7 +15,7 @@ from backend.domain.registry import PluginKind, register
 class AudioInSlide(ParameterGetter):
     """`ppt_file_path`, `slide_index` (from 0), `dest`. The value is the path of the sound's copy.
 
-    It may lie in the presentation, or be linked. None if the file or the slide's sound is not there.
+    It may be embedded or linked. None if the file or the sound is missing.
     """
 
     Params = SlidePart

@@ -1,4 +1,4 @@
-"""`background_image_in_slide`: the picture that a slide has as its own background."""
+"""`background_image_in_slide`: a slide's own background picture."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationship
 class BackgroundImageInSlide(ParameterGetter):
     """`ppt_file_path`, `slide_index` (from 0), `dest`. The value is the path of the picture's copy.
 
-    It may lie in the presentation, or be linked. None if the file, the slide or its picture is not there.
+    It may be embedded or linked. None if the file, the slide or the picture is missing.
     """
 
     Params = SlidePart

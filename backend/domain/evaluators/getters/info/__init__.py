@@ -1,1 +1,1 @@
-"""Getters of the desktop itself: its screen, windows, wallpaper, one file each."""
+"""Getters of the desktop's screen, windows and wallpaper, one file each."""

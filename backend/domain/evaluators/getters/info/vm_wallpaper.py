@@ -1,4 +1,4 @@
-"""`vm_wallpaper`: the picture that the desktop shows as its background."""
+"""`vm_wallpaper`: the desktop's background picture."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -11,7 +11,8 @@ from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import PluginKind, register
 
-# Runs inside the desktop. A window without its frame: a maximised one with its title bar is as large as a full screen.
+# Runs inside the desktop. Sizes exclude the frame: with the title bar, a maximised window would be as large as a
+# full-screen one.
 _SIZES = """
 from Xlib import X, display, error
 found = []
@@ -35,7 +36,7 @@ class _Window(Parameters):
 
 @register(PluginKind.GETTER, "vm_window_size")
 class VmWindowSize(ParameterGetter):
-    """`app_class_name`: the window's class, in any case. The value is `{width, height}`, None if there is no window."""
+    """`app_class_name`: the window's class, in any case. The value is `{width, height}`, None without a window."""
 
     Params = _Window
 

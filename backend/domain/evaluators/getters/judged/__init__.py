@@ -1,1 +1,1 @@
-"""Getters that ask somebody for a judgement, one file each."""
+"""Getters of judgements, one file each."""

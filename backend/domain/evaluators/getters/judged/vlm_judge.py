@@ -1,4 +1,4 @@
-"""`vlm_judge`: what the run's judge, a vision-language model, says of the whole attempt (docs/judges.md)."""
+"""`vlm_judge`: the judgement of the whole attempt by the run's judge, a vision-language model (docs/judges.md)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,12 +16,12 @@ class VlmJudge(ParameterGetter):
     """The judgement as JSON (`backend.domain.judging.judgement.Judgement`). All calls of a task share one."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port. Where the judge fails, the rest is gathered all the same, and it can be asked again later."""
+        """See the port. If the judge fails, the rest is still collected, and the judge can be asked later."""
         try:
             return [Blob(name="judgement.json", data=context.judgement(), media_type=JSON_TYPE)]
         except EvaluatorFailed as error:
             return [Blob(name="judgement.json", note=error.told)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
-        """See the port. Raises EvaluatorFailed where the judge gave no judgement: that is no verdict."""
+        """See the port. Raises EvaluatorFailed if the judge gave no judgement."""
         return stated(only(blobs))

@@ -1,6 +1,6 @@
-"""Finds one red circle on white, as WAA does: the middle of all red pixels, their mean distance, and white inside.
+"""Detects one red circle on white, as WAA does: centre of all red pixels, their mean distance, white inside.
 
-Source: WindowsAgentArena, `getters/microsoftpaint.py`: the colours' limits and the share of white.
+Source: WindowsAgentArena, `getters/microsoftpaint.py`: colour limits and share of white.
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ WHITE_SHARE = 0.8
 
 
 def shows_red_circle(picture: "Image") -> bool:
-    """Whether more than four fifths of the square around the red pixels' middle are white."""
+    """Whether more than four fifths of the square around the centre of the red pixels are white."""
     import numpy as np
 
     pixels = np.asarray(picture.convert("RGB"))
@@ -25,10 +25,10 @@ def shows_red_circle(picture: "Image") -> bool:
         return False
     y = float(mask.sum(axis=1) @ np.arange(mask.shape[0])) / count
     x = float(mask.sum(axis=0) @ np.arange(mask.shape[1])) / count
-    # Row by row: the coordinates of all pixels of a large red picture would not fit into the child's memory.
+    # Row by row, because the coordinates of a large red picture would exceed the child process' memory.
     far = sum(float(np.hypot(np.flatnonzero(row) - x, place - y).sum()) for place, row in enumerate(mask))
     radius = int(far / count)
-    # From where on Python counts from the other end, WAA's square is empty, and it says no: so do we.
+    # With negative indices, which Python counts from the end, WAA's square is empty and its answer no; so is ours.
     square = pixels[int(y - radius) : int(y + radius), int(x - radius) : int(x + radius)]
     white = (square >= WHITE_FROM).all(axis=-1)
     return bool(white.size) and float(white.mean()) > WHITE_SHARE

@@ -1,1 +1,1 @@
-"""Getters of OmniBench, one file each: what its checks look at."""
+"""Getters of OmniBench, one file each: the input of its checks."""

@@ -1,4 +1,4 @@
-"""What the getters of OmniBench's checks share: their parameter, and what was done since it was a part's turn."""
+"""Shared parts of getters of OmniBench's checks: their parameter, and the input since the part's start."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ LONGEST = 4000
 
 
 class Text(Parameters):
-    """`text`: what to look for; a number counts as its digits."""
+    """`text`: the text to search for; numbers are converted to text."""
 
     text: str = Field(min_length=1, max_length=LONGEST)
 
@@ -27,7 +27,7 @@ class Text(Parameters):
 
 
 def input_log_blob(context: SetupContext, kind: str) -> Blob:
-    """All clicks, or all that was typed, since the part's turn; what was done before is none of its business."""
+    """All clicks, or all typed input, since the part became current; earlier input is ignored."""
     entries = [entry for entry in log_after(context.desktop, context.since) if entry.kind == kind]
     return as_json(
         f"{kind} since entry {context.since}", [entry.model_dump(exclude_defaults=True) for entry in entries]
@@ -35,12 +35,12 @@ def input_log_blob(context: SetupContext, kind: str) -> Blob:
 
 
 def two(blobs: Sequence[Blob]) -> tuple[Blob, Blob]:
-    """The two that were gathered. Raises EvaluatorFailed if there are more or fewer."""
+    """The two blobs. Raises EvaluatorFailed for any other number."""
     if len(blobs) != 2:  # noqa: PLR2004 - two are two
         raise EvaluatorFailed(f"expected two pieces of evidence, got {len(blobs)}", code="evidence_mismatch")
     return blobs[0], blobs[1]
 
 
 def search_text(parameters: Mapping[str, Any]) -> str:
-    """The text to look for."""
+    """The text to search for."""
     return Text.of(parameters).text

@@ -1,4 +1,4 @@
-"""What the screen shows: texts of controls, and the picture."""
+"""The screen's content: texts of controls, and the picture."""
 
 import io
 
@@ -17,12 +17,12 @@ def tree(context: SetupContext) -> Blob:
 
 
 def screen(context: SetupContext) -> Blob:
-    """The picture of the screen."""
+    """The screenshot."""
     return Blob(name="screen", data=context.desktop.screenshot().data, media_type="image/png")
 
 
 def words_of(blob: Blob) -> list[str]:
-    """Names and texts of the controls that show. Raises EvaluatorFailed if the tree cannot be read."""
+    """Names and texts of the visible controls. Raises EvaluatorFailed if the tree cannot be read."""
     try:
         controls = widgets((blob.data or b"").decode(errors="replace"))
     except Invalid as error:
@@ -32,12 +32,12 @@ def words_of(blob: Blob) -> list[str]:
 
 
 def read_from(blob: Blob) -> str:
-    """What is read from the picture of the screen. Raises EvaluatorFailed if it cannot be read, or not in time."""
+    """The text in the screenshot, by OCR. Raises EvaluatorFailed if OCR fails or times out."""
     return read_text(blob.data or b"", "the picture of the screen")
 
 
 def read_text(data: bytes, what: str) -> str:
-    """What is read from a picture. Raises EvaluatorFailed if it is damaged or cannot be read in time."""
+    """The text in a picture, by OCR. Raises EvaluatorFailed if the picture is damaged or OCR times out."""
     picture, reason = decode_picture(io.BytesIO(data))
     if picture is None:
         raise EvaluatorFailed(f"{what} is damaged: {reason}", code="evidence_damaged")

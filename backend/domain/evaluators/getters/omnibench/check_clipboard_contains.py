@@ -12,7 +12,7 @@ from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import PluginKind, register
 
 MOST = 100_000
-"""Characters that are looked at."""
+"""Maximum characters that are searched."""
 
 
 @register(PluginKind.GETTER, "check_clipboard_contains", dialect=DIALECT)

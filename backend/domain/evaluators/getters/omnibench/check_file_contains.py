@@ -1,4 +1,4 @@
-"""`check_file_contains`: what is in a file."""
+"""`check_file_contains`: the text in a file."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,14 +16,14 @@ from backend.domain.registry import PluginKind, register
 
 
 class FileText(Text):
-    """A file (`file_path`) and the text (`text`) that it has to contain."""
+    """A file (`file_path`) and the text (`text`) that it must contain."""
 
     file_path: str = Field(min_length=1, max_length=250)
 
 
 @register(PluginKind.GETTER, "check_file_contains", dialect=DIALECT)
 class CheckFileContains(ParameterGetter):
-    """The value is `{text, content}`: all the text of the file, be it an office document; None if it has none."""
+    """The value is `{text, content}`: the file's text, also of office documents; None if it has no text."""
 
     Params = FileText
 

@@ -1,4 +1,4 @@
-"""`check_file_exists`: whether there is a file or folder of that path."""
+"""`check_file_exists`: whether a file or folder exists."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import PluginKind, register
 
 _THERE = frozenset({"too_large", "forbidden", "bad_request"})
-"""How the guest refuses to give what is there: more than a byte, not ours to read, a folder."""
+"""Refusals that prove existence: more than one byte, not readable, a folder."""
 
 
 class CheckFileExistsParams(Parameters):
@@ -25,10 +25,10 @@ class CheckFileExistsParams(Parameters):
 
 @register(PluginKind.GETTER, "check_file_exists", dialect=DIALECT)
 class CheckFileExists:
-    """The value is True or False. Nothing of the file is kept."""
+    """The value is True or False. The file's content is not stored."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """Its one parameter must be there."""
+        """Raises Invalid if the parameter is missing."""
         CheckFileExistsParams.of(parameters)
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:

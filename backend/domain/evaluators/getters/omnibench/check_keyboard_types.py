@@ -1,4 +1,4 @@
-"""`check_keyboard_types`: what was typed since it was the part's turn."""
+"""`check_keyboard_types`: typed input since the part became current."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "check_keyboard_types", dialect=DIALECT)
 class CheckKeyboardTypes(ParameterGetter):
-    """The value is `{text, typed, keys}`: texts that were typed in one go, and the keys that type nothing."""
+    """The value is `{text, typed, keys}`: texts typed without interruption, and keys that produce no text."""
 
     Params = Text
 

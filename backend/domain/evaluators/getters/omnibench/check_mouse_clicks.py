@@ -1,4 +1,4 @@
-"""`check_mouse_clicks`: what was clicked since it was the part's turn."""
+"""`check_mouse_clicks`: clicks since the part became current."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "check_mouse_clicks", dialect=DIALECT)
 class CheckMouseClicks(ParameterGetter):
-    """The value is `{text, clicks}`: of each `control` and `role`; where a program names none, what is `read` there."""
+    """The value is `{text, clicks}`: each click's `control` and `role`, or the text `read` there if it has no name."""
 
     Params = Text
 
@@ -33,7 +33,7 @@ class CheckMouseClicks(ParameterGetter):
 
 
 def _click(entry: Mapping[str, Any], *, look: bool) -> dict[str, str]:
-    """One click; a picture is read only where no name has settled the matter."""
+    """One click; OCR is used only if no name has decided the matter."""
     click = {key: str(entry.get(key, "")) for key in ("control", "role")}
     return click | ({"read": _read(entry["picture"])} if look and entry.get("picture") else {})
 

@@ -17,11 +17,11 @@ from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import PluginKind, register
 
 KINDS = {"gsettings": 2, "xfconf": 2, "registry": 2, "file": 3}
-"""Kinds of settings, and of how many words their place consists."""
+"""Kinds of settings, and the number of words of their path."""
 
 
 class CheckSettingEqualsParams(Parameters):
-    """`name`: where the setting is; `value`: what it should be.
+    """`name`: path of the setting; `value`: the expected value.
 
     The name is one of `gsettings SCHEMA KEY`, `xfconf CHANNEL /PROPERTY`, `registry KEY NAME`, `file PATH SECTION KEY`.
     """
@@ -36,19 +36,19 @@ class CheckSettingEqualsParams(Parameters):
 
     @property
     def place(self) -> list[str]:
-        """The kind and the words of its place; only a registry's key and a file's path may have blanks in them."""
+        """The kind and the path; only a registry key and a file's path may contain blanks."""
         kind, _, rest = self.name.partition(" ")
         return [kind, *rest.strip().rsplit(maxsplit=KINDS.get(kind, 1) - 1)]
 
 
 @register(PluginKind.GETTER, "check_setting_equals", dialect=DIALECT)
 class CheckSettingEquals(ParameterGetter):
-    """The value is `{name, value, found}`; `found` is None where the setting has never been set."""
+    """The value is `{name, value, found}`; `found` is None if the setting was never set."""
 
     Params = CheckSettingEqualsParams
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """Raises Invalid if the name is none of the known forms."""
+        """Raises Invalid if the name has none of the known forms."""
         kind, *words = CheckSettingEqualsParams.of(parameters).place
         if kind not in KINDS or len(words) != KINDS[kind]:
             raise Invalid(f"expected {' or '.join(KINDS)} and where it is", code="invalid_check", path="name")
@@ -76,7 +76,7 @@ class CheckSettingEquals(ParameterGetter):
 
 
 def _printed_value(kind: str, result: Mapping[str, Any], words: Sequence[str]) -> str | None:
-    """What a program printed. Only gsettings knows every setting: what it does not know is a fault of the task."""
+    """The value in a program's output. For gsettings, an unknown setting is an error of the task."""
     if result["returncode"] != 0:
         if kind == "gsettings":
             raise EvaluatorFailed(

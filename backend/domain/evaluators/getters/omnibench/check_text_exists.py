@@ -1,4 +1,4 @@
-"""`check_text_exists`: the texts of the screen, by controls or, where they do not have it, by reading the picture."""
+"""`check_text_exists`: the texts on the screen, from controls or else by OCR."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "check_text_exists", dialect=DIALECT)
 class CheckTextExists(ParameterGetter):
-    """The value is `{text, shown}`: texts of controls and, if the wanted one is not among them, what is read."""
+    """The value is `{text, shown}`: texts of controls and, if the expected one is missing, the text found by OCR."""
 
     Params = Text
 

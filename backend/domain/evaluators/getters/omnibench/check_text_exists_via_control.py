@@ -1,4 +1,4 @@
-"""`check_text_exists_via_control`: the texts of the controls that show."""
+"""`check_text_exists_via_control`: the texts of visible controls."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.GETTER, "check_text_exists_via_control", dialect=DIALECT)
 class CheckTextExistsViaControl(ParameterGetter):
-    """The value is `{text, shown}`: name and text of every control that shows."""
+    """The value is `{text, shown}`: name and text of every visible control."""
 
     Params = Text
 

@@ -1,4 +1,4 @@
-"""`check_text_exists_via_ocr`: the texts that are read from the screen."""
+"""`check_text_exists_via_ocr`: the texts on the screen, by OCR."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`check_text_under_cursor`: what is selected, and the line that the text cursor is in."""
+"""`check_text_under_cursor`: the selection, and the line of the text cursor."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from backend.domain.ports.desktop import SetupContext
 from backend.domain.registry import PluginKind, register
 
 MOST = 100_000
-"""Characters that are looked at."""
+"""Maximum characters that are searched."""
 
 
 @register(PluginKind.GETTER, "check_text_under_cursor", dialect=DIALECT)

@@ -15,7 +15,7 @@ from backend.domain.registry import PluginKind, register
 
 
 class Title(Parameters):
-    """`title`: a part of it."""
+    """`title`: part of the title."""
 
     title: str = Field(min_length=1, max_length=1000)
 

@@ -1,4 +1,4 @@
-"""`facts`: what several checks look at, gathered at once."""
+"""`facts`: the input of several checks, collected together."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,10 +22,10 @@ class FactsParams(Parameters):
 
 @register(PluginKind.GETTER, "facts", dialect=DIALECT)
 class FactsGetter:
-    """The value is a list of `FactValue`, in the order of the parameter."""
+    """The value is a list of `FactValue`, in the parameter's order."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
-        """Every check must be known, with its own parameters."""
+        """Raises Invalid for an unknown check or wrong parameters of one."""
         facts = FactsParams.of(parameters).facts
         if len(facts) > MOST_CHECKS:
             raise Invalid(f"at most {MOST_CHECKS} checks are read", code="invalid_check", path="facts")

@@ -1,1 +1,1 @@
-"""Getters of Windows' settings, which lie in the registry, one file each."""
+"""Getters of Windows' settings in the registry, one file each."""

@@ -1,8 +1,8 @@
 """Windows' settings of the night light.
 
-The registry holds them in Microsoft Bond's Compact Binary form: a field is a byte with its type (low 5 bits) and number
-(high 3 bits; 6 means that the number is the next byte), then its value. Read here: truth values, whole numbers and
-structures, which is all that is in them. A number that is 0 is left out: a schedule from midnight has no hour.
+The registry stores them in Microsoft Bond's Compact Binary format: a field is a byte with its type (low 5 bits) and
+number (high 3 bits; 6 means that the number is the next byte), then its value. Only booleans, integers and structures
+occur. Zero is omitted: a schedule from midnight has no hour.
 Source: Bond's documentation of Compact Binary v1; the fields' numbers from settings that Windows 11 wrote.
 """
 
@@ -14,18 +14,18 @@ START_MARK = b"CB\x01\x00"
 SCHEDULED, BY_THE_SUN, START, END = 0, 10, 20, 30
 HOUR, MINUTE = 0, 1
 _STOP, _STRUCT = 0, 10
-_BYTES = frozenset({2, 3, 14})  # truth values and 8 bit numbers
-_VARINTS = frozenset({4, 5, 6, 15, 16, 17})  # larger numbers, in pieces of 7 bits
+_BYTES = frozenset({2, 3, 14})  # booleans and 8-bit numbers
+_VARINTS = frozenset({4, 5, 6, 15, 16, 17})  # larger numbers, in groups of 7 bits
 _NEXT_BYTE = 6
 
 Fields = dict[int, "int | Fields"]
 
 
 def schedule(data: bytes) -> tuple[tuple[int, int], tuple[int, int]] | bool:
-    """When the night light goes on and off, as hours and minutes; True for sunset to sunrise, False without schedule.
+    """Start and end of the night light as hours and minutes; True for sunset to sunrise, False without a schedule.
 
     Raises:
-        EvaluatorFailed: it is in a form that is not known here.
+        EvaluatorFailed: the format is unknown.
     """
     inner = data.rfind(START_MARK)
     if inner < 0:

@@ -14,7 +14,7 @@ NUMBERS = frozenset({"REG_DWORD", "REG_QWORD"})
 
 
 def query_registry(context: SetupContext, key: str, name: str) -> Blob:
-    """What `reg` says of one value. Asks the registry itself: the files it lies in are written late."""
+    """The output of `reg` for one value. Queries the registry itself, because its files are written late."""
     try:
         done = context.desktop.execute(["reg", "query", key, "/v", name])
     except GuestRefused as error:
@@ -24,10 +24,10 @@ def query_registry(context: SetupContext, key: str, name: str) -> Blob:
 
 
 def text(blob: Blob) -> str | None:
-    """The value: text as it is, numbers in decimal form, binary data in hex. None if there is no such value.
+    """The value: text verbatim, numbers in decimal, binary data in hex. None if the value does not exist.
 
     Raises:
-        EvaluatorFailed: the registry could not be asked.
+        EvaluatorFailed: the registry could not be queried.
     """
     reply = stated(blob)
     if not isinstance(reply, dict) or not isinstance(reply.get("output"), str):
@@ -47,7 +47,7 @@ def text(blob: Blob) -> str | None:
 
 
 def texts(blobs: Sequence[Blob], number: int) -> list[str | None]:
-    """Several values, in order. Raises EvaluatorFailed if the registry could not be asked."""
+    """Several values, in order. Raises EvaluatorFailed if the registry could not be queried."""
     if len(blobs) != number:
         raise EvaluatorFailed(
             f"{number} values of the registry were requested, {len(blobs)} were collected", code="evidence_mismatch"

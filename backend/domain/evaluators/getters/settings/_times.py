@@ -4,5 +4,5 @@ NOON = 12
 
 
 def format_time(hour: int, minute: int) -> str:
-    """`07:00 PM`. An hour past noon is counted from 00, as in the expectations of WAA's tasks."""
+    """Formats a time as `07:00 PM`. Hours past noon count from 00, as WAA's expectations do."""
     return f"{hour % NOON:02d}:{minute:02d} {'AM' if hour < NOON else 'PM'}"

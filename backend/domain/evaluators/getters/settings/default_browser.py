@@ -1,4 +1,4 @@
-"""`default_browser`: which program Windows opens web pages with. WAA."""
+"""`default_browser`: the program that opens web pages on Windows. WAA."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ KEY = r"HKCU\Software\Microsoft\Windows\Shell\Associations\UrlAssociations\http\
 
 @register(PluginKind.GETTER, "default_browser")
 class DefaultBrowser(ParameterGetter):
-    """No parameters. The value is the program's id (`ChromeHTML`), None if nobody has chosen one."""
+    """No parameters. The value is the program's id (`ChromeHTML`), None if none was chosen."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         return [query_registry(context, KEY, "ProgId")]

@@ -1,4 +1,4 @@
-"""`desktop_background`: whether Windows' desktop shows a colour and no picture. WAA."""
+"""`desktop_background`: whether Windows' desktop background is a plain colour. WAA."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -29,7 +29,7 @@ class NightLightState(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         (data,) = texts(blobs, 1)
         if data is None:
-            return False  # Windows writes the value when somebody first changes a setting.
+            return False  # Windows writes the value at the first change of a setting.
         try:
             times = schedule(bytes.fromhex(data))
         except ValueError as error:

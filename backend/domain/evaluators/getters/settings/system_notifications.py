@@ -15,7 +15,7 @@ KEY = r"HKCU\Software\Microsoft\Windows\CurrentVersion\PushNotifications"
 
 @register(PluginKind.GETTER, "system_notifications")
 class SystemNotifications(ParameterGetter):
-    """No parameters. The value is the text `True` if they are off, `False` if they are on, as they are at first."""
+    """No parameters. The value is the text `True` if they are off, `False` if they are on (the default)."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
         return [query_registry(context, KEY, "ToastEnabled")]

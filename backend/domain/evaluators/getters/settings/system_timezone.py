@@ -1,4 +1,4 @@
-"""`system_timezone`: the time zone of a Windows desktop, as its settings name it. WAA."""
+"""`system_timezone`: the time zone of a Windows desktop, as named in its settings. WAA."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ class SystemTimezone(ParameterGetter):
     """No parameters. The value is a name such as `(UTC-08:00) Pacific Time (US & Canada)`."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:  # noqa: ARG002
-        """See the port. The second value lies under the name that is the first."""
+        """See the port. The first value is the registry key of the second."""
         zone = query_registry(context, KEY, "TimeZoneKeyName")
         name = None if zone.data is None else text(zone)
         return [zone, query_registry(context, rf"{ZONES}\{name}", "Display")] if name else [zone]

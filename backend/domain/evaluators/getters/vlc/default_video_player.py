@@ -1,4 +1,4 @@
-"""`default_video_player`: which program opens most kinds of video on a Linux desktop."""
+"""`default_video_player`: the program that opens most video types on a Linux desktop."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ TYPES = (
     "vnd.rn-realvideo webm x-anim x-avi x-flc x-fli x-flv x-m4v x-matroska x-mpeg x-mpeg-system x-mpeg2 x-ms-asf "
     "x-ms-asf-plugin x-ms-asx x-ms-wm x-ms-wmv x-ms-wmx x-ms-wvx x-msvideo x-nsv x-ogm x-ogm+ogg x-theora x-theora+ogg"
 )
-"""Media types `video/...` that are asked for."""
+"""Media types `video/...` that are queried."""
 _ASK = f"command -v xdg-mime || exit 9; for t in {TYPES}; do xdg-mime query default video/$t; done; true"
 
 

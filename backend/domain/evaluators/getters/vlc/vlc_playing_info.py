@@ -1,4 +1,4 @@
-"""`vlc_playing_info`: what VLC says over HTTP of what it plays."""
+"""`vlc_playing_info`: VLC's playback status over HTTP."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,10 +13,10 @@ from backend.domain.registry import PluginKind, register
 
 PORT = 8080
 STATUS = "/requests/status.xml"
-_LOGIN = {"Authorization": "Basic OnBhc3N3b3Jk"}  # No name and `password`: so do the tasks start VLC.
+_LOGIN = {"Authorization": "Basic OnBhc3N3b3Jk"}  # No user name, and the password `password`: tasks start VLC with it.
 _OK = 200
 _SILENT = frozenset({"refused", "not_found", "bad_request", "too_large"})
-"""How it is refused where VLC does not run, or something else answers in its place. One that is slow is not absent."""
+"""Refusals that mean absence: VLC does not run, or another program answers. A slow VLC is not absent."""
 
 
 class _Status(Parameters):

@@ -27,8 +27,8 @@ class _Config(Parameters):
 class VscodeConfig(ParameterGetter):
     """`vscode_extension_command`, `path` of the file that it writes, `dest`, the copy's name.
 
-    The value is the copy's path. If the command writes no file, as without the extension, it is what VS Code itself
-    has noted of its workspaces; None if there is nothing of that either.
+    The value is the copy's path. If the command writes no file, as without the extension, it is VS Code's own record of
+    its workspaces; None if that is missing, too.
     """
 
     Params = _Config
@@ -52,7 +52,7 @@ class VscodeConfig(ParameterGetter):
 
 
 def _awaited(context: SetupContext, path: str, looks: int) -> Blob:
-    """The file, as soon as it is there and not empty."""
+    """The file, once it exists and is not empty."""
     blob = fetched(context, path)
     for _ in range(looks - 1):
         if blob.data:

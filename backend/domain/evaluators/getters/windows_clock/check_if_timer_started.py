@@ -1,4 +1,4 @@
-"""`check_if_timer_started`: whether Windows' Clock counts down from a time. WAA."""
+"""`check_if_timer_started`: whether a timer of Windows' Clock runs with a duration. WAA."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
