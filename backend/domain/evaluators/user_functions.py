@@ -1,6 +1,6 @@
-"""The way to run evaluation functions that others wrote in Python: only the process that judges has one.
+"""Runs third-party evaluation functions in Python; only the evaluating process has a runner.
 
-The domain runs no foreign code. `worker.evaluation.child` brings a runner, where its fence can hold such code.
+The domain runs no third-party code. `worker.evaluation.child` installs a runner if its sandbox can contain such code.
 """
 
 import json
@@ -16,11 +16,11 @@ Fact = Mapping[str, JSON]
 
 
 class FunctionAnswer(Frozen):
-    """What an evaluation function said.
+    """Result of an evaluation function.
 
     Attributes:
-        success, message, progress: its result; `progress` None = it gave none.
-        wanted: checks that it asked for and that were not known; while there are any, the result means nothing.
+        success, message, progress: its result; `progress` may be None.
+        wanted: checks that it needs and that are not known; if there are any, the result is meaningless.
     """
 
     success: bool = False
@@ -30,20 +30,20 @@ class FunctionAnswer(Frozen):
 
 
 class Runner(Protocol):
-    """Runs one evaluation function apart from everything."""
+    """Runs one evaluation function in isolation."""
 
     def __call__(self, source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> FunctionAnswer:
-        """Runs it to its end.
+        """Runs the function to its end.
 
-        A check that is not known is taken to hold for the time being, so that one run finds most of what is wanted.
+        Unknown checks are assumed to hold, so that one run finds most of the checks that it needs.
 
         Args:
-            source: defines `evaluate_agent_task_completion`.
-            values: its parameters.
-            facts: what is known; by `key_of`.
+            source: code that defines `evaluate_agent_task_completion`.
+            values: parameters of the function.
+            facts: known facts by `key_of`.
 
         Raises:
-            EvaluatorFailed: it broke, took too long or too much, or tried what it may not.
+            EvaluatorFailed: it crashed, exceeded its limits, or tried something forbidden.
         """
         ...
 
@@ -52,17 +52,17 @@ _runners: list[Runner] = []
 
 
 def key_of(fact: Fact) -> str:
-    """One text per check with its parameters."""
+    """A unique text for a check with its parameters."""
     return json.dumps(dict(fact), sort_keys=True)
 
 
 def allow(runner: Runner) -> None:
-    """Lets this process run evaluation functions, with this runner."""
+    """Lets this process run evaluation functions with this runner."""
     _runners[:] = [runner]
 
 
 def run(source: str, values: Mapping[str, JSON], facts: Mapping[str, bool]) -> FunctionAnswer:
-    """See Runner. Raises EvaluatorFailed where no foreign code can be held."""
+    """See Runner. Raises EvaluatorFailed without a runner."""
     if not _runners:
         raise EvaluatorFailed(
             "evaluation functions in Python need a sandbox with its own file system, which this worker does not have",

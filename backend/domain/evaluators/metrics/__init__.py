@@ -1,1 +1,1 @@
-"""Metrics, one file each: plain functions that compare and say why."""
+"""Metrics, one file each: plain functions that compare values and give a reason."""

@@ -1,4 +1,4 @@
-"""What metrics of open pages and cookies share: one rule, and each suite's way to compare addresses."""
+"""Shared parts of metrics of open pages and cookies: rules, and each suite's comparison of addresses."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ Same = Callable[[str, str], bool]
 
 
 def kind_of(rules: Any, *known: str) -> str:
-    """The rule's `type`. Raises EvaluatorFailed if it is none of those known."""
+    """The rule's `type`. Raises EvaluatorFailed if it is unknown."""
     kind = rule(rules, "type")
     if kind not in known:
         raise EvaluatorFailed(
@@ -24,13 +24,13 @@ def kind_of(rules: Any, *known: str) -> str:
 
 
 def address_of(page: Any) -> str | None:
-    """The address that `active_tab_info` (an object with `url`) or an address getter (a text) found."""
+    """The address from `active_tab_info` (an object with `url`) or an address getter (a text)."""
     address = page.get("url") if isinstance(page, Mapping) else page
     return address if isinstance(address, str) and address else None
 
 
 def active_page(result: Any, rules: Any, same: Same) -> MetricValue:
-    """1 if the page that shows has the rule's address."""
+    """1 if the visible page has the rule's address."""
     kind_of(rules, "url")
     (expected,) = texts([rule(rules, "url")], "`url`")
     address = address_of(result)
@@ -40,7 +40,7 @@ def active_page(result: Any, rules: Any, same: Same) -> MetricValue:
 
 
 def open_pages(result: Any, rules: Any, same: Same | None) -> MetricValue:
-    """1 if these pages are open and no other, in any order; `same` None: ours, each as often as expected."""
+    """1 if exactly these pages are open, in any order; `same` None: our comparison, with multiplicity."""
     kind_of(rules, "url")
     expected = texts(rule(rules, "urls"), "`urls`")
     addresses = [url for page in result or () if (url := address_of(page)) is not None]
@@ -56,7 +56,7 @@ def open_pages(result: Any, rules: Any, same: Same | None) -> MetricValue:
 
 
 def without_cookies(result: Any, rules: Any, same: Same) -> MetricValue:
-    """1 if no cookie is of one of the rule's domains. Rows are as in the browser's table: the host comes second."""
+    """1 if no cookie belongs to one of the rule's domains. Rows are as in the browser's table: the host is second."""
     kind_of(rules, "domains")
     domains = texts(rule(rules, "domains"), "`domains`")
     if result is None:

@@ -1,4 +1,4 @@
-"""What the metrics of Chrome's and Edge's font size share."""
+"""Shared implementation of Chrome's and Edge's font size metrics."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ def font_size(result: Any, rules: Any, *, with_least: bool) -> MetricValue:
     Args:
         result: an object with `default_font_size`; None = no profile.
         rules: `{"type": "value", "value"}` or `{"type": "range", "min", "max"}`.
-        with_least: `min` itself is in the range; `max` never is.
+        with_least: whether `min` is included in the range; `max` never is.
     """
     kind = rule(rules, "type")
     if kind == "value":

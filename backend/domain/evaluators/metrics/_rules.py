@@ -1,4 +1,4 @@
-"""Reads the rules that a task gives to a metric. A rule without meaning is the task's fault, never a zero."""
+"""Reads the rules of a metric. A malformed rule is an error of the task, never a score of zero."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ HINT = "Look at the task's `expected.rules`."
 
 
 def rule(rules: Any, key: str) -> Any:
-    """`rules[key]`. Raises EvaluatorFailed if there are no rules or none of that name."""
+    """`rules[key]`. Raises EvaluatorFailed if it is missing."""
     if not isinstance(rules, Mapping):
         raise EvaluatorFailed(f"the rules are {short(rules)}, expected an object", code="invalid_rule", hint=HINT)
     if key not in rules:
@@ -19,10 +19,11 @@ def rule(rules: Any, key: str) -> Any:
 
 
 def texts(value: Any, what: str) -> list[str]:
-    """A list of texts; None is an empty one.
+    """A list of texts; None counts as an empty one.
 
     Raises:
-        EvaluatorFailed: it is another thing. A single text is one, too: its letters would be looked for one by one.
+        EvaluatorFailed: it is not a list of texts. A single text is rejected as well: its letters would be compared one
+            by one.
     """
     if value is None:
         return []
@@ -32,7 +33,7 @@ def texts(value: Any, what: str) -> list[str]:
 
 
 def mappings(value: Any, what: str) -> list[Mapping[str, Any]]:
-    """A list of objects; None is an empty one. Raises EvaluatorFailed if it is another thing."""
+    """A list of objects; None counts as an empty one. Raises EvaluatorFailed if it is anything else."""
     if value is None:
         return []
     if not isinstance(value, list | tuple) or not all(isinstance(one, Mapping) for one in value):

@@ -1,4 +1,4 @@
-"""Whether a value fits a rule `{"method": ..., "ref": ...}`. Methods: OSWorld's `_match_value_to_rule`."""
+"""Evaluates rules `{"method": ..., "ref": ...}` on values. Methods: OSWorld's `_match_value_to_rule`."""
 
 import operator
 import re
@@ -15,16 +15,16 @@ _COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def fits(value: Any, condition: Mapping[str, Any], *, otherwise: bool = False) -> bool:
-    """True if the value is as the rule says.
+    """Whether the value satisfies the rule.
 
     Args:
-        value: what was found.
+        value: the actual value.
         condition: `method` is `re` (with flags `re.I.S`), `eq` and the other comparisons, `approx:TOLERANCE`,
-            `range.XY` (each end `t`, without, or `e`, with), `str_list_eq` or `str_set_eq` (text parted by commas).
-        otherwise: the answer where the value is of a type that cannot be compared.
+            `range.XY` (each end `t`, without, or `e`, with), `str_list_eq` or `str_set_eq` (comma-separated text).
+        otherwise: the result for a value of a type that cannot be compared.
 
     Raises:
-        EvaluatorFailed: there is no such method, or `ref` does not suit it.
+        EvaluatorFailed: the method is unknown, or `ref` does not fit it.
     """
     method, ref = str(rule(condition, "method")), rule(condition, "ref")
     try:

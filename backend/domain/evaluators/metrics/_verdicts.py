@@ -1,4 +1,4 @@
-"""How our own metrics come from single goals to a value."""
+"""Combines single goals into a metric's value."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.model.score import MetricValue
 
 Goal = tuple[bool, str]
-"""Whether it is met, and in words what was found."""
+"""Whether the goal is met, and a description of the actual state."""
 
 
 def verdict(met: object, reason: str) -> MetricValue:
@@ -15,12 +15,12 @@ def verdict(met: object, reason: str) -> MetricValue:
 
 
 def reached(goals: Iterable[Goal], *, partial: bool, keeps: Iterable[Goal] = ()) -> MetricValue:
-    """The share of goals that are met (`partial`), or 1 only if all are. A kept condition that is broken makes it 0.
+    """The share of met goals (`partial`), or 1 only if all are met; 0 if a condition in `keeps` is broken.
 
     Args:
-        goals: what was to be reached; not met when nothing is done.
-        partial: whether some of the goals are worth something.
-        keeps: what must not have been broken on the way.
+        goals: goals; not met at the start.
+        partial: whether a subset of the goals gives a partial score.
+        keeps: conditions that must still hold.
 
     Raises:
         EvaluatorFailed: a task without goals cannot be judged.
@@ -39,6 +39,6 @@ def reached(goals: Iterable[Goal], *, partial: bool, keeps: Iterable[Goal] = ())
 
 
 def short(value: object, most: int = 120) -> str:
-    """A value in words, cut to `most` characters."""
+    """A value as text, cut to `most` characters."""
     text = repr(value)
     return text if len(text) <= most else f"{text[:most]} ..."

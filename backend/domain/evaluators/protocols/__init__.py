@@ -1,1 +1,1 @@
-"""Scoring protocols, one file each: how a benchmark makes score and measures of calls and parts."""
+"""Scoring protocols, one file each: score and measures of a benchmark from calls and parts."""

@@ -16,7 +16,7 @@ def omnibench(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResu
 
     CR = sum of depth over reached nodes / sum over all. LC = CS_agent / CS_max, where CS is the number of adjacent
     pairs of the same application in an order of nodes: the agent's, and the best that the graph allows. LC is left out
-    where CS_max is 0 or too costly to find. How far a node got without being reached (`progress`) enters neither.
+    where CS_max is 0 or too costly to find. The `progress` of a node that was not reached enters neither.
     """
     if not parts:
         raise EvaluatorFailed("a task of OmniBench needs a graph of nodes", code="invalid_evaluator")

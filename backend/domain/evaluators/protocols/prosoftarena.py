@@ -10,10 +10,10 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.PROTOCOL, "prosoftarena")
 def prosoftarena(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
-    """A task of phases has the sum of weight x value over them, by the weights' sum; any other has its calls' score.
+    """With phases, the weighted mean of their values; else the score of the calls.
 
-    Phases come in order: one counts only as far as all before it (`after`) are reached. Calls on the final state, where
-    a task of phases has some, are a condition: without them no phase counts. Each phase is a measure, `phase:NAME`.
+    Phases are ordered: one counts only if all before it (`after`) are reached. Calls on the final state of a task with
+    phases are a precondition: unless they hold, no phase counts. Each phase is a measure, `phase:NAME`.
     """
     if not parts:
         if score is None:

@@ -12,13 +12,13 @@ from backend.domain.registry import PluginKind, register
 def windowsworld(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:  # noqa: ARG001 - the port's signature
     """S_int = checkpoints reached / checkpoints listed; S_final = 1 if the end state is right, else 0.
 
-    Listed, not answered: a judge that says nothing of a checkpoint does not raise S_int. A task without checkpoints has
+    The denominator is listed checkpoints: one without a judgement does not raise S_int. A task without checkpoints has
     no S_int. The score is S_final.
 
-    Ours: where the author's written assertions can be executed, the end state is right if the judge says so *and* every
-    assertion that binds (weight above 0: it is about files that stay) holds: a judge sees pictures, no files. Then
-    S_judge is the judge's verdict alone, which is what the paper reports, and S_assert the share of assertions that
-    held, the ones that do not bind included. A task that is judged by assertions alone has no S_final.
+    Our addition: if the author's assertions can be executed, the end state is right if the judge says so *and* every
+    binding assertion (weight above 0: it concerns files) holds, because a judge sees pictures, not files. Then S_judge
+    is the judge's verdict alone, as in the paper, and S_assert the share of assertions that hold, including non-binding
+    ones. A task that is judged by assertions alone has no S_final.
     """
     checkpoints = [part for part in parts if part.kind is not PartKind.ASSERTION]
     assertions = [part for part in parts if part.kind is PartKind.ASSERTION]

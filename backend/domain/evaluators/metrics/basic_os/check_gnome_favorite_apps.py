@@ -20,7 +20,7 @@ def check_gnome_favorite_apps(result: str | None, rules: object) -> MetricValue:
 
     Args:
         result: what `gsettings get org.gnome.shell favorite-apps` prints, a list in GVariant's text form. It comes from
-            the desktop and is read, never evaluated.
+            the desktop and is parsed, never evaluated.
         rules: `{expected: [names of .desktop files]}`.
     """
     expected = texts(rule(rules, "expected"), "`expected`")

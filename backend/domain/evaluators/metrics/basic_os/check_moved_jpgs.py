@@ -1,4 +1,4 @@
-"""`check_moved_jpgs`: whether a folder holds exactly these files."""
+"""`check_moved_jpgs`: whether a folder contains exactly these files."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def check_moved_jpgs(result: Any, rules: object) -> MetricValue:
     """1 if the names in the folder are those of `rules["expected"]`, in any order.
 
     Args:
-        result: the tree that the getter `list_directory` gives; None if there is no such folder.
+        result: the tree from the getter `list_directory`; None if the folder does not exist.
         rules: `{expected: [names]}`.
     """
     expected = texts(rule(rules, "expected"), "`expected`")

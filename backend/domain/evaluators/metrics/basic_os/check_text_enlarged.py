@@ -1,4 +1,4 @@
-"""`check_text_enlarged`: whether GNOME's text is larger than at first."""
+"""`check_text_enlarged`: whether GNOME's text is larger than the default."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""`is_in_vm_clickboard`: whether the clipboard holds certain texts."""
+"""`is_in_vm_clickboard`: whether the clipboard contains texts."""
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
@@ -11,7 +11,7 @@ from backend.domain.registry import PluginKind, register
 def is_in_vm_clickboard(rules: object, clipboard: object) -> MetricValue:
     """1 if the clipboard's text contains every text of `rules["expected"]`.
 
-    The task gives them in this order: what is wanted as `result`, what the desktop printed as `expected`.
+    Tasks pass the arguments in this order: the expectation as `result`, the desktop's output as `expected`.
 
     Args:
         rules: `{expected: text or list of texts}`.

@@ -7,7 +7,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "is_utc_0")
 def is_utc_0(result: str | None) -> MetricValue:
-    """1 if the line `Time zone:` of what `timedatectl status` prints ends with `+0000)`."""
+    """1 if the line `Time zone:` of the output of `timedatectl status` ends with `+0000)`."""
     lines = [line.strip() for line in (result or "").splitlines()]
     zones = [line for line in lines if line.startswith("Time zone:")]
     if not zones:

@@ -1,4 +1,4 @@
-"""What the two suites' `is_expected_bookmarks` share: the bar of bookmarks."""
+"""Shared implementation of both suites' `is_expected_bookmarks`: the bookmarks bar."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -11,17 +11,17 @@ from backend.domain.model.score import MetricValue
 
 LIKED = "Liked Authors"
 Enough = Callable[[set[str], set[str]], bool]
-"""(wanted, found) -> whether that will do."""
+"""(expected, actual) -> whether the actual bookmarks are acceptable."""
 
 
 def bookmarks(result: Any, rules: Any, enough: Enough) -> MetricValue:
-    """Judges the bar of bookmarks.
+    """Judges the bookmarks bar.
 
     Args:
-        result: the roots of the file `Bookmarks`; empty or None = there is none.
-        rules: `type` and what it says: `bookmark_bar_folders_names` (`names`), `bookmark_bar_websites_urls` (`urls`) or
-            `liked_authors_websites_urls` (`urls`; each is an address or a list of which one is wanted).
-        enough: whether what is on the bar will do; in the folder of liked authors it must always be all and no more.
+        result: the roots of the file `Bookmarks`; empty or None = no file.
+        rules: `type` and its parameter: `bookmark_bar_folders_names` (`names`), `bookmark_bar_websites_urls` (`urls`)
+            or `liked_authors_websites_urls` (`urls`; each is an address or a list of alternatives).
+        enough: whether the bar's content is acceptable; the folder of liked authors must always match exactly.
     """
     kind = kind_of(rules, "bookmark_bar_folders_names", "bookmark_bar_websites_urls", "liked_authors_websites_urls")
     if kind == "liked_authors_websites_urls":
@@ -51,7 +51,7 @@ def _liked(children: Sequence[Mapping[str, Any]], choices: Sequence[Sequence[str
 
 
 def _one_each(urls: set[str], choices: Sequence[Sequence[str]]) -> bool:
-    """Whether one pick per choice can give exactly what was found."""
+    """Whether one pick per list of alternatives can give exactly the actual addresses."""
     picks: set[frozenset[str]] = {frozenset()}
     for choice in choices:
         picks = {pick | {url} for pick in picks for url in choice if url in urls}

@@ -1,4 +1,4 @@
-"""How alike two pictures are to a person: a perceptual hash, and colours."""
+"""Perceptual similarity of two pictures: a perceptual hash, and colours."""
 
 from typing import TYPE_CHECKING
 
@@ -6,24 +6,24 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 NEAR = 5  # bits of 64 by which hashes may differ, as in OSWorld
-_COLOURS = 40.0  # of 255: more than another compression makes
+_COLOURS = 40.0  # of 255: more than a different compression causes
 
 
 def hash_distance(one: "Image", other: "Image") -> int:
-    """By how many of 64 bits the perceptual hashes (pHash) differ."""
+    """Number of differing bits, of 64, of the perceptual hashes (pHash)."""
     import imagehash
 
     return int(imagehash.phash(one) - imagehash.phash(other))
 
 
 def colour_distance(one: "Image", other: "Image", *, side: int = 16, share: int = 10) -> float:
-    """How far the colours differ where they differ most; 0 to 255.
+    """Mean of the largest colour differences; 0 to 255.
 
     Args:
         one: a picture.
-        other: another.
-        side: of the grid to which both are made small.
-        share: the mean is of the largest differences of a sample of the grid's fields.
+        other: the other picture.
+        side: side of the grid to which both are scaled.
+        share: share of the grid's fields, those with the largest differences, that the mean is taken of.
     """
     import numpy as np
 
@@ -33,10 +33,10 @@ def colour_distance(one: "Image", other: "Image", *, side: int = 16, share: int 
 
 
 def alike(one: "Image", other: "Image", *, colours: bool = True) -> bool:
-    """Whether both show the same."""
+    """Whether both pictures look the same."""
     return hash_distance(one, other) <= NEAR and (not colours or colour_distance(one, other) <= _COLOURS)
 
 
 def alike_pages(one: "Image", other: "Image") -> bool:
-    """Whether two pages show the same, down to a drawing that fills a hundredth of them."""
+    """Whether two pages look the same, down to a drawing that covers a hundredth of them."""
     return alike(one, other) and colour_distance(one, other, side=64, share=100) <= _COLOURS

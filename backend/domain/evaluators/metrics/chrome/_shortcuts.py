@@ -1,4 +1,4 @@
-"""What the two suites' `is_shortcut_on_desktop` share."""
+"""Shared implementation of both suites' `is_shortcut_on_desktop`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ def entries(text: str, key: str) -> Iterator[str]:
 
 
 def among(shortcuts: Any, expected: str, values: Callable[[str], Iterator[str]], fits: Fits) -> MetricValue:
-    """1 if one of the values of some shortcut fits what is wanted."""
+    """1 if a value of any shortcut matches the expectation."""
     known: Mapping[str, str] = shortcuts or {}
     actual = {name: list(values(text)) for name, text in known.items() if isinstance(text, str)}
     for name, each in sorted(actual.items()):

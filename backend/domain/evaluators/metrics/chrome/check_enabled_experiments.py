@@ -1,4 +1,4 @@
-"""`check_enabled_experiments`: certain experiments of the browser are switched."""
+"""`check_enabled_experiments`: exactly these experiments of the browser are set."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_enabled_experiments")
 def check_enabled_experiments(enabled_experiments: Any, rule: Any) -> MetricValue:
-    """1 if these experiments are set, in this order, and no other. `name@1`: which of its choices does not count.
+    """1 if these experiments are set, in this order, and no other. The value after `@` is ignored.
 
     Args:
         enabled_experiments: a list of `name@choice`; None = no profile.

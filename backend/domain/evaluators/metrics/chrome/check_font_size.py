@@ -1,4 +1,4 @@
-"""`check_font_size`: the browser's font size is as wanted."""
+"""`check_font_size`: the browser's font size is as expected."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`check_history_deleted`: the browser's history has no address with certain words."""
+"""`check_history_deleted`: the browser's history contains none of the keywords."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ def check_history_deleted(history_data: Any, rule: Any) -> MetricValue:
     """1 if no address in the history contains one of the keywords.
 
     Args:
-        history_data: rows of (url, title, last visit); None = there is no such file.
+        history_data: rows of (url, title, last visit); None = no file.
         rule: `{"type": "keywords", "keywords": [...]}`.
     """
     kind_of(rule, "keywords")

@@ -35,15 +35,15 @@ def compare_archive(  # noqa: PLR0913 - upstream's options
     strict_upstream: bool = False,
     **options: Any,
 ) -> MetricValue:
-    """The mean of what the metric for `file_type` finds, file by file; 0 if the archives hold other files.
+    """The mean score of the metric for `file_type` over all files; 0 if the archives contain other files.
 
     Args:
         pred_path: the archive to judge (zip, tar, tar.gz, tar.bz2, tar.xz).
         gold_path: the archive to compare with.
         file_path: the folder in both archives whose files are compared.
         file_type: `text`, `pdf`, `docx`, `ppt`, `image`, `csv`, `table`, `audio` or `video`.
-        strict_upstream: handed on to the metric, if it knows it.
-        **options: of the metric.
+        strict_upstream: passed to the metric, if it has this option.
+        **options: options of the metric.
     """
     if file_type not in _METRICS:
         raise EvaluatorFailed(

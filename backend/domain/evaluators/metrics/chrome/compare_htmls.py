@@ -11,9 +11,9 @@ from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
 _LISTS = frozenset({"class", "rel", "rev", "accept-charset", "headers", "accesskey", "dropzone", "sizes", "sandbox"})
-"""Attributes whose value is a list of words, however they are spaced."""
+"""Attributes with a list of words as value, in any spacing."""
 Element = tuple[str, Mapping[str, str], str, str]
-"""Name, attributes, the text it begins with, the text behind it."""
+"""Name, attributes, leading text, tail text."""
 
 
 @register(PluginKind.METRIC, "compare_htmls")
@@ -29,7 +29,7 @@ def compare_htmls(
     Args:
         html_path1: the file to judge.
         html_path2: the file to compare with.
-        ignore_sdnum: LibreOffice's attribute `sdnum` (a number's format) does not count.
+        ignore_sdnum: ignore LibreOffice's attribute `sdnum` (a number's format).
         strict_upstream: as upstream: only as many pieces are compared as the shorter document has.
     """
     expected, reason = _parsed(html_path2)
@@ -58,7 +58,7 @@ def _differs(number: int, mine: object, other: object) -> MetricValue:
 
 
 def _parsed(path: str | None) -> tuple[Any, str]:
-    """(root, "") with None for a document of nothing, or (None, why there is none)."""
+    """(root, "") with None for an empty document, or (None, reason) for an unreadable one."""
     from lxml import etree
 
     text, reason = read_text(path)
@@ -78,7 +78,7 @@ def _elements(root: Any, passed: str) -> Iterator[Element]:
 
 
 def _pieces(root: Any, passed: str) -> Iterator[Element]:
-    """Elements and texts one by one, as upstream walks them."""
+    """Elements and texts in upstream's order."""
     from lxml import etree
 
     for event, element in etree.iterwalk(root, events=("start", "end", "comment", "pi")) if root is not None else ():

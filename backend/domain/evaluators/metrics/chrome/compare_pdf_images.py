@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 def compare_pdf_images(
     pdf1_path: str | None, pdf2_path: str | None, *, strict_upstream: bool = False, **_unused: Any
 ) -> MetricValue:
-    """The share of pictures that look alike (pHash within 5 of 64 bits, colours); 0 if their numbers differ.
+    """The share of pictures that look alike (pHash within 5 of 64 bits, colours); 0 if their number differs.
 
     Args:
         pdf1_path: the file to judge.
         pdf2_path: the file to compare with. If it has no picture, the pages themselves are compared.
-        strict_upstream: as OSWorld: two files without pictures are the same, and colours do not count.
-        **_unused: upstream takes any option and looks at none.
+        strict_upstream: as OSWorld: two files without pictures are equal, and colours are ignored.
+        **_unused: ignored, as upstream does.
     """
     try:
         expected = read_pictures(pdf2_path)
@@ -66,7 +66,7 @@ def compare_pdf_images_waa(pdf1_path: str | None, pdf2_path: str | None, **_unus
     Args:
         pdf1_path: the file to judge.
         pdf2_path: the file to compare with.
-        **_unused: upstream takes any option and looks at none.
+        **_unused: ignored, as upstream does.
     """
     try:
         expected_pages = draw_pages(pdf2_path)

@@ -1,4 +1,4 @@
-"""`compare_pdfs`: how alike the texts of PDFs are."""
+"""`compare_pdfs`: similarity of the texts of PDFs."""
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short
@@ -8,20 +8,20 @@ from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
 _WORK = 4 * 10**9
-"""Letters of one text times letters of the other, up to which every letter counts whatever it costs."""
+"""Maximum product of both lengths for a comparison letter by letter without a bound."""
 _FAR = 10_000
-"""Long texts that differ by more letters are compared by lines."""
+"""Above that, texts that differ by more letters are compared by lines."""
 Paths = str | list[str | None] | None
 
 
 @register(PluginKind.METRIC, "compare_pdfs")
 def compare_pdfs(pdf1_path: Paths, pdf2_path: Paths, *, strict_upstream: bool = False) -> MetricValue:
-    """The mean likeness of the texts, pair by pair: 1 - indel distance / (length + length).
+    """The mean similarity of the texts, pair by pair: 1 - indel distance / (length + length).
 
     Args:
         pdf1_path: the file to judge, or a list.
         pdf2_path: the file to compare with, or a list of the same length.
-        strict_upstream: as upstream: files without text are the same. Ours compares how their pages look.
+        strict_upstream: as upstream: files without text are equal. Otherwise the look of their pages is compared.
     """
     paths = pdf1_path if isinstance(pdf1_path, list) else [pdf1_path]
     expected_paths = pdf2_path if isinstance(pdf2_path, list) else [pdf2_path]

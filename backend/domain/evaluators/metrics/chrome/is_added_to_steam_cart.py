@@ -1,4 +1,4 @@
-"""`is_added_to_steam_cart`: a page's document names certain items."""
+"""`is_added_to_steam_cart`: a page's document contains certain items."""
 
 from collections.abc import Mapping
 from typing import Any

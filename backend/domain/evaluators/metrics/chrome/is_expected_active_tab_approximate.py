@@ -1,4 +1,4 @@
-"""`is_expected_active_tab_approximate`: the page that shows has a certain address, whatever its query."""
+"""`is_expected_active_tab_approximate`: the visible page has a certain address, ignoring its query."""
 
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "is_expected_active_tab_approximate")
 def is_expected_active_tab_approximate(result: Any, rule: Any) -> MetricValue:
-    """1 if the addresses are letter by letter the same once their queries (`?a=b`) are taken out.
+    """1 if the addresses are equal without their queries (`?a=b`).
 
     Args:
         result: an object with `url`, or the address; None = no page.

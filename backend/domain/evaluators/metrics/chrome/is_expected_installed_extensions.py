@@ -13,7 +13,7 @@ _RENAMED = {"Zoom for Google Chrome": "Zoom Chrome Extension"}
 
 @register(PluginKind.METRIC, "is_expected_installed_extensions")
 def is_expected_installed_extensions(installed_extensions: Any, expected: Any) -> MetricValue:
-    """1 if every expected name is among the installed; others may be there, too.
+    """1 if every expected name is among the installed ones; others are allowed.
 
     Args:
         installed_extensions: a list of names; None = no profile.

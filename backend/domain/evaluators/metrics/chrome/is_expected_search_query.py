@@ -1,4 +1,4 @@
-"""`is_expected_search_query`: the page that shows is a certain search."""
+"""`is_expected_search_query`: the visible page is a certain search."""
 
 import re
 from typing import Any

@@ -10,27 +10,25 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "is_expected_tabs")
 def is_expected_tabs(open_tabs: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if each page of the rule is open, as often as the rule has it, and nothing else is.
+    """1 if each page of the rule is open, as often as in the rule, and no other page is.
 
     Args:
         open_tabs: a list of objects with `url`.
         rule: `{"type": "url", "urls": [...]}`.
-        strict_upstream: as OSWorld: the public suffix counts for nothing, and of a page that is expected twice one is
-            enough.
+        strict_upstream: as OSWorld: the public suffix and repetitions are ignored.
     """
     return open_pages(open_tabs, rule, same_osworld if strict_upstream else None)
 
 
 @register(PluginKind.METRIC, "is_expected_tabs", dialect="waa")
 def is_expected_tabs_waa(open_tabs: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
-    """`is_expected_tabs` of WindowsAgentArena, which compares addresses in another way.
+    """`is_expected_tabs` of WindowsAgentArena, which compares addresses differently.
 
-    1 if each page of the rule is open, as often as the rule has it, and nothing else is.
+    1 if each page of the rule is open, as often as in the rule, and no other page is.
 
     Args:
         open_tabs: a list of objects with `url`.
         rule: `{"type": "url", "urls": [...]}`.
-        strict_upstream: as WindowsAgentArena: of a page that is expected twice one is enough, and addresses need a
-            scheme.
+        strict_upstream: as WindowsAgentArena: repetitions are ignored, and addresses need a scheme.
     """
     return open_pages(open_tabs, rule, same_waa if strict_upstream else None)

@@ -1,4 +1,4 @@
-"""`is_expected_url_pattern_match`: a page's address has certain patterns."""
+"""`is_expected_url_pattern_match`: a page's address matches certain patterns."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""`is_shortcut_on_desktop`: a certain shortcut lies on the desktop."""
+"""`is_shortcut_on_desktop`: a certain shortcut is on the desktop."""
 
 import json
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "is_shortcut_on_desktop")
 def is_shortcut_on_desktop(shortcuts: Any, rule: Any, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if a shortcut's `Name` (in any case) or `Exec` contains what is wanted.
+    """1 if a shortcut's `Name` (in any case) or `Exec` contains the expected text.
 
     Args:
         shortcuts: file name to the text of the `.desktop` file.
         rule: `{"type": "name", "name"}` or `{"type": "exec", "exec"}`.
-        strict_upstream: also one that is contained in what is wanted, as an empty name is.
+        strict_upstream: also if the expected text contains it, as it contains an empty name.
     """
     kind = kind_of(rule, "name", "exec")
     (expected,) = texts([rule_of(rule, kind)], f"`{kind}`")
@@ -34,12 +34,12 @@ def is_shortcut_on_desktop(shortcuts: Any, rule: Any, *, strict_upstream: bool =
 
 @register(PluginKind.METRIC, "is_shortcut_on_desktop", dialect="waa")
 def is_shortcut_on_desktop_waa(shortcuts: Any, rule: Any) -> MetricValue:
-    """`is_shortcut_on_desktop` of WindowsAgentArena: shortcuts of Windows have a description.
+    """`is_shortcut_on_desktop` of WindowsAgentArena: Windows shortcuts are matched by description.
 
-    1 if a `.desktop` file has that `Name`, or a `.lnk` file's description contains what is wanted.
+    1 if a `.desktop` file has that `Name`, or a `.lnk` file's description contains the expected text.
 
     Args:
-        shortcuts: file name to the file's text; of a `.lnk` file its parts as JSON.
+        shortcuts: file name to the file's text; for a `.lnk` file, its fields as JSON.
         rule: `{"type": "name", "name"}` or `{"type": "description", "description"}`.
     """
     kind = kind_of(rule, "name", "description")

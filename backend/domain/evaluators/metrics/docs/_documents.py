@@ -1,4 +1,4 @@
-"""How metrics of documents come from files to a verdict."""
+"""Turns documents into verdicts: reads them, compares them, explains differences."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def judged(result: str | None, take: Callable[["Document"], T], judge: Callable[[T], MetricValue]) -> MetricValue:
-    """What `judge` says of what `take` reads from the agent's document; 0 with the reason if it cannot be read."""
+    """The verdict of `judge` on what `take` reads from the agent's document; 0 with the reason if it is unreadable."""
     value, reason = read_document(result, take)
     return verdict(met=False, reason=reason) if value is None else judge(value)
 
@@ -29,14 +29,14 @@ def compared(
     """The same for two documents: `judge(actual, expected)`.
 
     Raises:
-        EvaluatorFailed: the document to compare with cannot be read.
+        EvaluatorFailed: the expected document cannot be read.
     """
     gold = expectation(expected, take)
     return judged(result, take, lambda actual: judge(actual, gold))
 
 
 def expectation(expected: str | None, take: Callable[["Document"], T]) -> T:
-    """What `take` reads from the task's own document.
+    """The content that `take` reads from the task's own document.
 
     Raises:
         EvaluatorFailed: it cannot be read.
@@ -48,7 +48,7 @@ def expectation(expected: str | None, take: Callable[["Document"], T]) -> T:
 
 
 def first_wrong(wrong: list[str], fine: str, most: int = 20) -> MetricValue:
-    """1 if nothing is wrong; else 0 with the first reasons."""
+    """1 if there are no differences; else 0 with the first ones as reason."""
     if not wrong:
         return verdict(met=True, reason=fine)
     more = (f"and {len(wrong) - most} more",) if len(wrong) > most else ()

@@ -1,4 +1,4 @@
-"""How lists of references are compared; the suites differ in where a small likeness begins to count."""
+"""Comparison of reference lists; the suites differ in the threshold of similarity."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from docx.document import Document
 
 _MOST = 10
-"""Reasons that are shown."""
+"""Maximum reasons shown."""
 
 
 def compare_lists(  # noqa: PLR0913 - upstream's options.
@@ -26,10 +26,10 @@ def compare_lists(  # noqa: PLR0913 - upstream's options.
     epsilon: float,
     strict_upstream: bool,
 ) -> MetricValue:
-    """The mean likeness of the references, above the base, in parts of what is above it.
+    """The mean similarity of the references above the base, as a fraction of the range above it.
 
     Raises:
-        EvaluatorFailed: the document to compare with has no such list, or the base is none.
+        EvaluatorFailed: the expected document has no reference list, or the base is invalid.
     """
     base = reference_base_result
     if isinstance(base, bool) or not isinstance(base, int | float) or not 0 <= base < 1:
@@ -56,7 +56,7 @@ def compare_lists(  # noqa: PLR0913 - upstream's options.
 
 
 def _after(paragraphs: list[str], heading: str, *, strict: bool) -> list[str]:
-    """The paragraphs with text after the heading; none if it is not there."""
+    """The non-empty paragraphs after the heading; empty if the heading is missing."""
     heads = [text if strict else text.strip() for text in paragraphs]
     if heading not in heads:
         return []

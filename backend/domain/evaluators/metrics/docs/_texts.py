@@ -1,4 +1,4 @@
-"""How the texts of two documents are compared: `compare_docx_files`, and the metrics that begin with it."""
+"""Text comparison of two documents: `compare_docx_files`, and the metrics that build on it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MAX_WORK = 2 * 10**10
-"""Pairs of characters up to which similarity is taken letter by letter, about a second; beyond, word by word."""
+"""Maximum pairs of characters for a comparison by letters, about a second; above, words are compared."""
 _AROUND = 30
 
 
@@ -34,10 +34,10 @@ class CompareDocxOptions:
 
 
 def compare_files(result: str | None, expected: str | None, how: CompareDocxOptions) -> MetricValue:
-    """Reads two .docx or two .odt files by their names' ends and compares their texts.
+    """Reads two .docx or two .odt files, by their suffix, and compares their texts.
 
     Raises:
-        EvaluatorFailed: the document to compare with cannot be read.
+        EvaluatorFailed: the expected document cannot be read.
     """
     ending = str(expected).rsplit(".", 1)[-1]
     if ending not in {"docx", "odt"}:
@@ -55,7 +55,7 @@ def compare_files(result: str | None, expected: str | None, how: CompareDocxOpti
 
 
 def same_text(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue | None:
-    """None if both documents have the same text but for blanks; else the verdict that says where they differ."""
+    """None if both documents have the same text, ignoring blanks; else the verdict with the differences."""
     comparison = compare_files(result, expected, CompareDocxOptions(strict_upstream=strict_upstream))
     return None if comparison.value else comparison
 
@@ -66,10 +66,10 @@ def with_same_text(
     take: Callable[["Document"], T],
     judge: Callable[[T, T], MetricValue],
 ) -> MetricValue:
-    """`judge(found, wanted)` of two .docx files if they have the same text but for blanks; else where they differ.
+    """`judge(actual, expected)` of two .docx files if their texts are equal but for blanks; else their difference.
 
     Raises:
-        EvaluatorFailed: the document to compare with cannot be read.
+        EvaluatorFailed: the expected document cannot be read.
     """
 
     def both(actual: tuple[list[str], T], expected: tuple[list[str], T]) -> MetricValue:
@@ -77,7 +77,7 @@ def with_same_text(
         return judge(actual[1], expected[1]) if same.value else same
 
     def read(document: "Document") -> tuple[list[str], T]:
-        # lxml makes an object of an element anew whenever nobody holds it, which takes longer than reading it.
+        # lxml recreates an element's object when nothing references it, which takes longer than reading it.
         elements = list(document.element.body.iter(w("p"), w("r")))
         content = texts(document), take(document)
         del elements
@@ -107,9 +107,9 @@ def compare_texts(actual: Sequence[str], expected: Sequence[str], how: CompareDo
 
 
 def ratio(mine: str, other: str) -> float:
-    """How alike two texts are, 0 to 1, as rapidfuzz's `ratio`: twice the longest common subsequence by both lengths.
+    """Similarity of two texts, 0 to 1, as rapidfuzz's `ratio`: 2 x longest common subsequence / sum of lengths.
 
-    Of two texts too long for that it is taken over words, which a text with few changes hardly shows.
+    Very long texts are compared by words, which makes little difference for few changes.
     """
     from rapidfuzz.distance import Indel
 
@@ -129,7 +129,7 @@ def _read(path: str | None, ending: str, how: CompareDocxOptions) -> tuple[list[
 def _prepared(paragraphs: Sequence[str], how: CompareDocxOptions) -> list[str]:
     fold: Callable[[str], str] = str.lower if how.ignore_case else str
     if how.strict_upstream and how.ignore_order:
-        # As published, lines are sorted before their case is dropped, so that `b` comes after `A`, but before `a`.
+        # As published, lines are sorted before case folding, so that `b` comes after `A`, but before `a`.
         paragraphs = sorted(paragraphs)
     folded = [fold(text) for text in paragraphs if text.strip() or not how.delete_empty_lines]
     return sorted(folded) if how.ignore_order and not how.strict_upstream else folded

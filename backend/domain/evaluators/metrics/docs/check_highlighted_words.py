@@ -13,12 +13,12 @@ _YELLOW = "#ffff00"
 
 @register(PluginKind.METRIC, "check_highlighted_words")
 def check_highlighted_words(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the texts are the same (blanks aside) and nothing has a yellow background.
+    """1 if the texts are the same (ignoring blanks) and nothing has a yellow background.
 
     Args:
         result: path of the .odt file to judge.
         expected: path of the .odt file with the same text.
-        strict_upstream: read the text as published, and look at the automatic styles of spans alone.
+        strict_upstream: read the text as published, and check only the automatic styles of spans.
     """
     if not str(expected).endswith(".odt"):
         raise EvaluatorFailed("the document to compare with is not an .odt file", code="invalid_reference")

@@ -19,7 +19,7 @@ _FINE = "all italic text has 14 points"
 
 
 class Piece(NamedTuple):
-    """Text of equal format; size in points, asked of italics alone."""
+    """Text of uniform format; size in points, for italics only."""
 
     text: str
     italic: bool
@@ -30,15 +30,15 @@ class Piece(NamedTuple):
 def check_italic_font_size_14(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if the texts are the same (blanks aside) and all italic letters have 14 points.
+    """1 if the texts are the same (ignoring blanks) and all italic letters have 14 points.
 
-    Italics that the expected document leaves in another size (a quotation's style, say) may keep it, and what is italic
-    in 14 points there is italic still.
+    Italics that have another size in the expected document (a quotation's style, say) may keep it. Text that is italic
+    in 14 points there must still be italic.
 
     Args:
         result: path of the document to judge.
         expected: path of the document with the same text.
-        strict_upstream: what a style says does not count; italics may be gone; links are not looked at, blanks are.
+        strict_upstream: styles are ignored; italics may be gone; links are ignored, blanks count.
     """
     if strict_upstream:
         return with_same_text(result, expected, _as_published, lambda actual, _: first_wrong(_wrong(actual), _FINE))
@@ -60,7 +60,7 @@ def _as_published(document: "Document") -> list[Piece]:
 
 
 def _pieces(document: "Document") -> list[Piece]:
-    """Without blanks: equal texts have as many letters."""
+    """Pieces without blanks, so that equal texts have equally many letters."""
     styles = DocumentStyles(document)
     return [
         Piece(text, italic, styles.size(paragraph, run) if italic else None)
@@ -72,7 +72,7 @@ def _pieces(document: "Document") -> list[Piece]:
 
 
 def _aligned(actual: list[Piece], expected: list[Piece]) -> Iterator[tuple[Piece, Piece]]:
-    """The pieces of two equal texts that have letters in common."""
+    """Pairs of overlapping pieces of two equal texts."""
     mine, other = iter(actual), iter(expected)
     left = right = 0
     one = two = Piece("", italic=False, size=None)

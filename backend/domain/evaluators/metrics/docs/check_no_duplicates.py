@@ -1,4 +1,4 @@
-"""`check_no_duplicates`: every train of a document is there once."""
+"""`check_no_duplicates`: every train of a document occurs once."""
 
 from collections import Counter
 
@@ -12,13 +12,13 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_no_duplicates")
 def check_no_duplicates(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the result names the same trains as the other document, each once.
+    """1 if the result has the same trains as the other document, each once.
 
     Args:
         result: path of the document to judge.
         expected: path of a document with the same trains, before or after.
-        strict_upstream: the other document must name each once, and the result may repeat: upstream takes them in this
-            order.
+        strict_upstream: the other document must have each train once, and the result may repeat: upstream swaps the
+            arguments.
     """
 
     def judge(actual: Counter[str], expected: Counter[str]) -> MetricValue:

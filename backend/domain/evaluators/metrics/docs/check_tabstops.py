@@ -1,4 +1,4 @@
-"""`check_tabstops`: tab stops stand where they should."""
+"""`check_tabstops`: tab stops are at the expected positions."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from docx.document import Document
 
 _EMU = 635
-"""Of a twentieth of a point, in which positions are written."""
+"""Twentieths of a point, the unit of positions."""
 _SAME = {"start": "left", "num": "left", "end": "right"}
-"""Newer words for the same alignments."""
+"""Newer names of the same alignments."""
 
 
 class TabbedParagraph(NamedTuple):
-    """A paragraph that is not empty, with its own tab stops: alignment, position in EMU (914,400 to the inch)."""
+    """A non-empty paragraph with its own tab stops: alignment, position in EMU (914,400 per inch)."""
 
     text: str
     stops: list[tuple[str, int]]
@@ -33,14 +33,14 @@ def check_tabstops(
     word_number_split_by_tabstop: int | None = None,
     index: int = 0,
 ) -> MetricValue:
-    """1 less the mean distance of tab stops from where they should be, in widths of the text.
+    """1 minus the mean distance of tab stops from their expected positions, in text widths.
 
     0 if the documents differ in paragraphs, in the number of a paragraph's tab stops, or in their alignments.
 
     Args:
         result: path of the document to judge.
-        expected: path of the document that it should equal.
-        word_number_split_by_tabstop: number of words in a part of each line; tabs divide the parts.
+        expected: path of the expected document.
+        word_number_split_by_tabstop: number of words in a part of each line; tabs separate the parts.
         index: which part, from 0.
     """
     width = expectation(expected, _width)
@@ -77,7 +77,7 @@ def _lines(document: "Document") -> list[TabbedParagraph]:
 
 
 def _stops(paragraph: Element) -> list[tuple[str, int]]:
-    """Cleared tab stops and the left one at 0, which every text has, do not count."""
+    """Ignores cleared tab stops and the default left one at 0."""
     tabs = paragraph.find(f"{w('pPr')}/{w('tabs')}")
     tab_stops = [] if tabs is None else [(stop.get(w("val")), _EMU * round(float(stop.get(w("pos"))))) for stop in tabs]
     stops = [(_SAME.get(kind, kind), place) for kind, place in tab_stops]

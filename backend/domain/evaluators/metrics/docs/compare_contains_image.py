@@ -20,7 +20,7 @@ def compare_contains_image(result: str | None, expected: str | None, *, strict_u
 
     Args:
         result: path of the document to judge.
-        expected: path of the document that it should equal.
+        expected: path of the expected document.
         strict_upstream: compare run by run, as far as the shorter document and paragraph go.
     """
 

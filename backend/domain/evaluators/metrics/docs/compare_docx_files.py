@@ -1,4 +1,4 @@
-"""`compare_docx_files`: two text documents say the same."""
+"""`compare_docx_files`: two text documents have the same text."""
 
 from backend.domain.evaluators.metrics.docs._texts import CompareDocxOptions, compare_files
 from backend.domain.model.score import MetricValue
@@ -18,17 +18,18 @@ def compare_docx_files(  # noqa: PLR0913 - upstream's options.
     delete_empty_lines: bool = False,
     strict_upstream: bool = False,
 ) -> MetricValue:
-    """Compares the paragraphs of two .docx or two .odt files; text in tables, headers and footers is not looked at.
+    """Compares the paragraphs of two .docx or two .odt files; text in tables, headers and footers is ignored.
 
     Args:
         result: path of the document to judge.
-        expected: path of the document that it should equal.
-        ignore_blanks: any run of white space, ends of paragraphs too, counts as one blank; else paragraph by paragraph.
-        ignore_case: upper and lower case are the same.
-        ignore_order: paragraphs may stand in any order.
-        content_only: the value is how alike the whole texts are.
+        expected: path of the expected document.
+        ignore_blanks: any run of white space, including ends of paragraphs, counts as one blank; else paragraph by
+            paragraph.
+        ignore_case: ignore case.
+        ignore_order: ignore the order of paragraphs.
+        content_only: the value is the similarity of the whole texts.
         fuzzy_match: the same; without `ignore_blanks` the mean over the paragraphs.
-        delete_empty_lines: empty paragraphs do not count.
+        delete_empty_lines: ignore empty paragraphs.
         strict_upstream: read .odt files as published, without headings, links and repeated blanks.
     """
     how = CompareDocxOptions(

@@ -1,4 +1,4 @@
-"""`compare_docx_files_and_ignore_new_lines`: two documents say the same, empty paragraphs aside."""
+"""`compare_docx_files_and_ignore_new_lines`: two documents have the same text, ignoring empty paragraphs."""
 
 from backend.domain.evaluators.metrics.docs._documents import compared
 from backend.domain.evaluators.metrics.docs._texts import CompareDocxOptions, compare_texts
@@ -15,8 +15,9 @@ def compare_docx_files_and_ignore_new_lines(
 
     Args:
         result: path of the document to judge.
-        expected: path of the document that it should equal.
-        ignore_blanks: any run of white space, ends of paragraphs too, counts as one blank; else paragraph by paragraph.
+        expected: path of the expected document.
+        ignore_blanks: any run of white space, including ends of paragraphs, counts as one blank; else paragraph by
+            paragraph.
     """
     how = CompareDocxOptions(ignore_blanks=ignore_blanks)
     return compared(

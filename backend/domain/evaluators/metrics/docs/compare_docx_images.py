@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class DocumentPicture(NamedTuple):
-    """What a picture shows: the hash of its pixels, or of its bytes where it has none that can be had."""
+    """A picture's content: the hash of its pixels, or of its bytes if it cannot be decoded."""
 
     shows: str
     words: str
@@ -29,8 +29,8 @@ def compare_docx_images(result: str | None, expected: str | None, *, strict_upst
 
     Args:
         result: path of the document to judge.
-        expected: path of the document that it should equal.
-        strict_upstream: take the stored pictures, in the order in which they are stored, shown or not.
+        expected: path of the expected document.
+        strict_upstream: compare the stored pictures in storage order, shown or not.
     """
 
     def take(document: "Document") -> list[DocumentPicture]:
@@ -63,7 +63,7 @@ def _judge(actual: list[DocumentPicture], expected: list[DocumentPicture]) -> Me
 
 def _document_picture(data: bytes) -> DocumentPicture:
     picture, reason = decode_picture(io.BytesIO(data))
-    if picture is None:  # A drawing (EMF, WMF, SVG) has no pixels that can be had here, a damaged picture none at all.
+    if picture is None:  # Drawings (EMF, WMF, SVG) and damaged pictures cannot be decoded.
         return DocumentPicture(hashlib.sha256(data).hexdigest(), f"{len(data)} bytes, {reason}")
     size = f"{picture.width}x{picture.height}"
     pixels = picture.convert("RGBA").tobytes()

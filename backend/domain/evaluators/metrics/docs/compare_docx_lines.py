@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 @register(PluginKind.METRIC, "compare_docx_lines")
 def compare_docx_lines(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """Compares the paragraphs that are not empty, without blanks at their ends.
+    """Compares the non-empty paragraphs, stripped of blanks.
 
     Args:
         result: path of the document to judge.
-        expected: path of the document that it should equal.
-        strict_upstream: a line that is there several times counts as once.
+        expected: path of the expected document.
+        strict_upstream: repeated lines count once.
     """
 
     def lines(document: "Document") -> Counter[str]:

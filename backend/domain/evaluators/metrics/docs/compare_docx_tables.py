@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from docx.document import Document
 
 Table = tuple[int, list[list[str]]]
-"""Columns of the layout, and the cells' texts by row."""
+"""Columns of the layout, and the texts of the cells by row."""
 
 
 @register(PluginKind.METRIC, "compare_docx_tables")
 def compare_docx_tables(result: str | None, expected: str | None) -> MetricValue:
-    """Compares number, size and cells of the body's tables; blanks at the ends of a cell do not count."""
+    """Compares number, size and cells of the body's tables; blanks at the ends of a cell are ignored."""
     return compared(result, expected, _tables, _judge)
 
 

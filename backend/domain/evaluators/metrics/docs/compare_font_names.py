@@ -20,13 +20,13 @@ Fonts = list[tuple[int, str, str | None]]
 
 @register(PluginKind.METRIC, "compare_font_names")
 def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
-    """1 if every letter of the body's paragraphs has the font; tables, headers and footers are not looked at.
+    """1 if every letter of the body's paragraphs has the font; tables, headers and footers are ignored.
 
     Args:
         result: path of the document.
         rules: `font_name`.
-        strict_upstream: what a style or the document's defaults say does not count, runs without text do, links do not,
-            and a document without text is right.
+        strict_upstream: what a style or the document's defaults say are ignored, runs without text count, links do not,
+            and a document without text passes.
     """
     expected = rules.get("font_name")
     if not isinstance(expected, str):

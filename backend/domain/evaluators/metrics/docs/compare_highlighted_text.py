@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @register(PluginKind.METRIC, "compare_highlighted_text")
 def compare_highlighted_text(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the highlighted letters of all paragraphs, in tables, too, are the same in the same order.
+    """1 if the highlighted letters of all paragraphs, including tables, are the same in the same order.
 
-    Highlighting may be written as such or as a shading (LibreOffice does either), and in one piece or in several.
+    Highlighting may be a highlight or a shading (LibreOffice writes either), in one piece or several.
 
     Args:
         result: path of the document to judge.
-        expected: path of the document that it should equal.
+        expected: path of the expected document.
         strict_upstream: compare the set of highlighted pieces; shadings and what styles say do not count.
     """
     return compared(result, expected, _as_published if strict_upstream else _highlighted, _judge)
@@ -45,7 +45,7 @@ def _highlighted(document: "Document") -> list[str]:
 
 
 def _letters(styles: DocumentStyles, paragraph: Element) -> list[str]:
-    """Blanks are left out: whether one beside a highlighted word is highlighted is chance."""
+    """Without blanks: whether a blank beside a highlighted word is highlighted is arbitrary."""
     return ["".join(run_text(run).split()) for run in runs(paragraph) if styles.highlight(paragraph, run)]
 
 

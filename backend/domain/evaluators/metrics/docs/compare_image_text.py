@@ -1,4 +1,4 @@
-"""`compare_image_text`: a picture shows a text."""
+"""`compare_image_text`: a picture contains a text."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 LONGEST = 30_000
-"""Pixels of a side, which is near Tesseract's limit."""
+"""Maximum side in pixels, near Tesseract's limit."""
 
 
 @register(PluginKind.METRIC, "compare_image_text")
 def compare_image_text(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """1 if the text is part of what is read from the picture.
+    """1 if the text is part of the picture's text, by OCR.
 
-    Read by Tesseract, upstream by EasyOCR: small or fancy letters may come out otherwise (`ls` as `1s`, say), which is
-    why the published task asks for either. White space counts as one blank.
+    We use Tesseract, upstream EasyOCR: small or decorative letters may differ (`ls` as `1s`, say), which is why the
+    published task accepts either. White space counts as one blank.
 
     Args:
-        result: path of the picture; dumps of X windows are read, too.
+        result: path of the picture; X window dumps are supported.
         rules: `type`: `text`; `text`: what to look for.
 
     Raises:
-        EvaluatorFailed: the rules have no meaning, or the reading took longer than it may, as on a busy machine.
+        EvaluatorFailed: the rules are invalid, or OCR timed out, as on a busy machine.
     """
     expected = rules.get("text")
     if rules.get("type") != "text" or not isinstance(expected, str):

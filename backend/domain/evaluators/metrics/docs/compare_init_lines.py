@@ -1,4 +1,4 @@
-"""`compare_init_lines`: two documents begin alike."""
+"""`compare_init_lines`: two documents begin with the same text."""
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import compared
@@ -9,12 +9,12 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "compare_init_lines")
 def compare_init_lines(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the paragraphs are the same as far as the shorter document goes.
+    """1 if the paragraphs are equal up to the length of the shorter document.
 
     Args:
         result: path of the document to judge.
-        expected: path of the document that it should begin like.
-        strict_upstream: a document without any paragraph is like every other.
+        expected: path of the document with the expected beginning.
+        strict_upstream: a document without paragraphs matches every other.
     """
 
     def judge(actual: list[str], expected: list[str]) -> MetricValue:

@@ -18,14 +18,15 @@ _FORMULA = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 
 @register(PluginKind.METRIC, "compare_insert_equation")
 def compare_insert_equation(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the texts are the same (blanks aside) and every paragraph that should have an equation has one.
+    """1 if the texts are the same (ignoring blanks) and every paragraph that should have an equation has one.
 
-    An equation is Word's own, which LibreOffice writes, too, or an embedded object. What it says is not compared.
+    An equation is Word's own format, which LibreOffice writes as well, or an embedded object. Its content is not
+    compared.
 
     Args:
         result: path of the document to judge.
-        expected: path of the document that it should equal.
-        strict_upstream: some run of both documents, counted alike, holds an embedded object.
+        expected: path of the expected document.
+        strict_upstream: any run at the same position in both documents has an embedded object.
     """
     if strict_upstream:
         return with_same_text(result, expected, _objects, _judge_as_published)

@@ -1,4 +1,4 @@
-"""`compare_line_spacing`: two documents have the same text with the same distances between lines."""
+"""`compare_line_spacing`: two documents have the same text with the same line spacing."""
 
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,12 @@ Spacing = tuple[str, int] | None
 
 @register(PluginKind.METRIC, "compare_line_spacing")
 def compare_line_spacing(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """Compares text (blanks aside), then the line spacing of every paragraph.
+    """Compares text (ignoring blanks), then the line spacing of every paragraph.
 
     Args:
         result: path of the document to judge.
-        expected: path of the document that it should equal.
-        strict_upstream: what a style or the document's defaults say does not count.
+        expected: path of the expected document.
+        strict_upstream: styles and the document's defaults are ignored.
     """
 
     def take(document: "Document") -> list[Spacing]:

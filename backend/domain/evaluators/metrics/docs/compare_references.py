@@ -15,15 +15,15 @@ def compare_references(  # noqa: PLR0913 - upstream's options.
     content_only: bool = False,
     strict_upstream: bool = False,
 ) -> MetricValue:
-    """(mean likeness - base) / (1 - base) where the mean is more than 0.01 above the base, else 0.
+    """(mean similarity - base) / (1 - base) if the mean is more than 0.01 above the base, else 0.
 
     Args:
         result: path of the .docx file to judge.
-        expected: path of the .docx file that it should equal.
+        expected: path of the expected .docx file.
         reference_indicator: the heading of the list, a paragraph of its own.
-        reference_base_result: the base: how alike the lists were before anything was done.
+        reference_base_result: the base: similarity of the lists at the start.
         content_only: any run of white space in a reference counts as one blank.
-        strict_upstream: ignore `content_only`; two documents without the heading are alike.
+        strict_upstream: ignore `content_only`; two documents without the heading are equal.
     """
     return compare_lists(
         result,
@@ -48,15 +48,15 @@ def compare_references_waa(  # noqa: PLR0913 - upstream's options.
 ) -> MetricValue:
     """`compare_references` of WindowsAgentArena: two documents list the same references.
 
-    (mean likeness - base) / (1 - base) where the mean is as much as the base, or more, else 0.
+    (mean similarity - base) / (1 - base) if the mean is at least the base, else 0.
 
     Args:
         result: path of the .docx file to judge.
-        expected: path of the .docx file that it should equal.
+        expected: path of the expected .docx file.
         reference_indicator: the heading of the list, a paragraph of its own.
-        reference_base_result: the base: how alike the lists were before anything was done.
+        reference_base_result: the base: similarity of the lists at the start.
         content_only: any run of white space in a reference counts as one blank.
-        strict_upstream: ignore `content_only`; two documents without the heading are alike.
+        strict_upstream: ignore `content_only`; two documents without the heading are equal.
     """
     return compare_lists(
         result,

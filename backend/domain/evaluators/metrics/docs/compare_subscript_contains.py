@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from docx.document import Document
 
 Places = dict[int, int]
-"""By paragraph a bit for each character or, as published, for each run."""
+"""By paragraph, one bit per character or, as published, per run."""
 
 
 @register(PluginKind.METRIC, "compare_subscript_contains")
@@ -25,8 +25,8 @@ def compare_subscript_contains(
     Args:
         result: path of the document to judge.
         expected: path of the document with the subscript.
-        strict_upstream: count runs, not characters, though applications cut text into runs as they like; what a style
-            says does not count.
+        strict_upstream: count runs, not characters, though applications cut text into runs as they like; styles are
+            ignored.
     """
     take = _runs if strict_upstream else _characters
     return compared(result, expected, take, _judge)
@@ -56,7 +56,7 @@ def _characters(document: "Document") -> Places:
 
 
 def _bits(styles: DocumentStyles, paragraph: Element) -> int:
-    """Bit n is the n-th character."""
+    """Bit n represents the n-th character."""
     bits = start = 0
     for run in runs(paragraph):
         text = run_text(run)

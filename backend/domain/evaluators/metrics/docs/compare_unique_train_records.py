@@ -1,4 +1,4 @@
-"""`compare_unique_train_records`: of every train one line is left."""
+"""`compare_unique_train_records`: one line per train is left."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,11 @@ _FILES = 2
 
 @register(PluginKind.METRIC, "compare_unique_train_records")
 def compare_unique_train_records(result: str | None, expected: Sequence[str | None]) -> MetricValue:
-    """1 if each line was there before, no train is there twice, and trains and number of lines are as expected.
+    """1 if each line existed before, no train occurs twice, and trains and number of lines are as expected.
 
     Args:
         result: path of the document to judge.
-        expected: paths of the document as it should be, and as it was before.
+        expected: paths of the expected document and of the original.
     """
     if isinstance(expected, str) or not isinstance(expected, Sequence) or len(expected) < _FILES:
         raise EvaluatorFailed(

@@ -1,4 +1,4 @@
-"""`contains_page_break`: pages of a document end where somebody wanted it."""
+"""`contains_page_break`: a document has page breaks."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 def contains_page_break(
     result: str | None, rules: Mapping[str, Any] | None = None, *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if there is a page break, or with a rule, as many as it says.
+    """1 if there is a page break, or with a rule, as many as the rule has.
 
-    A break is a character of the text, or a paragraph that begins a page. A document may have either from the start,
-    and a rule does not say which it counts: it is met by the number of characters, and by the number of all.
+    A break is a character of the text, or a paragraph that starts a new page. Rules do not say which kind they count:
+    either the number of characters or the number of all breaks may match.
 
     Args:
         result: path of the document.
-        rules: `page_break_count`, optional; WindowsAgentArena's form has no rules at all.
-        strict_upstream: only characters count, those of the body's runs.
+        rules: `page_break_count`, optional; WindowsAgentArena has no rules.
+        strict_upstream: only characters in the body's runs count.
     """
     expected = (rules or {}).get("page_break_count")
     if expected is not None and (not isinstance(expected, int) or isinstance(expected, bool)):
@@ -44,7 +44,7 @@ def contains_page_break(
 
 
 def _breaks(document: "Document") -> tuple[int, int, int]:
-    """Breaks as published, all breaks that are characters, paragraphs that begin a page."""
+    """Number of breaks as published, of all break characters, and of paragraphs that start a page."""
     styles, body = DocumentStyles(document), paragraphs(document)
     published = sum(
         _is_break(element)

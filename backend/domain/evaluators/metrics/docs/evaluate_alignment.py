@@ -1,4 +1,4 @@
-"""`evaluate_alignment`: the first three words of a sentence stand apart from the rest."""
+"""`evaluate_alignment`: the first three words of each sentence are separated from the rest."""
 
 import re
 from collections.abc import Callable
@@ -15,13 +15,13 @@ _APART = re.compile(r"\S+\s+\S+\s+\S+(\s*\t\s*|\s{2,})\S")
 
 @register(PluginKind.METRIC, "evaluate_alignment")
 def evaluate_alignment(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if in every sentence with more than three words a tab, or several blanks, follow the third.
+    """1 if in every sentence with more than three words a tab, or several blanks, follows the third word.
 
-    A sentence ends with a full stop or its paragraph.
+    A sentence ends at a full stop or at the end of its paragraph.
 
     Args:
         result: path of the document.
-        strict_upstream: sentences whose words are divided by single blanks are right, those of three words wrong.
+        strict_upstream: sentences with single blanks pass, sentences of three words fail.
     """
 
     def judge(paragraphs: list[str]) -> MetricValue:

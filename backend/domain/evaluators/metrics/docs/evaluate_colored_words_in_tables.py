@@ -26,14 +26,14 @@ _RED, _BLUE = (255, 0, 0), (0, 0, 255)
 def evaluate_colored_words_in_tables(
     result: str | None, expected: str | None, *, threshold: float = 3.5, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if the texts are the same (blanks aside), in the tables, too, and every word in a table has its colour.
+    """1 if the texts are the same (ignoring blanks), also in tables, and every word in a table has its colour.
 
     Args:
         result: path of the document to judge.
         expected: path of the document with the same words.
-        threshold: how far a colour may be away, as CIEDE2000.
-        strict_upstream: judge pieces of equal format by their first character, whatever it is, and neither compare the
-            tables' words nor ask for tables.
+        threshold: maximum colour difference, CIEDE2000.
+        strict_upstream: judge pieces of uniform format by their first character of any kind; do not compare the tables'
+            words or require tables.
     """
     if strict_upstream:
         return with_same_text(result, expected, _pieces, lambda actual, _: _colored(actual, threshold))

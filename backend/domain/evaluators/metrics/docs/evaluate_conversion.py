@@ -1,4 +1,4 @@
-"""`evaluate_conversion`: text in capital letters has been made small."""
+"""`evaluate_conversion`: text in capital letters was converted to lower case."""
 
 from typing import TYPE_CHECKING
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @register(PluginKind.METRIC, "evaluate_conversion")
 def evaluate_conversion(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if no piece of equal format, in tables or outside, is in capital letters throughout.
+    """1 if no piece of uniform format, in tables or outside, is entirely in capital letters.
 
     Args:
         result: path of the document.
-        strict_upstream: a document without text is right.
+        strict_upstream: a document without text passes.
     """
 
     def judge(pieces: list[str]) -> MetricValue:

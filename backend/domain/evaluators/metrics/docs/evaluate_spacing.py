@@ -1,4 +1,4 @@
-"""`evaluate_spacing`: introduction, body and conclusion have their line spacing."""
+"""`evaluate_spacing`: introduction, body and conclusion have the expected line spacing."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ def evaluate_spacing(result: str | None, *, strict_upstream: bool = False) -> Me
 
     Args:
         result: path of the document.
-        strict_upstream: what a style or the document's defaults say does not count.
+        strict_upstream: styles and the document's defaults are ignored.
     """
 
     def take(document: "Document") -> list[tuple[str, int] | None]:

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 def evaluate_strike_through_last_paragraph(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if the texts are the same (blanks aside) and all of the last paragraph with text has a line through it.
+    """1 if the texts are the same (ignoring blanks) and the last non-empty paragraph is struck through.
 
     Args:
         result: path of the document to judge.
         expected: path of the document with the same text.
-        strict_upstream: the last paragraph may be empty, and then all is well; blanks have to be struck through, links
-            not; what a style says does not count.
+        strict_upstream: an empty last paragraph passes; blanks must be struck through, links need not; styles are
+            ignored.
     """
 
     def take(document: "Document") -> list[tuple[str, bool]]:

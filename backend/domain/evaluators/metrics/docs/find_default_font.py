@@ -1,4 +1,4 @@
-"""`find_default_font`: the font in which LibreOffice Writer begins a text."""
+"""`find_default_font`: LibreOffice Writer's default font."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ _PLACE = "/org.openoffice.Office.Writer/DefaultFont"
 
 @register(PluginKind.METRIC, "find_default_font")
 def find_default_font(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """Looks into LibreOffice's settings file.
+    """Reads the font from LibreOffice's settings file.
 
     Args:
         result: path of `registrymodifications.xcu`.

@@ -1,4 +1,4 @@
-"""`get_unique_train_ids`: which trains a document names. Upstream's helper, exported among its metrics."""
+"""`get_unique_train_ids`: the trains in a document. Upstream's helper, exported among its metrics."""
 
 from collections import Counter
 
@@ -11,9 +11,9 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "get_unique_train_ids")
 def get_unique_train_ids(result: str | None) -> MetricValue:
-    """1 if the document names any train (a line of four fields); the reason says which, and how many lines have one.
+    """1 if the document has any train (a line of four fields); the reason has their names and the number of lines.
 
-    Upstream returns the names and their number, which no score can be made of.
+    Upstream returns names and number, which is not a score.
     """
 
     def judge(counts: Counter[str]) -> MetricValue:

@@ -17,7 +17,7 @@ _PAGE = re.compile(r"\s*PAGE\b", re.IGNORECASE)
 
 @register(PluginKind.METRIC, "has_page_numbers_in_footers")
 def has_page_numbers_in_footers(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the footer of every section holds a page number, that is a field, not a digit that somebody typed.
+    """1 if the footer of every section has a page number, that is a field, not a typed digit.
 
     Args:
         result: path of the document.
@@ -41,7 +41,7 @@ def _judge(footers: list[bool]) -> MetricValue:
 
 
 def _numbered(footer: Element) -> bool:
-    """A field may be one element, or a beginning, pieces of its instruction, and an end."""
+    """A field is either one element, or a begin mark, pieces of its instruction, and an end mark."""
     if next(footer.iter(w("pgNum")), None) is not None:
         return True
     if any(_PAGE.match(field.get(w("instr"), "")) for field in footer.iter(w("fldSimple"))):

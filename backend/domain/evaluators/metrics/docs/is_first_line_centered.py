@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 @register(PluginKind.METRIC, "is_first_line_centered")
 def is_first_line_centered(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the first paragraph that has text is centred, by itself or by its style.
+    """1 if the first non-empty paragraph is centred, directly or by its style.
 
     Args:
         result: path of the document.
-        strict_upstream: the first paragraph, empty or not, has to say so itself.
+        strict_upstream: the first paragraph, empty or not, must be centred directly.
     """
 
     def take(document: "Document") -> tuple[str, str]:

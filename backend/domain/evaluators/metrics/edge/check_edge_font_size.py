@@ -1,4 +1,4 @@
-"""`check_edge_font_size`: Microsoft Edge's font size is as wanted."""
+"""`check_edge_font_size`: Microsoft Edge's font size is as expected."""
 
 from typing import Any
 

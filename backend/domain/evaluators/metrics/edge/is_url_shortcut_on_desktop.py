@@ -1,4 +1,4 @@
-"""`is_url_shortcut_on_desktop`: a shortcut to a web page lies on the desktop."""
+"""`is_url_shortcut_on_desktop`: a shortcut to a web page is on the desktop."""
 
 from typing import Any
 

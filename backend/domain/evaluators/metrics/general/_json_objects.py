@@ -1,4 +1,4 @@
-"""Compares an object with the one that a task wants, in the many forms that tasks write it."""
+"""Compares an object with the expected one, in the forms that tasks use."""
 
 import ast
 import json
@@ -11,7 +11,7 @@ from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, ve
 from backend.domain.model.score import MetricValue
 
 UNKNOWN = "__EVALUATION_FAILED__"
-"""What upstream's getters say when they could not read the expectation."""
+"""Results of upstream's getters for an unavailable expectation."""
 ANY_ORDER = "ignore_list_order"
 MAX_TEXT = 2**20
 
@@ -22,11 +22,11 @@ def compare_objects(
     """1 if every key of `rules["expected"]` has its value in the result.
 
     Args:
-        result: an object, or its JSON (Python's quotes do, too).
-        rules: `expected`; `expect_in_result`: a text is a part of the found one, a list has the found one or one that
-            is in the found list; `ignore_list_order`, beside or inside `expected`.
+        result: an object, or its JSON (Python's quotes are accepted).
+        rules: `expected`; `expect_in_result`: a text must be part of the actual one, a list must contain the actual
+            value or share an element with the actual list; `ignore_list_order`, beside or inside `expected`.
         strict: judge as published.
-        strict_lists_only: as WindowsAgentArena published: a list never fits a text.
+        strict_lists_only: as published by WindowsAgentArena: a list never matches a text.
     """
     expected = rule(rules, "expected")
     if not isinstance(expected, Mapping):
@@ -41,7 +41,7 @@ def compare_objects(
     if rules.get("expect_in_result"):
         goals = [_within(key, value, actual.get(key), strict, strict_lists_only) for key, value in expected.items()]
     elif strict:
-        # As published, the flag is compared like a key, which ends in an error and so in 0.
+        # As published, the flag is compared like a key, which raises an error and so gives 0.
         goals = [_equal(key, value, actual.get(key), any_order=False) for key, value in expected.items()]
         goals = [(fine and not expected.get(ANY_ORDER), words) for fine, words in goals]
     else:

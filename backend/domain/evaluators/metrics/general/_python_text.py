@@ -1,4 +1,4 @@
-"""Compares two files of Python source under a way of writing them alike."""
+"""Compares two files of Python source after normalisation."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from backend.domain.model.score import MetricValue
 
 
 def compare_sources(result: str | None, expected: str | None, lines_of: Callable[[str], list[str]]) -> MetricValue:
-    """1 if both texts have the same lines after `lines_of`; the reason names the first that differs."""
+    """1 if both texts have the same lines after `lines_of`; the reason has the first difference."""
     gold, reason = read_text(expected)
     if gold is None:
         raise EvaluatorFailed(f"the file to compare with: {reason}", code="invalid_reference")

@@ -1,4 +1,4 @@
-"""`check_accessibility_tree`: elements that selectors find on the desktop."""
+"""`check_accessibility_tree`: elements of the accessibility tree that match selectors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -18,15 +18,15 @@ MAX_TEXT = 100_000
 def check_accessibility_tree(
     result: str, rules: Sequence[Mapping[str, Any]], *, osname: str = "ubuntu", strict_upstream: bool = False
 ) -> MetricValue:
-    """The product over the rules: 0 where nothing is found, else 1 or how alike the found text is.
+    """The product over the rules: 0 if nothing matches, else 1 or the similarity of the text.
 
     Args:
         result: the accessibility tree as XML.
-        rules: each with `xpath` or `selectors` (CSS, any of them) and perhaps `text`, equal (`exact`, the default) or
-            alike (rapidfuzz's `ratio` / 100) to that of the element that fits best. Prefixes: `st`, `attr`, `cp`,
-            `doc`, `docattr`, `txt`, `val`, `act`, `class`, `role`.
-        osname: whose names the namespaces have; needed for `strict_upstream` only, as all are understood.
-        strict_upstream: as published, only namespaces of `osname` are.
+        rules: each with `xpath` or `selectors` (CSS, any of them) and optionally `text`, compared with that of the best
+            matching element: `exact` (the default) or by similarity (rapidfuzz's `ratio` / 100). Prefixes: `st`,
+            `attr`, `cp`, `doc`, `docattr`, `txt`, `val`, `act`, `class`, `role`.
+        osname: system whose namespaces are used; needed for `strict_upstream` only.
+        strict_upstream: as published, only namespaces of `osname` are accepted.
     """
     if osname not in SYSTEMS:
         raise EvaluatorFailed(

@@ -17,7 +17,7 @@ Record = Mapping[str, Any]
 
 @register(PluginKind.METRIC, "check_csv")
 def check_csv(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """1 if every record of `expect` is in the file and none of `unexpect` is; a record names some columns only."""
+    """1 if the file has every record of `expect` and none of `unexpect`; a record may omit columns."""
     expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
     if not expect and not unexpect:
         raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)

@@ -1,4 +1,4 @@
-"""`check_include_exclude`: a text has some parts and lacks others."""
+"""`check_include_exclude`: a text contains some parts and not others."""
 
 from collections.abc import Mapping, Sequence
 

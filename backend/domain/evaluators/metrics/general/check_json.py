@@ -1,4 +1,4 @@
-"""`check_json`: values of a JSON or YAML file fit rules."""
+"""`check_json`: values of a JSON or YAML file satisfy rules."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,13 +16,13 @@ from backend.domain.registry import PluginKind, register
 def check_json(
     result: str | None, rules: Mapping[str, Any], *, is_yaml: bool = False, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if every rule of `expect` fits and none of `unexpect` does.
+    """1 if every rule of `expect` holds and none of `unexpect` does.
 
     Args:
         result: path of the file.
         rules: `expect` and `unexpect`, lists of `{key: [names and positions], method, ref}`.
         is_yaml: YAML instead of JSON.
-        strict_upstream: as published, a value that `unexpect` cannot compare, an absent one for example, makes 0.
+        strict_upstream: as published, a value that `unexpect` cannot compare, such as a missing one, gives 0.
     """
     expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
     if not expect and not unexpect:

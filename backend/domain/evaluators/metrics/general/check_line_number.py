@@ -1,4 +1,4 @@
-"""`check_line_number`: how many lines of a file hold a time of day."""
+"""`check_line_number`: the number of lines with a time of day."""
 
 import re
 from collections.abc import Mapping

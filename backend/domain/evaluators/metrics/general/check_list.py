@@ -1,4 +1,4 @@
-"""`check_list`: lines of a text file fit regular expressions."""
+"""`check_list`: lines of a text file match regular expressions."""
 
 import re
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_list")
 def check_list(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """1 if every pattern of `expect` is found in some line and no pattern of `unexpect` in any."""
+    """1 if every pattern of `expect` matches some line and no pattern of `unexpect` matches any."""
     expect, unexpect = _patterns(rules, "expect"), _patterns(rules, "unexpect")
     if not expect and not unexpect:
         raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
-    lines = re.findall(r"[^\n]*\n|[^\n]+", text)  # with their ends: a pattern may look for them
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)  # with line ends, which a pattern may match
     goals = [_goal(pattern, lines, expected=True) for pattern in expect]
     goals += [_goal(pattern, lines, expected=False) for pattern in unexpect]
     return reached(goals, partial=False)

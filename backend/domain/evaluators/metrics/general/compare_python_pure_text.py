@@ -1,4 +1,4 @@
-"""`compare_python_pure_text`: two files of Python source are the same but for blank lines and a head line."""
+"""`compare_python_pure_text`: two files of Python source are equal, ignoring blank lines and header lines."""
 
 from backend.domain.evaluators.metrics.general._python_text import compare_sources
 from backend.domain.model.score import MetricValue
@@ -12,8 +12,8 @@ _MOST_HEADS = 3
 def compare_python_pure_text(result: str | None, expected: str | None) -> MetricValue:
     """1 if the sources are equal.
 
-    Interpreter and encoding lines at the start, empty lines and blanks at the ends of lines do not count; a tab
-    counts as blanks up to the next multiple of four.
+    Ignores interpreter and encoding lines at the start, empty lines and trailing blanks; a tab expands to the next
+    multiple of four.
     """
     return compare_sources(result, expected, _lines)
 
@@ -28,8 +28,8 @@ def _lines(text: str) -> list[str]:
 
 @register(PluginKind.METRIC, "compare_python_pure_text", dialect="waa")
 def compare_python_pure_text_waa(result: str | None, expected: str | None) -> MetricValue:
-    """`compare_python_pure_text` of WindowsAgentArena: white space does not count at all.
+    """`compare_python_pure_text` of WindowsAgentArena: ignores all white space.
 
-    1 if the sources are equal once every blank, tab and line end is gone.
+    1 if the sources are equal without blanks, tabs and line ends.
     """
     return compare_sources(result, expected, lambda text: ["".join(text.split())])

@@ -1,4 +1,4 @@
-"""`compare_terminal_and_txt`: a text file holds what the terminal shows."""
+"""`compare_terminal_and_txt`: a text file has the terminal's text."""
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 def compare_terminal_and_txt(result: str | None, terminal_output: str | None) -> MetricValue:
     """1 if the file's text equals the terminal's, which is not empty.
 
-    The expectation is what an agent's own terminal shows, so that its absence is no fault of the task.
+    The expectation comes from the agent's own terminal, so its absence is not an error of the task.
     """
     text, reason = read_text(result)
     if text is None:

@@ -1,4 +1,4 @@
-"""`compare_time_in_speedtest_results`: an exported speed test was made just now."""
+"""`compare_time_in_speedtest_results`: an exported speed test is recent."""
 
 import re
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ _CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 def compare_time_in_speedtest_results(
     result: str | None, expected: str | int | Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if the first record's time is less than a number of minutes from the time at which the end state was read.
+    """1 if the first record's time is less than a number of minutes from the time of the evaluation.
 
     Args:
         result: path of the exported CSV file; the second column of its second line ends in `HH:MM`.
-        expected: minutes, or `{"minutes": ..., "now": "HH:MM"}` with the desktop's time when it was looked at, so
-            that scoring again finds the same. Without it the clock of now counts, as published.
+        expected: minutes, or `{"minutes": ..., "now": "HH:MM"}` with the desktop's time of the evaluation, so that
+            re-evaluation gets the same result. Without it, the current time is used, as published.
         strict_upstream: as published, 23:59 and 00:01 are a day apart.
     """
     minutes, now = _expected_range(expected)

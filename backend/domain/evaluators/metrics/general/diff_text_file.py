@@ -1,4 +1,4 @@
-"""`diff_text_file`: how much of a text file is as expected."""
+"""`diff_text_file`: similarity of two text files by lines."""
 
 import difflib
 from collections import Counter
@@ -9,8 +9,8 @@ from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
-MAX_LINES = 5000  # the comparison takes the square of it
-MAX_PAIRS = 50 * 10**6  # places at which the same line stands in both files
+MAX_LINES = 5000  # the comparison is quadratic
+MAX_PAIRS = 50 * 10**6  # pairs of equal lines in both files
 MOST_SHOWN = 5
 
 

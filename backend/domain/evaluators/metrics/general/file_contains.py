@@ -1,4 +1,4 @@
-"""`file_contains`: a text file has some parts."""
+"""`file_contains`: a text file contains some parts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ MOST_SHOWN = 20
 
 @register(PluginKind.METRIC, "file_contains")
 def file_contains(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """1 if every text of `rules["expected"]` stands somewhere in the file."""
+    """1 if every text of `rules["expected"]` is in the file."""
     expected = texts(rule(rules, "expected"), "`expected`")
     if not expected:
         raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)

@@ -1,4 +1,4 @@
-"""`fuzzy_match`: how alike two texts are."""
+"""`fuzzy_match`: similarity of two texts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ MAX_CELLS = 4 * 10**9  # product of the lengths: about two seconds
 
 @register(PluginKind.METRIC, "fuzzy_match")
 def fuzzy_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """The likeness, rapidfuzz's `ratio` / 100: 1 - insertions and deletions / both lengths."""
+    """The similarity, rapidfuzz's `ratio` / 100: 1 - (insertions and deletions) / (sum of lengths)."""
     from rapidfuzz import fuzz
 
     expected = rule(rules, "expected")

@@ -12,16 +12,16 @@ from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
 PLACES = 3
-"""Upstream asks for three, whatever the rule lists."""
+"""Upstream requires three, whatever the rule lists."""
 MAX_WORD = 10_000
 
 
 @register(PluginKind.METRIC, "fuzzy_place_math")
 def fuzzy_place_math(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """The mean likeness (rapidfuzz's `ratio` / 100) of the document's three words, each to its nearest place.
+    """The mean similarity (rapidfuzz's `ratio` / 100) of the document's three words to their nearest places.
 
     Args:
-        result: path of a .docx file; its words are what blanks part. Other than three words is 0.
+        result: path of a .docx file; words are separated by blanks. Any other number of words gives 0.
         rules: `expected`: the places to choose from.
     """
     from rapidfuzz import fuzz

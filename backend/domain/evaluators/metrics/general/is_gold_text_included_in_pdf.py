@@ -1,4 +1,4 @@
-"""`is_gold_text_included_in_pdf`: a PDF says some texts."""
+"""`is_gold_text_included_in_pdf`: a PDF contains some texts."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ MAX_PAGES = 1000
 def is_gold_text_included_in_pdf(result: str | None, expected: str | None) -> MetricValue:
     """1 if the PDF's text has every value of a JSON object.
 
-    White space does not count: readers of PDF differ in where a line or a word ends.
+    White space is ignored: PDF readers differ in where lines and words end.
 
     Args:
         result: path of the PDF.

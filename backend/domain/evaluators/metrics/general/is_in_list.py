@@ -1,4 +1,4 @@
-"""`is_in_list`: the rule's value is among those that were found."""
+"""`is_in_list`: the rule's value is in the actual list."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "is_in_list")
 def is_in_list(result: Any, rules: Mapping[str, Any]) -> MetricValue:
-    """1 if `rules["expected"]` is in the list `result`, or a part of it if both are texts."""
+    """1 if `rules["expected"]` is in the list `result`, or is a substring of it if both are texts."""
     expected = rule(rules, "expected")
     words = f"{short(expected)} among {short(result)}"
     if isinstance(result, str):

@@ -1,4 +1,4 @@
-"""`is_included_all_json_objects`: one JSON object has all that another has."""
+"""`is_included_all_json_objects`: a JSON object includes all entries of another."""
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
@@ -15,8 +15,8 @@ def is_included_all_json_objects(
 
     Args:
         result: path of the file to judge.
-        expected: path of the file whose content it should have.
-        strict_upstream: as published the two are taken the other way round, so that `{}` passes.
+        expected: path of the file with the required entries.
+        strict_upstream: as published, the arguments are swapped, so that `{}` passes.
     """
     gold, reason = read_json(expected)
     if reason or not isinstance(gold, dict):

@@ -1,4 +1,4 @@
-"""`literal_match`: two values are written the same."""
+"""`literal_match`: two values have the same text."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ def literal_match(
     ignore_case: bool = False,
     strict_upstream: bool = False,
 ) -> MetricValue:
-    """1 if both are the same when written out.
+    """1 if both values are equal as text.
 
     Args:
         result: the value to judge.
-        expected: the value it should equal; the info of a web page, for example.
+        expected: the expected value, for example the info of a web page.
         type: `str` compares the two values, `list` two lists element by element.
-        ignore_case: upper and lower case are the same.
+        ignore_case: ignore case.
         strict_upstream: as published, None equals the text "None".
     """
     if type not in {"str", "list"}:

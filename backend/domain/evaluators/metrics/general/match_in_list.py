@@ -1,4 +1,4 @@
-"""`match_in_list`: the value is one of those that the rule lists."""
+"""`match_in_list`: the value is one of the rule's list."""
 
 from collections.abc import Mapping
 from typing import Any

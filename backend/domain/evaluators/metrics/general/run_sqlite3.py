@@ -1,4 +1,4 @@
-"""`run_sqlite3`: a statement asks a database whether it is as wanted."""
+"""`run_sqlite3`: a query checks a database."""
 
 import math
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "run_sqlite3")
 def run_sqlite3(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """The number in the first column of the first row; what is above 1 counts as 1, NULL as 0.
+    """The number in the first column of the first row; capped at 1, NULL counts as 0.
 
     Args:
         result: path of the database, opened read-only.

@@ -1,1 +1,1 @@
-"""Metrics of picture editing: pictures and the settings of their editor."""
+"""Metrics of pictures and of GIMP's settings, one file each."""

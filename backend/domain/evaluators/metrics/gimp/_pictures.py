@@ -1,4 +1,4 @@
-"""The pictures that a metric of two pictures gets."""
+"""Loads the pictures of metrics that compare two."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def expected_picture(path: str | None) -> "Image":
-    """A picture that the task brings along. Raises EvaluatorFailed if it cannot be read."""
+    """A picture of the task. Raises EvaluatorFailed if it cannot be read."""
     picture, reason = read_picture(path)
     if picture is None:
         raise EvaluatorFailed(f"the expected picture: {reason}", code="invalid_reference")
@@ -18,7 +18,7 @@ def expected_picture(path: str | None) -> "Image":
 
 
 def pair(result: str | None, expected: str | None) -> tuple["Image | None", "Image", str]:
-    """The picture that was left (or None and why there is none) and the one to compare with."""
+    """The agent's picture (or None and the reason) and the expected one."""
     gold = expected_picture(expected)
     picture, reason = read_picture(result)
     return picture, gold, reason

@@ -1,4 +1,4 @@
-"""Whether two pictures show the same."""
+"""Structural similarity of two pictures."""
 
 from typing import TYPE_CHECKING
 
@@ -14,14 +14,14 @@ _SAME_HOLES = 0.5
 
 
 def ssim(one: "Image", other: "Image", window: int = WINDOW) -> float:
-    """Structural similarity of two RGB pictures of one size."""
+    """Structural similarity (SSIM) of two RGB pictures of the same size."""
     import numpy as np
 
     return structural_similarity(np.asarray(one), np.asarray(other), window)
 
 
 def similar(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:
-    """Whether two pictures have the same size and structure, transparency left aside."""
+    """Whether two pictures have the same size and structure, ignoring transparency."""
     if one.size != other.size:
         return False, f"size {one.size}, expected {other.size}"
     if min(one.size) < WINDOW:
@@ -31,13 +31,13 @@ def similar(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:
 
 
 def same_structure(one: "Image", other: "Image", threshold: float, *, strict: bool = False) -> tuple[bool, str]:
-    """The same, as the pictures show: with what their EXIF notes turn, and with the holes of the expected picture.
+    """Like `similar`, with EXIF orientation applied and the transparency of the expected picture.
 
     Args:
-        one: the picture that was left.
-        other: the expected one.
-        threshold: least similarity.
-        strict: leave both aside, as upstream does.
+        one: the agent's picture.
+        other: the expected picture.
+        threshold: minimum similarity.
+        strict: ignore both, as upstream does.
     """
     alike, reason = _best(one, other, threshold, strict=strict)
     if not alike and not strict and (is_turned(one) or is_turned(other)):
@@ -46,7 +46,7 @@ def same_structure(one: "Image", other: "Image", threshold: float, *, strict: bo
 
 
 def _best(one: "Image", other: "Image", threshold: float, *, strict: bool) -> tuple[bool, str]:
-    """Programs differ in the colours that they hide behind full transparency: hidden or not, one likeness is enough."""
+    """The best similarity with and without the colours behind full transparency, which programs write differently."""
     alike, reason = similar(one, other, threshold)
     if strict or one.size != other.size or not has_alpha(other) or not _holes(other).any():
         return alike, reason

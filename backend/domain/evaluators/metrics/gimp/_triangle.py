@@ -1,4 +1,4 @@
-"""Finds the yellow triangle of a picture."""
+"""Locates the yellow triangle in a picture."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,14 +13,14 @@ _VIVID = 90
 
 @dataclass(frozen=True)
 class TrianglePosition:
-    """Where it lies, in pixels: centre of mass and middle of its box, each (x, y)."""
+    """Position in pixels: centre of mass and middle of the bounding box, each (x, y)."""
 
     mass: tuple[float, float]
     middle: tuple[float, float]
 
 
 def find_triangle(picture: "Image") -> TrianglePosition | None:
-    """The yellow pixels, or without any those that are not of the commonest colour; None for a plain picture."""
+    """The yellow pixels, or without any those not of the commonest colour; None for a plain picture."""
     import numpy as np
 
     plane = np.asarray(picture.convert("RGBA"))

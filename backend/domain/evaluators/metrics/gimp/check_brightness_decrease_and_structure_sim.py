@@ -1,4 +1,4 @@
-"""`check_brightness_decrease_and_structure_sim`: a picture is darker than another and otherwise the same."""
+"""`check_brightness_decrease_and_structure_sim`: a picture is darker than another and otherwise equal."""
 
 from typing import TYPE_CHECKING
 
@@ -20,19 +20,19 @@ _TARGET = 128.0
 def check_brightness_decrease_and_structure_sim(
     result: str | None, expected: str | None, *, threshold: float = 0.03, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if `result` is darker than `expected` and, both brought to one brightness, nearly equal.
+    """1 if `result` is darker than `expected` and nearly equal after normalising the brightness.
 
-    One published task gives the original as `result` and what the agent left as `expected`. So a second picture that
-    is not there (None) is a verdict, too.
+    One published task passes the original as `result` and the agent's picture as `expected`, so a missing second
+    picture (None) gives a verdict as well.
 
     Args:
         result: path of the darker picture.
         expected: path of the brighter one.
-        threshold: the mean squared difference (of values from 0 to 1) that is too much.
-        strict_upstream: scale the numbers of palette pictures, which are no colours.
+        threshold: the mean squared difference (of values from 0 to 1) from which pictures differ.
+        strict_upstream: scale palette indices, which are not colours.
 
     Raises:
-        EvaluatorFailed: the threshold is no number, or the second picture cannot be read.
+        EvaluatorFailed: the threshold is not a number, or the second picture cannot be read.
     """
     if not isinstance(threshold, int | float) or isinstance(threshold, bool):
         raise EvaluatorFailed(f"threshold is {short(threshold)}, expected a number", code="invalid_rule")
@@ -46,7 +46,7 @@ def check_brightness_decrease_and_structure_sim(
         return verdict(met=False, reason=f"{words}, wanted less")
     if dark == 0:
         return verdict(met=False, reason="the picture is black")
-    # Pillow scales no deep pixels (modes I, I;16, F) at all.
+    # Pillow does not scale deep pixels (modes I, I;16, F).
     one, two = (p if strict_upstream and p.mode[0] not in "IF" else p.convert("RGB") for p in (picture, other))
     error = _error(_scaled(one, dark), _scaled(two, bright))
     return verdict(error < threshold, f"{words}; mean squared difference {error:.5f}, wanted below {threshold:g}")

@@ -19,7 +19,7 @@ def check_config_status(result: str | None, rules: Mapping[str, Any], *, strict_
     Args:
         result: path of `gimprc`, `sessionrc` or `action-history`.
         rules: `key`, the list's first word or its first two, and `value`, its last word as written (texts in quotes).
-        strict_upstream: any line that begins and ends so will do.
+        strict_upstream: any line with this beginning and end passes.
 
     Raises:
         EvaluatorFailed: the rules have no key of one or two words, or no value.

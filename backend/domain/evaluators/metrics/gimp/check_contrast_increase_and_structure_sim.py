@@ -1,4 +1,4 @@
-"""`check_contrast_increase_and_structure_sim`: a picture has more contrast than another and otherwise the same."""
+"""`check_contrast_increase_and_structure_sim`: a picture has more contrast than another and otherwise equal."""
 
 from typing import TYPE_CHECKING
 
@@ -18,12 +18,12 @@ _LIKENESS = 0.65
 def check_contrast_increase_and_structure_sim(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if the values vary more than the original's (standard deviation) and the structure is alike.
+    """1 if the standard deviation is higher than the original's and the structure is similar.
 
     Args:
-        result: path of the picture that was left.
+        result: path of the agent's picture.
         expected: path of the original.
-        strict_upstream: count the numbers of a palette and the opacity as colours.
+        strict_upstream: treat palette indices and opacity as colours.
 
     Raises:
         EvaluatorFailed: the original cannot be read.

@@ -10,14 +10,14 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_file_exists")
 def check_file_exists(result: str | None, expected: str) -> MetricValue:
-    """1 if a file of that name lies in a folder.
+    """1 if the folder has a file of that name.
 
     Args:
         result: path of the folder's copy.
         expected: the file's name, or its path in the folder.
 
     Raises:
-        EvaluatorFailed: the name is none, or leads out of the folder.
+        EvaluatorFailed: the name is invalid, or leads out of the folder.
     """
     name = PurePosixPath(expected) if isinstance(expected, str) and expected else None
     if name is None or name.is_absolute() or ".." in name.parts or "\\" in expected:

@@ -1,4 +1,4 @@
-"""`check_file_exists_and_structure_sim`: a picture was saved and shows what it should."""
+"""`check_file_exists_and_structure_sim`: a picture was saved and looks as expected."""
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
@@ -16,9 +16,9 @@ def check_file_exists_and_structure_sim(
     """1 if the picture is there, has the expected one's size and a structural similarity of 0.9 or more.
 
     Args:
-        result: path of the picture that was left.
-        expected: path of the expected one.
-        strict_upstream: leave transparency and EXIF's turns aside.
+        result: path of the agent's picture.
+        expected: path of the expected picture.
+        strict_upstream: ignore transparency and EXIF orientation.
 
     Raises:
         EvaluatorFailed: the expected picture cannot be read.

@@ -1,4 +1,4 @@
-"""`check_green_background`: all that was not black became green."""
+"""`check_green_background`: everything but the black object became green."""
 
 from typing import TYPE_CHECKING
 
@@ -18,10 +18,10 @@ def check_green_background(result: str | None, expected: str | None, *, strict_u
     """1 if every pixel that is not black in the original is more green than red or blue.
 
     Args:
-        result: path of the picture that was left.
+        result: path of the agent's picture.
         expected: path of the original, whose black pixels are the object.
-        strict_upstream: fail on pictures that are not square, over which upstream breaks, and pass over what a larger
-            result has beyond the original.
+        strict_upstream: fail on pictures that are not square, on which upstream crashes, and ignore the area of a
+            larger result beyond the original.
 
     Raises:
         EvaluatorFailed: the original cannot be read, or has no background.

@@ -20,8 +20,8 @@ def check_image_file_size(
 
     Args:
         result: its path.
-        rules: `max_size`, in bytes; that many are too many.
-        strict_upstream: any file will do, an empty one, too.
+        rules: `max_size`, in bytes, exclusive.
+        strict_upstream: any file passes, even an empty one.
 
     Raises:
         EvaluatorFailed: the rules have no size.

@@ -11,12 +11,12 @@ _LIKENESS = 0.99
 
 @register(PluginKind.METRIC, "check_image_mirror")
 def check_image_mirror(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the picture, turned over left to right, has a structural similarity of 0.99 or more with the original.
+    """1 if the picture, mirrored left to right, has a structural similarity of at least 0.99 with the original.
 
     Args:
-        result: path of the picture that was left.
+        result: path of the agent's picture.
         expected: path of the original.
-        strict_upstream: leave transparency aside.
+        strict_upstream: ignore transparency.
 
     Raises:
         EvaluatorFailed: the original cannot be read.

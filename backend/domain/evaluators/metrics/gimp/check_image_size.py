@@ -21,11 +21,11 @@ def check_image_size(result: str | None, rules: Mapping[str, Any], *, strict_ups
 
     Args:
         result: path of the picture.
-        rules: `width` and `height` in pixels, or one of them; `ignore_transparent`: do not count a transparent margin.
+        rules: `width` and `height` in pixels, or one of them; `ignore_transparent`: ignore a transparent margin.
         strict_upstream: never count the margin of pictures with one transparent colour.
 
     Raises:
-        EvaluatorFailed: the rules want no size.
+        EvaluatorFailed: the rules have no size.
     """
     expected = {side: rules[side] for side in _SIDES if isinstance(rules, Mapping) and rules.get(side) is not None}
     if not expected or not all(isinstance(value, int) for value in expected.values()):

@@ -1,4 +1,4 @@
-"""`check_palette_and_structure_sim`: a picture has a palette and shows what it should."""
+"""`check_palette_and_structure_sim`: a picture has a palette and looks as expected."""
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
@@ -11,10 +11,10 @@ _LIKENESS = 0.9
 
 @register(PluginKind.METRIC, "check_palette_and_structure_sim")
 def check_palette_and_structure_sim(result: str | None, expected: str | None) -> MetricValue:
-    """1 if the picture is stored with a palette and has a structural similarity of 0.9 or more.
+    """1 if the picture is stored with a palette and a structural similarity of at least 0.9.
 
     Args:
-        result: path of the picture that was left.
+        result: path of the agent's picture.
         expected: path of the original.
 
     Raises:

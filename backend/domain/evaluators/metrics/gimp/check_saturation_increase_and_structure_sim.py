@@ -1,4 +1,4 @@
-"""`check_saturation_increase_and_structure_sim`: a picture is more vivid than another and otherwise the same."""
+"""`check_saturation_increase_and_structure_sim`: a picture is more vivid than another and otherwise equal."""
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair, saturation
@@ -11,10 +11,10 @@ _LIKENESS = 0.9
 
 @register(PluginKind.METRIC, "check_saturation_increase_and_structure_sim")
 def check_saturation_increase_and_structure_sim(result: str | None, expected: str | None) -> MetricValue:
-    """1 if the mean saturation is higher than the original's while hues and lightness have its structure.
+    """1 if the mean saturation is higher than the original's and the structure of hue and lightness is unchanged.
 
     Args:
-        result: path of the picture that was left.
+        result: path of the agent's picture.
         expected: path of the original.
 
     Raises:

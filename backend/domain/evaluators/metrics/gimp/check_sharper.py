@@ -13,7 +13,7 @@ def check_sharper(result: str | None, expected: str | None) -> MetricValue:
     """1 if the variance of the Laplacian is higher than the other picture's.
 
     Args:
-        result: path of the picture that was left.
+        result: path of the agent's picture.
         expected: path of the original.
 
     Raises:
@@ -27,13 +27,13 @@ def check_sharper(result: str | None, expected: str | None) -> MetricValue:
 
 
 def _sharpness(path: str) -> float:
-    """OpenCV decodes by itself, because its grey values are not quite Pillow's. The picture is known to be sound."""
+    """Variance of the Laplacian. OpenCV decodes the valid file itself, because its grey values differ from Pillow's."""
     import cv2
     import numpy as np
     from PIL import Image
 
     grey = cv2.imdecode(np.frombuffer(Path(path).read_bytes(), dtype=np.uint8), cv2.IMREAD_GRAYSCALE)
-    if grey is None:  # A format that only Pillow reads.
+    if grey is None:  # A format that only Pillow supports.
         with Image.open(path) as picture:
             grey = np.asarray(picture.convert("L"))
     return float(np.var(cv2.Laplacian(grey, cv2.CV_64F)))

@@ -1,4 +1,4 @@
-"""`check_structure_sim`: two pictures show the same."""
+"""`check_structure_sim`: two pictures have the same structure."""
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
@@ -11,12 +11,12 @@ _LIKENESS = 0.9
 
 @register(PluginKind.METRIC, "check_structure_sim")
 def check_structure_sim(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the pictures have one size and a structural similarity of 0.9 or more.
+    """1 if the pictures have the same size and a structural similarity of 0.9 or more.
 
     Args:
-        result: path of the picture that was left.
-        expected: path of the expected one. Where it is transparent, the result must be so, too.
-        strict_upstream: leave transparency and EXIF's turns aside.
+        result: path of the agent's picture.
+        expected: path of the expected picture. Its transparent areas must be transparent in the result.
+        strict_upstream: ignore transparency and EXIF orientation.
 
     Raises:
         EvaluatorFailed: the expected picture cannot be read.

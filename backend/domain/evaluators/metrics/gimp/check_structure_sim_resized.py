@@ -1,4 +1,4 @@
-"""`check_structure_sim_resized`: two pictures show the same at different sizes."""
+"""`check_structure_sim_resized`: two pictures of different sizes have the same structure."""
 
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,8 @@ def check_structure_sim_resized(result: str | None, expected: str | None) -> Met
     """1 if the picture, without its transparent margin and scaled to the expected size, has the expected structure.
 
     Args:
-        result: path of the picture that was left.
-        expected: path of the expected one.
+        result: path of the agent's picture.
+        expected: path of the expected picture.
 
     Raises:
         EvaluatorFailed: the expected picture cannot be read.

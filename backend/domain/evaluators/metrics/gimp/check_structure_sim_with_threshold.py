@@ -1,4 +1,4 @@
-"""`check_structure_sim_with_threshold`: two pictures show the same, by a likeness of the task's choice."""
+"""`check_structure_sim_with_threshold`: two pictures have the same structure, by the task's threshold."""
 
 from typing import TYPE_CHECKING
 
@@ -22,13 +22,13 @@ def check_structure_sim_with_threshold(
     """1 if the structural similarity is high enough; a picture of another size is scaled first.
 
     Args:
-        result: path of the picture that was left.
-        expected: path of the expected one. Where it is transparent, the result must be so, too.
-        ssim_threshold: least similarity, 0 to 1.
-        strict_upstream: leave transparency and EXIF's turns aside.
+        result: path of the agent's picture.
+        expected: path of the expected picture. Its transparent areas must be transparent in the result.
+        ssim_threshold: minimum similarity, 0 to 1.
+        strict_upstream: ignore transparency and EXIF orientation.
 
     Raises:
-        EvaluatorFailed: the expected picture cannot be read, or the threshold is none.
+        EvaluatorFailed: the expected picture cannot be read, or the threshold is invalid.
     """
     from PIL import Image
 
@@ -46,7 +46,7 @@ def check_structure_sim_with_threshold(
 
 
 def _tiny(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:
-    """Pictures that the usual window does not fit into get a smaller, odd one."""
+    """Pictures smaller than the usual window get a smaller window of odd size."""
     window = (min(other.size) - 1) // 2 * 2 + 1
     if window == 1:
         return False, f"a picture of {other.size} is too small to be compared"

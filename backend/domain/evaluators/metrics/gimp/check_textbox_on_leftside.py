@@ -15,7 +15,7 @@ def check_textbox_on_leftside(result: str | None, *, strict_upstream: bool = Fal
 
     Args:
         result: path of the picture.
-        strict_upstream: take what is hidden behind transparency for dark pixels, too.
+        strict_upstream: count pixels hidden behind transparency as dark.
     """
     import numpy as np
 

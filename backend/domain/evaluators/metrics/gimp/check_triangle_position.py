@@ -1,4 +1,4 @@
-"""`check_triangle_position`: the yellow triangle lies in the middle of the picture."""
+"""`check_triangle_position`: the yellow triangle is in the middle of the picture."""
 
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ def check_triangle_position(result: str | None, *, strict_upstream: bool = False
 
     Args:
         result: path of the picture.
-        strict_upstream: take the second rarest colour for the triangle.
+        strict_upstream: use the second rarest colour as the triangle.
     """
     picture, reason = read_picture(result)
     if picture is None:

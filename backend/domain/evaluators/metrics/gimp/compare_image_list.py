@@ -21,9 +21,9 @@ def compare_image_list(result: Paths, expected: Paths, *, strict_upstream: bool 
     """1 if every picture equals the expected one at its position. Pictures of another size are scaled first.
 
     Args:
-        result: a path or paths of the pictures that were left; None for one that is missing.
+        result: a path or paths of the agent's pictures; None for a missing one.
         expected: as many paths.
-        strict_upstream: leave out expected pictures without a result at their position, and the colours of pictures
+        strict_upstream: skip expected pictures without a result at their position, and ignore the colours of pictures
             with transparency.
 
     Raises:
@@ -49,12 +49,12 @@ def _listed(paths: Paths) -> list[str | None]:
 
 
 def _difference(one: "Image", other: "Image", *, colours_of_alpha: bool) -> str:
-    """Where the pictures differ, in words; empty if they are equal."""
+    """Description of the differences; empty if the pictures are equal."""
     from PIL import Image, ImageChops
 
     resized = f" (scaled from {one.size})" if one.size != other.size else ""
     one = one.resize(other.size, Image.Resampling.LANCZOS) if resized else one
-    if colours_of_alpha:  # Colours behind full transparency are not seen: premultiplied they are all 0.
+    if colours_of_alpha:  # Colours behind full transparency are invisible: premultiplied, they are all 0.
         one, other = _premultiplied(one), _premultiplied(other)
     elif one.mode != other.mode:
         one = one.convert(other.mode)

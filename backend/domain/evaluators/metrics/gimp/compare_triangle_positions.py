@@ -1,4 +1,4 @@
-"""`compare_triangle_positions`: the second picture's triangle lies nearer to the middle than the first's."""
+"""`compare_triangle_positions`: the second picture's triangle is nearer to the middle than the first's."""
 
 from math import dist
 from typing import TYPE_CHECKING
@@ -22,9 +22,9 @@ def compare_triangle_positions(
 
     Args:
         result: path of a picture.
-        expected: path of the picture to compare with.
-        strict_upstream: take the whole picture for the triangle, as upstream does (its limits let every colour in);
-            what then decides is whether the sides are even numbers.
+        expected: path of the second picture.
+        strict_upstream: use the whole picture as the triangle, as upstream does (its limits accept every colour); then
+            only even or odd sides decide.
 
     Raises:
         EvaluatorFailed: the second picture cannot be read or has no triangle.
@@ -50,5 +50,5 @@ def _from_middle(picture: "Image") -> float | None:
 
 
 def _even_sides(picture: "Image") -> int:
-    """A whole picture's centre of mass, rounded down, lies half a pixel off the middle of an even side."""
+    """A whole picture's centre of mass, rounded down, is half a pixel off the middle of an even side."""
     return sum(side % 2 == 0 for side in picture.size)

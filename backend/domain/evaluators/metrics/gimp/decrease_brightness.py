@@ -12,7 +12,7 @@ def decrease_brightness(result: str | None, expected: str | None) -> MetricValue
 
     Args:
         result: path of a picture.
-        expected: path of the picture to compare with.
+        expected: path of the second picture.
 
     Raises:
         EvaluatorFailed: the second picture cannot be read.

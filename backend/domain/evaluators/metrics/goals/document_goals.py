@@ -17,9 +17,9 @@ def document_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
     Args:
         result: its path.
-        rules: `paragraphs`: regular expressions, each matches some whole paragraph; `without`: each matches none;
-            `bold`: texts, all of whose characters are bold; `styles`: text of a paragraph -> its style's name;
-            `keeps`: regular expressions of paragraphs that must still be there; `partial`: the share of goals counts.
+        rules: `paragraphs`: regular expressions, each must match a whole paragraph; `without`: each matches none;
+            `bold`: texts, all of whose characters are bold; `styles`: text of a paragraph -> its style's name; `keeps`:
+            regular expressions of paragraphs that must still be there; `partial`: the value is the share of met goals.
     """
     reason = check_package(result)
     if reason:
@@ -45,7 +45,7 @@ def document_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
 
 def _bold(paragraphs: list[Any], text: str) -> bool:
-    """Whether some occurrence of the text is bold from its first to its last character."""
+    """Whether an occurrence of the text is bold throughout."""
     for paragraph in paragraphs:
         marks = "".join("b" * len(run.text) if run.bold else "-" * len(run.text) for run in paragraph.runs)
         whole = "".join(run.text for run in paragraph.runs)

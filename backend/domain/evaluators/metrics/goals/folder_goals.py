@@ -17,9 +17,9 @@ def folder_goals(result: Contents | None, rules: Mapping[str, Any]) -> MetricVal
 
     Args:
         result: relative path -> `{mode, sha256}`; folders end in `/`.
-        rules: `goals` and `keeps`, lists of conditions; `partial`: the share of goals counts. A condition has
-            `present` (a path or a list of which one is enough), `absent` (a path or a list of which all are), and for
-            what is present `content` (text), `sha256` or `mode` (for example `0o755`; `executable`: the owner may).
+        rules: `goals` and `keeps`, lists of conditions; `partial`: the value is the share of met goals. A condition has
+            `present` (a path or a list of alternatives), `absent` (a path or a list of paths), and for present files
+            `content` (text), `sha256` or `mode` (for example `0o755`; `executable`: the owner may).
     """
     if result is None:
         return verdict(met=False, reason="the folder is not there")

@@ -1,4 +1,4 @@
-"""`json_fields` (ours): fields of a JSON file have the wanted values."""
+"""`json_fields` (ours): fields of a JSON file have the expected values."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""`number_in_text` (ours): a text says one number, the right one."""
+"""`number_in_text` (ours): a text has one number, the correct one."""
 
 import math
 import re
@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)
 
 @register(PluginKind.METRIC, "number_in_text")
 def number_in_text(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """1 if the text holds exactly one number (`1,234.5` is one) and it is `expected`, within `tolerance` (1e-9)."""
+    """1 if the text has exactly one number (`1,234.5` is one) and it is `expected`, within `tolerance` (1e-9)."""
     if result is None:
         return verdict(met=False, reason="there is no text")
     numbers = [float(number.replace(",", "")) for number in _NUMBER.findall(result[:100_000])]

@@ -17,7 +17,7 @@ def picture_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
         result: path of the picture.
         rules: any of `size` ([width, height]), `format` (Pillow's name: `PNG`, `JPEG`, ...), `gray` (true: no pixel's
             channels differ by more than 8); `pixels`: a list of `[x, y, [r, g, b]]`, right within 24 per channel, one
-            goal together; `partial`: the share of goals counts.
+            goal together; `partial`: the value is the share of met goals.
     """
     import numpy as np
 

@@ -19,9 +19,9 @@ def rtf_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
     Args:
         result: its path.
-        rules: `paragraphs`: regular expressions, each matches some whole paragraph; `without`: each matches none;
+        rules: `paragraphs`: regular expressions, each must match a whole paragraph; `without`: each matches none;
             `bold`, `plain`: texts, all of whose characters are bold, or none; `keeps`: regular expressions of
-            paragraphs that must still be there; `partial`: the share of goals counts.
+            paragraphs that must still be there; `partial`: the value is the share of met goals.
     """
     if result is None or not Path(result).is_file():
         return verdict(met=False, reason="the file is not there")
@@ -45,7 +45,7 @@ def rtf_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
 
 def _marked(paragraphs: list[RtfParagraph], text: str, *, bold: bool) -> bool:
-    """Whether some occurrence of the text is bold (or not) from its first to its last character."""
+    """Whether an occurrence of the text is bold (or not bold) throughout."""
     for paragraph in paragraphs:
         start = paragraph.text.find(text)
         if start >= 0 and set(paragraph.bold[start : start + len(text)]) == {bold}:

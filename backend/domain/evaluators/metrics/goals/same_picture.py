@@ -1,4 +1,4 @@
-"""`same_picture` (ours): two pictures show the same, pixel by pixel."""
+"""`same_picture` (ours): two pictures are equal, pixel by pixel."""
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import verdict

@@ -1,4 +1,4 @@
-"""`settings_match` (ours): settings printed as `key=value` lines have the wanted values."""
+"""`settings_match` (ours): settings printed as `key=value` lines have the expected values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,9 +13,9 @@ def settings_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """Goals about settings.
 
     Args:
-        result: lines `key=value`, as a command printed them; of a repeated key the last counts.
-        rules: `expected` and `keeps`: key -> value, a list of values of which one is enough, or `{min, max}`;
-            `partial`: the share of settings counts.
+        result: lines `key=value`, as printed by a command; the last value of a repeated key counts.
+        rules: `expected` and `keeps`: key -> value, a list of alternatives, or `{min, max}`; `partial`: the share of
+            settings counts.
     """
     if result is None:
         return verdict(met=False, reason="the settings could not be read")

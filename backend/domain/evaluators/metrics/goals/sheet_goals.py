@@ -19,11 +19,12 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     Args:
         result: its path.
         rules: `cells` and `keeps`: `Sheet!B7` (or `#0!B7`, a sheet by its number) -> `{value, tolerance, formula}`
-            (`formula`: true = it must be computed);
-            `sheets`: the names of all sheets in order, a goal of its own; `partial`: the share of goals counts.
+            (`formula`: true = it must be a formula);
+            `sheets`: the names of all sheets in order, a goal of its own; `partial`: the value is the share of met
+                goals.
 
     Raises:
-        EvaluatorFailed: a rule names no cell.
+        EvaluatorFailed: a rule has an invalid cell reference.
     """
     book, reason = read_workbook(result)
     if book is None:

@@ -1,4 +1,4 @@
-"""`text_goals` (ours): what a text file must say, line by line."""
+"""`text_goals` (ours): lines of a text file."""
 
 import re
 from collections.abc import Mapping
@@ -12,13 +12,13 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "text_goals")
 def text_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """Goals about single lines; blanks at the ends of a line do not count.
+    """Goals about single lines; blanks at the ends of a line are ignored.
 
     Args:
         result: path of the text file.
-        rules: `lines`: regular expressions, each a goal that some whole line matches; `without`: regular expressions,
-            each a goal that no line matches; `keeps`: regular expressions of lines that must still be there;
-            `partial`: the share of goals counts.
+        rules: `lines`: regular expressions, each a goal that is met if a whole line matches; `without`: regular
+            expressions, each a goal that is met if no line matches; `keeps`: regular expressions of lines that must
+            still be there; `partial`: the value is the share of met goals.
     """
     text, reason = read_text(result)
     if text is None:

@@ -1,4 +1,4 @@
-"""`widget_value` (ours): what a widget on the screen shows at the end."""
+"""`widget_value` (ours): the content of a widget on the screen."""
 
 import math
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "widget_value")
 def widget_value(result: str, rules: Mapping[str, Any]) -> MetricValue:
-    """1 if a shown widget of that application has the wanted content.
+    """1 if a visible widget of that application has the expected content.
 
     Args:
         result: the accessibility tree.

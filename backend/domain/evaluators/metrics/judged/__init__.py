@@ -1,1 +1,1 @@
-"""Metrics that read somebody's judgement, one file each."""
+"""Metrics based on a judge's answers, one file each."""

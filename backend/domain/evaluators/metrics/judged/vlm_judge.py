@@ -1,4 +1,4 @@
-"""`vlm_judge`: what the majority of a judge's votes says of one criterion (docs/judges.md)."""
+"""`vlm_judge`: the majority of a judge's votes on one criterion (docs/judges.md)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,14 +11,15 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "vlm_judge")
 def vlm_judge(result: Any, *, criteria: Sequence[Criterion], part: str = FINAL) -> MetricValue:
-    """1 if the criterion is met, with the judge's reason and the step after which it was first so.
+    """1 if the criterion is met, with the judge's reason and the first step after which it was met.
 
     Args:
-        result: the judgement, of the getter `vlm_judge`.
-        criteria: all of the task's; the evaluation fills them in.
+        result: the judgement, the value of the getter `vlm_judge`.
+        criteria: all criteria of the task; set by the evaluation.
         part: name of the criterion: that of the part, or `final`.
 
     Raises:
-        EvaluatorFailed: the judgement does not fit the criteria: one is left out, another one is judged, a vote lacks.
+        EvaluatorFailed: the judgement does not match the criteria: one is missing, an unknown one is judged, or votes
+            are missing.
     """
     return Judgement.of(result).value(part, criteria)

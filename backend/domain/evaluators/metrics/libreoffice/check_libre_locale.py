@@ -16,12 +16,12 @@ from backend.domain.registry import PluginKind, register
 MAX_BYTES = 16 * 2**20
 _OOR = "{http://openoffice.org/2001/registry}"
 SETTINGS = ("ooSetupSystemLocale", "ooLocale")
-"""The language of dates and numbers; where nobody has chosen one, that of the menus counts."""
+"""The language of dates and numbers; if none is set, that of the user interface."""
 
 
 @register(PluginKind.METRIC, "check_libre_locale")
 def check_libre_locale(result: str | None, rules: object) -> MetricValue:
-    """1 if the language in `registrymodifications.xcu` fits one of the patterns in `rules["locale_set"]` (`en-*`)."""
+    """1 if the language in `registrymodifications.xcu` matches a pattern in `rules["locale_set"]` (`en-*`)."""
     patterns = texts(rule(rules, "locale_set"), "`locale_set`")
     if not patterns:
         raise EvaluatorFailed("`locale_set` names no language", code="invalid_rule", hint=HINT)

@@ -1,1 +1,1 @@
-"""Metrics of OmniBench, one file each: its checks, and what joins them."""
+"""Metrics of OmniBench, one file each: its checks and their combinations."""

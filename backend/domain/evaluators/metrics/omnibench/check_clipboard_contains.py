@@ -12,7 +12,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_clipboard_contains", dialect=DIALECT)
 def check_clipboard_contains(result: Mapping[str, Any]) -> MetricValue:
-    """1 if it does, whatever its case and the blanks in it."""
+    """1 if it does, ignoring case and blanks."""
     met = plain(result["text"]) in plain(result["clipboard"])
     return verdict(
         met, f"{short(result['text'])} is {'' if met else 'not '}in the clipboard: {short(result['clipboard'])}"

@@ -14,8 +14,8 @@ from backend.domain.registry import PluginKind, register
 def check_expression(result: Sequence[FactValue], *, tree: Mapping[str, Any]) -> MetricValue:
     """1 if the expression is true, else 0.
 
-    `progress` is the share of conditions that are met: the mean over what `and` joins, the largest of what `or` joins;
-    a negated check counts where it does not hold.
+    `progress` is the share of met conditions: the mean over the operands of `and`, the maximum over those of `or`; a
+    negated check counts if it does not hold.
     """
     facts = [value.holds() for value in result]
     progress = _progress(tree, facts, expected=True)
@@ -27,7 +27,7 @@ def check_expression(result: Sequence[FactValue], *, tree: Mapping[str, Any]) ->
 
 
 def _progress(tree: Mapping[str, Any], facts: Sequence[bool], *, expected: bool) -> float:
-    """Exactly 1 where the tree is as wanted: each of its conditions adds a whole share."""
+    """Share of met conditions of a subtree; exactly 1 if it is true."""
     try:
         ((word, inner),) = tree.items()
         if word == "fact":

@@ -12,7 +12,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_file_contains", dialect=DIALECT)
 def check_file_contains(result: Mapping[str, Any]) -> MetricValue:
-    """1 if the text is in the file, whatever its case and the blanks and line ends in it."""
+    """1 if the text is in the file, ignoring case, blanks and line ends."""
     content, text = result["content"], plain(result["text"])
     if content is None:
         return verdict(met=False, reason="the file is not there, is damaged, or has no text")

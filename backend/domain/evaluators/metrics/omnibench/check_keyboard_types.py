@@ -12,9 +12,9 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_keyboard_types", dialect=DIALECT)
 def check_keyboard_types(result: Mapping[str, Any]) -> MetricValue:
-    """1 if it was typed in one go, letter by letter, or if it names a key that was pressed (`{ctrl+s}`).
+    """1 if it was typed without interruption, or if it names a key that was pressed (`{ctrl+s}`).
 
-    What Backspace took back was not typed; Return and Tab count as line end and tab.
+    Text deleted by Backspace does not count; Return and Tab count as line end and tab.
     """
     text = expanded(result["text"])
     met = text in result["keys"] or any(text in typed for typed in result["typed"])

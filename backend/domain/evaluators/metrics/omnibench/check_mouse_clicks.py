@@ -12,7 +12,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_mouse_clicks", dialect=DIALECT)
 def check_mouse_clicks(result: Mapping[str, Any]) -> MetricValue:
-    """1 if the words are in the name of a control that was clicked or, where it has none, in what was read there."""
+    """1 if the text is in the name of a clicked control or, for one without a name, in the text read there by OCR."""
     text = result["text"]
     names = [click.get("control") or click.get("read", "") for click in result["clicks"]]
     hit = next((name for name in names if says(name, text)), None)

@@ -12,7 +12,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_setting_equals", dialect=DIALECT)
 def check_setting_equals(result: Mapping[str, Any]) -> MetricValue:
-    """1 if it has: numbers by their value, truth values whatever their case, else letter by letter."""
+    """1 if it does: numbers by value, booleans ignoring case, anything else exactly."""
     actual, expected = result["found"], result["value"]
     met = actual is not None and same(actual, expected)
     return verdict(met, f"{result['name']} is {short(actual)}, wanted: {short(expected)}")

@@ -1,4 +1,4 @@
-"""`check_text_exists_via_control`: a control that shows has this text."""
+"""`check_text_exists_via_control`: a visible control has this text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +12,6 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_text_exists_via_control", dialect=DIALECT)
 def check_text_exists_via_control(result: Mapping[str, Any]) -> MetricValue:
-    """1 if the words are in one of the texts."""
+    """1 if the text is in one of the texts."""
     met = any(says(one, result["text"]) for one in result["shown"])
     return verdict(met, f"{short(result['text'])} is {'' if met else 'not '}on the screen")

@@ -12,6 +12,6 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_text_exists_via_ocr", dialect=DIALECT)
 def check_text_exists_via_ocr(result: Mapping[str, Any]) -> MetricValue:
-    """1 if the words are in one of the texts."""
+    """1 if the text is in one of the texts."""
     met = any(says(one, result["text"]) for one in result["shown"])
     return verdict(met, f"{short(result['text'])} is {'' if met else 'not '}on the screen")

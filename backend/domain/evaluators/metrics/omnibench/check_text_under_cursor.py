@@ -12,7 +12,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_text_under_cursor", dialect=DIALECT)
 def check_text_under_cursor(result: Mapping[str, Any]) -> MetricValue:
-    """1 if it is in what is selected or, if nothing is, in the cursor's line."""
+    """1 if it is in the selection or, without a selection, in the cursor's line."""
     text, selection, line = (plain(str(result[key])) for key in ("text", "selection", "line"))
     met = text in selection if selection else text in line
     context = f"selected: {short(result['selection'])}, line: {short(result['line'])}"

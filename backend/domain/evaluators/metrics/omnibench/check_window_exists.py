@@ -12,7 +12,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_window_exists", dialect=DIALECT)
 def check_window_exists(result: Mapping[str, Any]) -> MetricValue:
-    """1 if the text is a part of a window's title, whatever its case."""
+    """1 if the text is a part of a window's title, ignoring case."""
     title = plain(result["text"])
     met = any(title in plain(str(one)) for one in result["titles"])
     return verdict(

@@ -1,4 +1,4 @@
-"""`evaluate_agent_task_completion`: an evaluation function in Python, as OmniBench's files have them."""
+"""`evaluate_agent_task_completion`: an evaluation function in Python, in OmniBench's format."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,11 +15,11 @@ from backend.domain.registry import PluginKind, register
 def evaluate_agent_task_completion(
     result: Sequence[FactValue], *, source: str, values: Mapping[str, Any]
 ) -> MetricValue:
-    """What the function says of the facts that are known, 1 or 0; its message is the reason.
+    """The function's result on the known facts, 1 or 0, with its message as reason.
 
     Raises:
-        MissingEvidence: it asks for a check that was not gathered.
-        EvaluatorFailed: it broke, or tried what it may not.
+        MissingEvidence: it needs a check that was not collected.
+        EvaluatorFailed: it crashed, or tried something forbidden.
     """
     answer = user_functions.run(source, values, {user_functions.key_of(value.fact): value.holds() for value in result})
     if answer.wanted:

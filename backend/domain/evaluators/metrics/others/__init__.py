@@ -1,1 +1,1 @@
-"""Metrics of electronic books and of tags in music, one file each."""
+"""Metrics of e-books and of music tags, one file each."""

@@ -1,4 +1,4 @@
-"""Compares what is in two electronic books: contents, metadata and HTML chapters, line by line."""
+"""Compares the contents of two e-books, metadata and HTML chapters, line by line."""
 
 import difflib
 import zipfile
@@ -14,13 +14,13 @@ MAX_TOTAL = 64 * 2**20
 MAX_LINES = 20_000
 MAX_PAIRS = 20 * 10**6
 Book = dict[str, list[str]]
-"""A member's name to its lines."""
+"""Lines by name of the member."""
 PASSING_OVER = {"toc.ncx": "navPoint", "content.opf": "dc:identifier"}
-"""Members of which lines with this word do not count: numbers that each converter makes anew."""
+"""By member, a word whose lines are ignored: identifiers that each converter generates."""
 
 
 def gold(path: str | None) -> Book:
-    """The book to compare with. Raises EvaluatorFailed if it cannot be read or has nothing to compare."""
+    """The expected book. Raises EvaluatorFailed if it cannot be read or has nothing to compare."""
     book, reason = read_book(path)
     if not book:
         raise EvaluatorFailed(
@@ -30,7 +30,7 @@ def gold(path: str | None) -> Book:
 
 
 def read_book(path: str | None) -> tuple[Book, str]:
-    """The members that count, and why there are none."""
+    """The relevant members, or the reason why there are none."""
     reason = check_archive(path)
     if reason:
         return {}, reason.replace("office document", "electronic book")
@@ -58,19 +58,19 @@ def _lines(kind: str, text: str) -> list[str]:
 
 
 def _html_lines(text: str) -> list[str]:
-    """The lines that lxml prints: how the book's own lines are broken does not count."""
+    """The lines as printed by lxml, independent of the book's own line breaks."""
     import lxml.html
     from lxml import etree
 
     try:
         root = lxml.html.fromstring(text.encode())
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
-        return []  # No element at all: an empty chapter.
+        return []  # An empty chapter.
     return str(lxml.html.tostring(root, pretty_print=True, encoding="unicode")).splitlines()
 
 
 def likeness(actual: list[str] | None, expected: list[str] | None) -> float:
-    """Twice the equal lines by all lines of both; 0 where one is not there, or they are too much to compare."""
+    """2 x equal lines / all lines of both; 0 if one is missing or they are too large to compare."""
     if actual is None or expected is None:
         return 0.0
     if actual == expected:
@@ -82,17 +82,17 @@ def likeness(actual: list[str] | None, expected: list[str] | None) -> float:
 
 
 def by_name(actual: Book, expected: Book) -> dict[str, float]:
-    """The likeness of every member that one of the books has."""
+    """The similarity of each member that either book has, by name."""
     return {name: likeness(actual.get(name), expected.get(name)) for name in sorted({*actual, *expected})}
 
 
 def by_place(actual: Book, expected: Book) -> dict[str, float]:
-    """As published: the first member with the first, and so on, whatever they are called; what is over is ignored."""
+    """As published: members are compared by position, whatever their names; surplus ones are ignored."""
     pairs = zip(sorted(actual), sorted(expected), strict=False)
     return {name: likeness(actual[name], expected[other]) for name, other in pairs}
 
 
 def reasons(parts: dict[str, float]) -> tuple[str, ...]:
-    """What differs, in words."""
+    """Descriptions of the differences."""
     differing = [f"{name[:100]}: {value:.3f} of the lines fit" for name, value in parts.items() if value < 1]
     return tuple(differing[:15]) or (f"all {len(parts)} members are as expected",)

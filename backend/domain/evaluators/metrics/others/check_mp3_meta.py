@@ -1,4 +1,4 @@
-"""`check_mp3_meta`: whether a sound file's tags are as wanted."""
+"""`check_mp3_meta`: whether a sound file's tags are as expected."""
 
 import warnings
 from collections.abc import Mapping
@@ -20,18 +20,18 @@ NAMES = {
     "tracknumber": "track",
     "discnumber": "disc",
 }
-"""mutagen's names, which tasks use, where the library here has another."""
+"""mutagen's names used by tasks, if our library names them differently."""
 KNOWN = frozenset({"title", "artist", "album", "albumartist", "composer", "genre", "comment", *NAMES})
 
 
 @register(PluginKind.METRIC, "check_mp3_meta")
 def check_mp3_meta(result: str | None, rules: object) -> MetricValue:
-    """1 if every tag fits its rule.
+    """1 if every tag satisfies its rule.
 
     Args:
         result: path of the file.
         rules: name of a tag (`title`, `artist`, `album`, ...) to `{method, ref}`; several values of a tag are joined by
-            commas, one that is not there is an empty text.
+            commas, a missing one is an empty text.
     """
     tag_rules = _rules(rules)
     tags, reason = _tags(result, tag_rules)
@@ -65,7 +65,7 @@ def _tags(path: str | None, names: Mapping[str, Any]) -> tuple[dict[str, str] | 
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Odd tags are no business of a verdict.
+            warnings.simplefilter("ignore")  # Unusual tags do not matter here.
             tag = TinyTag.get(path, duration=False)
     except Exception as error:  # noqa: BLE001 - the library raises whatever a damaged file makes it stumble over.
         let_through(error)

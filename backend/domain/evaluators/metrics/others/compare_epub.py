@@ -1,4 +1,4 @@
-"""`compare_epub`: how much of an electronic book is as expected."""
+"""`compare_epub`: similarity of two e-books."""
 
 from math import prod
 
@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "compare_epub")
 def compare_epub(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """The mean likeness of contents, metadata and HTML chapters, which are compared by name."""
+    """The mean similarity of contents, metadata and HTML chapters, which are compared by name."""
     gold_book = gold(expected)
     book, reason = read_book(result)
     if not book:
@@ -22,9 +22,9 @@ def compare_epub(result: str | None, expected: str | None, *, strict_upstream: b
 
 @register(PluginKind.METRIC, "compare_epub", dialect="waa")
 def compare_epub_waa(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """`compare_epub` in WAA: the likenesses of a book's members are multiplied.
+    """`compare_epub` in WAA: the similarities of a book's members are multiplied.
 
-    The product of the likenesses of contents, metadata and HTML chapters, which are compared by name.
+    The product of the similarities of contents, metadata and HTML chapters, which are compared by name.
     """
     gold_book = gold(expected)
     book, reason = read_book(result)

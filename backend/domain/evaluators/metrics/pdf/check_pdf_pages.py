@@ -18,7 +18,7 @@ _RELATIONS: dict[str, Callable[[Any, Any], bool]] = {
 
 @register(PluginKind.METRIC, "check_pdf_pages")
 def check_pdf_pages(pdf_file: str | None, rules: Any) -> MetricValue:
-    """1 if the number of pages stands in the relation.
+    """1 if the relation holds for the number of pages.
 
     Args:
         pdf_file: path; None = absent.

@@ -1,1 +1,1 @@
-"""Metrics that decide without looking, one file each."""
+"""Metrics that need no evidence, one file each."""

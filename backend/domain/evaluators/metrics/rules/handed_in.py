@@ -7,6 +7,6 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "handed_in")
 def handed_in(result: str | None) -> MetricValue:
-    """1 if the file is there, else 0. It enters no score: the evaluation of such a task has none."""
+    """1 if the file exists, else 0. It does not affect the score, which people decide."""
     there = result is not None
     return verdict(there, "it was handed in" if there else "there is no such file")

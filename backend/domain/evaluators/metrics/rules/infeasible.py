@@ -1,4 +1,4 @@
-"""`infeasible`: marks a task that cannot be done."""
+"""`infeasible`: marks an infeasible task."""
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.model.score import MetricValue
@@ -7,5 +7,5 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "infeasible")
 def infeasible(*_: object, **__: object) -> MetricValue:
-    """Never grades a state: how the agent ended decides, before any metric is asked (`score_by_rule`)."""
+    """Never called on a state: how the agent ended decides before any metric runs (`score_by_rule`)."""
     return verdict(met=False, reason="the task is infeasible: only saying so is right")

@@ -1,4 +1,4 @@
-"""`written_assertion` (ours): whether what a task's author asserted is so."""
+"""`written_assertion` (ours): whether an author's textual assertion holds."""
 
 import re
 from collections.abc import Mapping
@@ -20,10 +20,10 @@ State = Mapping[str, Any]
 
 @register(PluginKind.METRIC, "written_assertion")
 def written_assertion(result: State) -> MetricValue:
-    """1 if the expression holds of what was seen. `result` is from the getter of the same name.
+    """1 if the expression holds. `result` is from the getter of the same name.
 
-    A text stands in a file if it stands in its words (a document's, a workbook's cells); several files that a pattern
-    matches: in any of them. An address matches if it begins with the one that is given, or fits it as a pattern.
+    A text is in a file if it is in its content (a document's text, a workbook's cells); if a pattern matches several
+    files, any of them counts. An address matches by prefix, or as a pattern.
     """
     try:
         formula = parse(str(result["expression"]))

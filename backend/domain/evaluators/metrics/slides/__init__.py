@@ -1,1 +1,1 @@
-"""Metrics of slide shows: presentations and the settings of their editor."""
+"""Metrics of presentations and of Impress' settings, one file each."""

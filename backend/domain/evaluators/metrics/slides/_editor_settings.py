@@ -1,4 +1,4 @@
-"""Reads LibreOffice's `registrymodifications.xcu`: what was changed in its settings."""
+"""Reads LibreOffice's `registrymodifications.xcu`, which holds changed settings."""
 
 from pathlib import Path
 from xml.etree.ElementTree import ParseError
@@ -11,12 +11,12 @@ def read_setting(file: str | None, path: str, name: str) -> tuple[str | None, st
     """The last value of a setting.
 
     Args:
-        file: path of the file.
-        path: the setting's place, for example `/org.openoffice.Office.Common/Save/Document`.
-        name: of the property.
+        file: path of the settings file.
+        path: the setting's path, for example `/org.openoffice.Office.Common/Save/Document`.
+        name: name of the property.
 
     Returns:
-        (value, "") or (None, why there is none).
+        (value, "") or (None, reason).
     """
     from defusedxml import DefusedXmlException
     from defusedxml.ElementTree import fromstring

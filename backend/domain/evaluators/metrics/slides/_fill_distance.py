@@ -1,4 +1,4 @@
-"""How far the slides' backgrounds are from a colour."""
+"""Distance of the slides' backgrounds from a colour."""
 
 from collections.abc import Callable, Mapping
 from math import sqrt
@@ -14,13 +14,13 @@ from backend.domain.model.score import MetricValue
 
 _BLACK_TO_WHITE = sqrt(3 * 255**2)
 ColourReader = Callable[[Slide], Colour | None]
-"""The one colour of a slide's background; None if it has none or several."""
+"""The single colour of a slide's background; None if it has none or several."""
 
 
 def nearness(result: str | None, expected: Colour, original: Colour | None, colour_of: ColourReader) -> MetricValue:
-    """1 minus the mean distance of all slides: 0 for the right colour, 1 for black where white is wanted.
+    """1 minus the mean distance of all slides: 0 for the right colour, 1 for black if white is expected.
 
-    A slide of several colours, or still of the original one, is as far as can be.
+    A slide with several colours, or still with the original one, has the maximum distance.
     """
     deck, reason = read_deck(result)
     if deck is None or not deck.slides:
@@ -39,7 +39,7 @@ def _distance(one: Colour, other: Colour) -> float:
 
 
 def colour_rule(rules: Mapping[str, Any], key: str) -> Colour:
-    """`[r, g, b]` of the rules. Raises EvaluatorFailed if it is something else."""
+    """`[r, g, b]` of the rules. Raises EvaluatorFailed if it is malformed."""
     colour = rule(rules, key)
     if not isinstance(colour, list | tuple) or len(colour) != 3 or not all(isinstance(c, int) for c in colour):  # noqa: PLR2004
         raise EvaluatorFailed(f"{key} is {short(colour)}, expected [red, green, blue]", code="invalid_rule")
@@ -47,11 +47,11 @@ def colour_rule(rules: Mapping[str, Any], key: str) -> Colour:
 
 
 def effective_background(slide: Slide) -> Colour | None:
-    """The colour of a plain background, inherited or of the theme, too."""
+    """The colour of a plain background, including inherited and theme colours."""
     return slide.background.colours[0] if slide.background.kind == "solid" and slide.background.colours else None
 
 
 def stored_background(slide: Slide) -> Colour | None:
-    """Upstream's: of the slide itself or, behind none, of its master, and only if written as RRGGBB."""
+    """Upstream's colour: of the slide or else its master, and only if written as RRGGBB."""
     fill = slide.master_background if slide.own_background.kind == "none" else slide.own_background
     return rgb(fill.rgb or "") if fill.kind == "solid" else None

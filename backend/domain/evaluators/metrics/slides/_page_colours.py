@@ -1,4 +1,4 @@
-"""`check_page_number_colors` of both suites: the judgement they share."""
+"""Shared implementation of both suites' `check_page_number_colors`."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,10 +25,10 @@ def page_numbers(result: str | None, rules: Mapping[str, Any], upstream: Upstrea
     Args:
         result: path of the .pptx.
         rules: `color`: red, green, blue or black.
-        upstream: how a suite finds its colour, if that is wanted.
+        upstream: a suite's own way to find the colour, for strict verdicts.
 
     Raises:
-        EvaluatorFailed: the rules name no colour that can be judged.
+        EvaluatorFailed: the rules have no supported colour.
     """
     expected = rule(rules, "color")
     if expected not in {*_CHANNELS, "black"}:

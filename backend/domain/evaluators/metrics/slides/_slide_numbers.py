@@ -1,4 +1,4 @@
-"""In which colours slide numbers show."""
+"""Colours of slide numbers."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from pptx.presentation import Presentation
 
 Numbers = list[tuple[str, Colour | None]]
-"""Where a number stands, in words, and its colour; None where that cannot be told."""
+"""Description of a number's place, and its colour; None if unknown."""
 
 
 def all_numbers(deck: "Presentation") -> tuple[Numbers, Numbers]:
-    """The numbers of the deck's first master and those that slides show."""
+    """The numbers of the deck's first master and those on slides."""
     return master_numbers(deck), shown_numbers(deck)
 
 
 def master_numbers(deck: "Presentation") -> Numbers:
-    """The numbers of the deck's first master: how numbers look unless a slide says otherwise."""
+    """The numbers of the deck's first master: the default look of numbers."""
     for slide in deck.slides:
         master = deck.slide_masters[0]
         element, theme = master._element, Fills(slide).theme  # noqa: SLF001 - no public way to the element.
@@ -35,7 +35,7 @@ def master_numbers(deck: "Presentation") -> Numbers:
 
 
 def shown_numbers(deck: "Presentation") -> Numbers:
-    """The numbers that slides show."""
+    """The numbers on slides."""
     numbers: Numbers = []
     for position, slide in enumerate(deck.slides, 1):
         texts = Texts(slide, Fills(slide).theme, None)
@@ -46,7 +46,7 @@ def shown_numbers(deck: "Presentation") -> Numbers:
 
 
 def _shapes(element: Any) -> Iterator[Any]:
-    """Shapes that are there for the slide's number: by their mark, or because they hold the field."""
+    """Shapes for the slide number: by their placeholder type, or because they contain the field."""
     for shape in element.iterfind(f"{P}cSld/{P}spTree//{P}sp"):
         mark = shape.find(f"{P}nvSpPr/{P}nvPr/{P}ph")
         marked = mark is not None and mark.get("type") == "sldNum"
@@ -55,6 +55,6 @@ def _shapes(element: Any) -> Iterator[Any]:
 
 
 def in_words(numbers: Numbers) -> str:
-    """Colours with their places, the first few."""
+    """The first few colours with their places, as text."""
     words = [f"{place} {'unknown' if c is None else '#{:02X}{:02X}{:02X}'.format(*c)}" for place, c in numbers[:10]]
     return ", ".join(words) or "no slide number"

@@ -17,15 +17,15 @@ _PLACE = "/org.openoffice.Office.Common/Save/Document"
 def check_auto_saving_time(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if the interval is as wanted and saving has not been switched off.
+    """1 if the interval is as expected and automatic saving is on.
 
     Args:
         result: path of `registrymodifications.xcu`.
-        rules: `minutes`, a whole number.
-        strict_upstream: look at the interval only.
+        rules: `minutes`, an integer.
+        strict_upstream: check the interval only.
 
     Raises:
-        EvaluatorFailed: the rules have no whole number of minutes.
+        EvaluatorFailed: the rules have no integer `minutes`.
     """
     minutes = rule(rules, "minutes")
     if not isinstance(minutes, int) or isinstance(minutes, bool):

@@ -16,12 +16,12 @@ _HALF_INCH = 457_200  # English Metric Units
 def check_image_stretch_and_center(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if the original's first picture is as large as the slide and in its centre, each to half an inch.
+    """1 if the original's first picture is as large as the slide and centred, each within half an inch.
 
     Args:
-        result: path of the .pptx that was left.
+        result: path of the agent's .pptx file.
         expected: path of the original .pptx, whose first slide has the picture.
-        strict_upstream: know the picture by its bytes only, not by its looks.
+        strict_upstream: recognise the picture by its bytes only.
 
     Raises:
         EvaluatorFailed: the original cannot be read or has no picture there.
@@ -40,7 +40,7 @@ def check_image_stretch_and_center(
         copies = [shape for shape in _pictures(deck) if _same(shape, originals[0], by_bytes=False)]
     if not copies:
         return verdict(met=False, reason="the picture is not on the first slide any more")
-    # Of two copies the last one lies on top: that is the one seen.
+    # Of two copies, the last one is on top and visible.
     left, top, width, height = (side or 0 for side in copies[-1].box)
     off = {
         "width": abs(width - original.width),

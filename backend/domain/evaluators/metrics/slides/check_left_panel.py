@@ -28,9 +28,9 @@ _CORNER = "parentcoord"
 
 @register(PluginKind.METRIC, "check_left_panel", dialect="waa")
 def check_left_panel_waa(result: str | None) -> MetricValue:
-    """`check_left_panel` as WindowsAgentArena has it: something stands at the left edge of the window's main pane.
+    """`check_left_panel` of WindowsAgentArena: something is at the left edge of the window's main pane.
 
-    1 if a visible split pane lies in the left upper corner of its parent.
+    1 if a visible split pane is in the upper left corner of its parent.
 
     Args:
         result: the accessibility tree as XML.

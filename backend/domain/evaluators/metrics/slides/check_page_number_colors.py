@@ -19,12 +19,12 @@ def check_page_number_colors(
     """1 if the slide numbers have the colour, by the master or on every slide that shows one.
 
     Args:
-        result: path of the .pptx that was left.
+        result: path of the agent's .pptx file.
         rules: `color`: red, green, blue or black.
-        strict_upstream: take the last colour of the master that is not black, of whatever it may be.
+        strict_upstream: use the last colour in the master that is not black, of any element.
 
     Raises:
-        EvaluatorFailed: the rules name no colour that can be judged.
+        EvaluatorFailed: the rules have no supported colour.
     """
     return page_numbers(result, rules, _last_colour if strict_upstream else None)
 
@@ -47,23 +47,23 @@ if TYPE_CHECKING:
 def check_page_number_colors_waa(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """`check_page_number_colors` as WindowsAgentArena has it; it differs where upstream's old numbers are wanted.
+    """`check_page_number_colors` of WindowsAgentArena, which differs under `strict_upstream` only.
 
     1 if the slide numbers have the colour, by the master or on every slide that shows one.
 
     Args:
-        result: path of the .pptx that was left.
+        result: path of the agent's .pptx file.
         rules: `color`: red, green, blue or black.
-        strict_upstream: take the last colour but one of the master, its first digit cut off.
+        strict_upstream: use the last but one colour in the master, without its first digit.
 
     Raises:
-        EvaluatorFailed: the rules name no colour that can be judged.
+        EvaluatorFailed: the rules have no supported colour.
     """
     return page_numbers(result, rules, _last_but_one if strict_upstream else None)
 
 
 def _last_but_one(deck: "Presentation") -> Colour | None:
-    """That suite reads `RRGGBB` as if it began with `#`."""
+    """WindowsAgentArena reads `RRGGBB` as if it began with `#`."""
     master = deck.slide_masters[0]._element  # noqa: SLF001 - no public way to the element.
     colours = [e.get("val", "") for e in master.iterfind(f".//{A}solidFill//{A}srgbClr")]
     try:

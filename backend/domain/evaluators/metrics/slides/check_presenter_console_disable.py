@@ -1,4 +1,4 @@
-"""`check_presenter_console_disable`: LibreOffice Impress presents without the presenter's screen."""
+"""`check_presenter_console_disable`: LibreOffice Impress' presenter console is disabled."""
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.slides._editor_settings import read_setting

@@ -20,9 +20,9 @@ def check_slide_numbers_color(result: str | None, *, strict_upstream: bool = Fal
     """1 if slides show numbers and these are pure red, by the master or on every slide.
 
     Args:
-        result: path of the .pptx that was left.
-        strict_upstream: any text of digits is a slide number, and its colour is what the master's first `<number>` says
-            in its paragraph.
+        result: path of the agent's .pptx file.
+        strict_upstream: any text of digits is a slide number, and its colour is that in the paragraph of the master's
+            first `<number>`.
     """
     if strict_upstream:
         met, reason = look_into(result, _upstream)

@@ -1,4 +1,4 @@
-"""`check_slide_orientation_Portrait`: the slides stand upright."""  # noqa: N999 - upstream's name.
+"""`check_slide_orientation_Portrait`: the slides are in portrait format."""  # noqa: N999 - upstream's name.
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.formats.slides_reader import read_deck

@@ -19,10 +19,10 @@ def check_strikethrough(result: str | None, rules: Mapping[str, Any], *, strict_
     """1 if all words of the paragraphs are struck through.
 
     Args:
-        result: path of the .pptx that was left.
-        rules: `slide_index_s`, `shape_index_s`, `paragraph_index_s`: lists of positions from 0; every combination of
-            them is looked at.
-        strict_upstream: be content with anything that is said of the first run's strike-through, even none.
+        result: path of the agent's .pptx file.
+        rules: `slide_index_s`, `shape_index_s`, `paragraph_index_s`: lists of positions from 0; every combination is
+            checked.
+        strict_upstream: accept any value of the first run's strike-through, even none.
 
     Raises:
         EvaluatorFailed: the rules name no paragraph.

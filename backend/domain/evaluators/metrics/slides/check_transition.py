@@ -1,4 +1,4 @@
-"""`check_transition`: a slide comes with a certain effect."""
+"""`check_transition`: a slide has a certain transition."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 @register(PluginKind.METRIC, "check_transition")
 def check_transition(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the slide's transition is the one.
+    """1 if the slide has the expected transition.
 
     Args:
-        result: path of the .pptx that was left.
+        result: path of the agent's .pptx file.
         rules: `slide_idx`, from 0, and `transition_type`, its name in the file (`dissolve`, `fade`, ...).
-        strict_upstream: take the slide by its file's name, not by its place in the show.
+        strict_upstream: find the slide by its file's name, not by its position.
 
     Raises:
-        EvaluatorFailed: the rules say no slide or no transition.
+        EvaluatorFailed: the rules lack the slide or the transition.
     """
     position, transition = rule(rules, "slide_idx"), rule(rules, "transition_type")
     if not isinstance(position, int) or position < 0 or not isinstance(transition, str) or not transition:
@@ -39,7 +39,7 @@ def check_transition(result: str | None, rules: Mapping[str, Any], *, strict_ups
 
 
 def _effects(deck: "Presentation", position: int, *, by_name: bool) -> list[str]:
-    """What a slide's transition consists of; empty without one, or without such a slide."""
+    """The elements of a slide's transition; empty without a transition or slide."""
     slides = list(deck.slides)
     if by_name:
         slides = [slide for slide in slides if str(slide.part.partname) == f"/ppt/slides/slide{position + 1}.xml"]

@@ -1,4 +1,4 @@
-"""`compare_pptx_files`: two presentations, by everything that a task wants examined."""
+"""`compare_pptx_files`: two presentations agree in the aspects that a task examines."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ def compare_pptx_files(
     """1 if the presentations agree in all that is examined.
 
     Args:
-        result: path of the .pptx that was left.
-        expected: path of the .pptx to compare with.
-        strict_upstream: see no more than OSWorld's function sees (docs/internals/evaluators.md).
+        result: path of the agent's .pptx file.
+        expected: path of the expected .pptx file.
+        strict_upstream: compare only what OSWorld's function compares (docs/internals/evaluators.md).
         options: `examine_*` and `approximately_tolerance`, see `_compare.options`.
 
     Raises:
-        EvaluatorFailed: the expected file cannot be read, or an option has no meaning.
+        EvaluatorFailed: the expected file cannot be read, or an option is invalid.
     """
     return compare(result, expected, options, CompareMode(strict=strict_upstream))
 
@@ -30,17 +30,17 @@ def compare_pptx_files(
 def compare_pptx_files_waa(
     result: str | None, expected: str | None, *, strict_upstream: bool = False, **options: Any
 ) -> MetricValue:
-    """`compare_pptx_files` as WindowsAgentArena has it: to the last unit, and without the newer suite's allowances.
+    """`compare_pptx_files` of WindowsAgentArena: exact, without OSWorld's tolerances.
 
     1 if the presentations agree in all that is examined.
 
     Args:
-        result: path of the .pptx that was left.
-        expected: path of the .pptx to compare with.
-        strict_upstream: see no more than that suite's function sees (docs/internals/evaluators.md).
+        result: path of the agent's .pptx file.
+        expected: path of the expected .pptx file.
+        strict_upstream: compare only what that suite's function compares (docs/internals/evaluators.md).
         options: `examine_*`, see `_compare.options`.
 
     Raises:
-        EvaluatorFailed: the expected file cannot be read, or an option has no meaning.
+        EvaluatorFailed: the expected file cannot be read, or an option is invalid.
     """
     return compare(result, expected, options, CompareMode(waa=True, strict=strict_upstream))

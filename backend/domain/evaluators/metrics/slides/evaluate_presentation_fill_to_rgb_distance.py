@@ -1,4 +1,4 @@
-"""`evaluate_presentation_fill_to_rgb_distance`: how near the slides' backgrounds are to a colour."""
+"""`evaluate_presentation_fill_to_rgb_distance`: how close the slides' backgrounds are to a colour."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,9 +20,9 @@ def evaluate_presentation_fill_to_rgb_distance(
     """1 minus the mean distance between the backgrounds and a colour.
 
     Args:
-        result: path of the .pptx that was left.
-        rules: `rgb`, three numbers from 0 to 255, and perhaps `original_rgb`: a slide that still has it is worth 0.
-        strict_upstream: see only colours that are written as RRGGBB at the slide or its master.
+        result: path of the agent's .pptx file.
+        rules: `rgb`, three numbers from 0 to 255, and optionally `original_rgb`: a slide that still has it counts 0.
+        strict_upstream: read only colours that are written as RRGGBB at the slide or its master.
 
     Raises:
         EvaluatorFailed: the rules have no such colours.
@@ -36,14 +36,14 @@ def evaluate_presentation_fill_to_rgb_distance(
 def evaluate_presentation_fill_to_rgb_distance_waa(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """`evaluate_presentation_fill_to_rgb_distance` as WindowsAgentArena has it, without an original colour.
+    """`evaluate_presentation_fill_to_rgb_distance` of WindowsAgentArena, without an original colour.
 
     1 minus the mean distance between the backgrounds and a colour.
 
     Args:
-        result: path of the .pptx that was left.
+        result: path of the agent's .pptx file.
         rules: `rgb`, three numbers from 0 to 255.
-        strict_upstream: see only colours that are written as RRGGBB at the slide or its master.
+        strict_upstream: read only colours that are written as RRGGBB at the slide or its master.
 
     Raises:
         EvaluatorFailed: the rules have no such colour.

@@ -1,4 +1,4 @@
-"""What every rule of `compare_table` works on: the two workbooks, and how a rule names a sheet of them."""
+"""Base of the rules of `compare_table`: the two workbooks, and references to their sheets."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -32,11 +32,11 @@ class WorkbookPair:
     """The two workbooks of a comparison.
 
     Attributes:
-        result: what is judged.
-        expected: what it is compared with; None if the task has no expectation.
-        strict: faults of upstream are kept.
-        waa: ... as WAA has them; else as OSWorld.
-        notes: what a person should know of the verdict beyond what is wrong.
+        result: the agent's workbook.
+        expected: the expected workbook; None if the task has none.
+        strict: reproduce upstream's bugs.
+        waa: those of WAA instead of OSWorld.
+        notes: remarks on the verdict for people.
     """
 
     result: Workbook
@@ -46,7 +46,7 @@ class WorkbookPair:
     notes: list[str] = field(default_factory=list)
 
     def book(self, reference: int | str) -> Workbook:
-        """The workbook that a reference is about."""
+        """The workbook that a reference names."""
         if isinstance(reference, int) or reference.startswith("R"):
             return self.result
         if self.expected is None:
@@ -59,10 +59,10 @@ class WorkbookPair:
         """The name of the sheet.
 
         Returns:
-            None if the result has no such sheet, which is the agent's doing.
+            None if the result has no such sheet, which is the agent's fault.
 
         Raises:
-            EvaluatorFailed: the expectation has none.
+            EvaluatorFailed: the expected workbook has no such sheet.
         """
         book = self.book(reference)
         name = _name(reference, book)
@@ -74,7 +74,7 @@ class WorkbookPair:
         return name
 
     def sheet(self, reference: int | str) -> Sheet | None:
-        """The sheet, read; None if the result has no such one."""
+        """The sheet; None if the result does not have it."""
         name = self.name(reference)
         sheet = None if name is None else self.book(reference).sheet(name)
         if sheet is None and name is not None and self.book(reference) is self.expected:
@@ -82,7 +82,7 @@ class WorkbookPair:
         return sheet
 
     def sheet_as_read(self, reference: int | str) -> Sheet | None:
-        """The sheet; if strict the one that upstream takes for it: the part whose number is the sheet's id."""
+        """The sheet; if strict, the one that upstream reads instead: the part whose number is the sheet's id."""
         sheet, book = self.sheet(reference), self.book(reference)
         if sheet is None or not self.strict:
             return sheet
@@ -91,7 +91,7 @@ class WorkbookPair:
         return None if owner is None else book.sheet(owner)
 
     def lacks(self, reference: int | str) -> str:
-        """In words that the result has no such sheet."""
+        """The reason that the result does not have a sheet."""
         return f"there is no sheet {reference!r}, only {', '.join(self.result.names)[:200]}"
 
 
@@ -104,7 +104,7 @@ def _name(reference: int | str, book: Workbook) -> str | None:
 
 
 class Rule(Parameters):
-    """Base of the rules. `judge` returns what is wrong, in words; nothing if the rule is met."""
+    """Base of the rules. `judge` returns descriptions of the differences; empty if the rule is met."""
 
     type: str
 
@@ -120,7 +120,7 @@ class PairRule(Rule):
 
 
 def differences(actual: Mapping[Any, Any], expected: Mapping[Any, Any], what: str) -> list[str]:
-    """What differs between two mappings, the first few keys in words."""
+    """Descriptions of the first few differing keys of two mappings."""
     keys = [
         key
         for key in {**expected, **actual}
@@ -141,6 +141,6 @@ def capped(reasons: Iterable[str]) -> list[str]:
 
 
 def value_text(value: Any) -> str:
-    """A value in words, short."""
+    """A short text of a value."""
     text = str(value) if isinstance(value, float) else repr(value)
     return text if len(text) <= 80 else f"{text[:80]} ..."  # noqa: PLR2004

@@ -1,8 +1,8 @@
-"""Conditional formats: which cells of a sheet they change, and into what.
+"""Conditional formats: which cells of a sheet they change, and how.
 
-Upstream has each condition computed by a library whose licence this project cannot take, and feeds it the cell in
-question as the first reference of the formula. Here references are moved to the cell, as spreadsheets do it. As
-upstream, cells without a value are left alone.
+Upstream evaluates conditions by a library whose licence is incompatible with ours, and passes the cell as the first
+reference of the formula. Here references are shifted to the cell, as spreadsheets do. As upstream, cells without a
+value are skipped.
 """
 
 from collections import Counter
@@ -42,7 +42,7 @@ Test = Callable[[StoredCell], bool]
 
 @dataclass(frozen=True)
 class FormatCondition:
-    """One condition of a sheet: where, of which kind, how urgent (1 first), and what it changes."""
+    """One condition of a sheet: area, kind, priority (1 first) and changed properties."""
 
     areas: list[Bounds]
     kind: str
@@ -53,14 +53,14 @@ class FormatCondition:
 
 
 class Conditions:
-    """The conditional formats of one sheet; `notes` says which of them could not be judged."""
+    """The conditional formats of one sheet; `notes` lists those that could not be evaluated."""
 
     def __init__(self, book: Workbook, sheet: Sheet) -> None:
         self._book, self._sheet, self._steps, self._tests = book, sheet, [0], 0
         self.notes: list[str] = []
 
     def changes(self) -> dict[tuple[int, int], list[CellFormat]]:
-        """Cell -> what changes in it, the most urgent first. A condition that is not understood changes nothing."""
+        """Cell -> its changes, highest priority first. An unsupported condition changes nothing."""
         changes: dict[tuple[int, int], list[CellFormat]] = {}
         conditions = sorted(self._read(), key=lambda condition: condition.priority)
         for condition in conditions:
@@ -192,7 +192,7 @@ def _between(value: Any, references: list[Any]) -> bool:
 
 
 def _among_first(options: Any, numbers: list[float]) -> Test:
-    """The ten highest, the lowest 20 percent and so on."""
+    """Top 10, bottom 20 percent and the like."""
     rank = int(options.get("rank", 10))
     if options.get("percent") in {"1", "true"}:
         rank = max(1, len(numbers) * rank // 100)

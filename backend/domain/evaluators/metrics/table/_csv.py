@@ -1,4 +1,4 @@
-"""How two text tables are compared, line by line."""
+"""Compares two text tables line by line."""
 
 from collections.abc import Sequence
 
@@ -11,17 +11,17 @@ from backend.domain.model.score import MetricValue
 def compared(
     result: str | None, expected: str | Sequence[str | None] | None, *, strict: bool, ignore_case: bool, keep_mark: bool
 ) -> MetricValue:
-    """1 if the lines are those of one of the expected files.
+    """1 if the lines are those of an expected file.
 
     Args:
         result: path of the file to judge.
-        expected: path of the file it should equal, or several of which one is enough.
-        strict: blanks at the ends of lines count.
-        ignore_case: upper and lower case are the same.
+        expected: path of the expected file, or several alternatives.
+        strict: trailing blanks count.
+        ignore_case: ignore case.
         keep_mark: a byte-order mark counts.
 
     Raises:
-        EvaluatorFailed: an expected file cannot be read, and no other one decides.
+        EvaluatorFailed: an expected file cannot be read, and no other one matches.
     """
 
     def plain(lines: list[str]) -> list[str]:

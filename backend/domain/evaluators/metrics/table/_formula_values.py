@@ -1,4 +1,4 @@
-"""The values that formulas work with, and how one kind of them becomes another."""
+"""Values of formulas, and their conversions."""
 
 import operator
 from collections.abc import Callable
@@ -14,7 +14,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class NotUnderstood(Exception):  # noqa: N818 - says what happened.
-    """The formula uses something that is not known here, or takes too long."""
+    """The formula uses something unsupported, or takes too long."""
 
 
 class FormulaError(Exception):
@@ -23,7 +23,7 @@ class FormulaError(Exception):
 
 @dataclass(frozen=True)
 class Area:
-    """Cells that a formula names; `sheet` None = its own."""
+    """Cells referenced by a formula; `sheet` None = its own."""
 
     bounds: Bounds
     sheet: str | None = None
@@ -31,7 +31,7 @@ class Area:
 
 @dataclass
 class FormulaContext:
-    """Where a formula is computed: how far from the cell that it was written for, and how cells are read."""
+    """Evaluation context of a formula: offset from its original cell, and access to cells."""
 
     down: int
     right: int
@@ -39,7 +39,7 @@ class FormulaContext:
     steps: list[int] = field(default_factory=lambda: [0])
 
     def values(self, area: Area) -> list[Any]:
-        """The values of an area, row by row, counted against what a formula may cost."""
+        """The values of an area, row by row, charged to the formula's cost limit."""
         top, left, bottom, right = area.bounds
         self.steps[0] += (bottom - top + 1) * (right - left + 1)
         if self.steps[0] > MAX_STEPS:
@@ -51,7 +51,7 @@ Node = Callable[[FormulaContext], Any]
 
 
 def scalar(value: Any, place: FormulaContext) -> Any:
-    """A single value: of an area that has one cell, that cell's."""
+    """A single value; of a one-cell area, that cell's."""
     if isinstance(value, Area):
         if value.bounds[:2] != value.bounds[2:]:
             raise NotUnderstood("an area stands where a single value is expected")
@@ -62,7 +62,7 @@ def scalar(value: Any, place: FormulaContext) -> Any:
 
 
 def number(value: Any) -> float:
-    """A value as a number; nothing is 0."""
+    """A value as a number; empty is 0."""
     if value is None:
         return 0.0
     try:
@@ -72,7 +72,7 @@ def number(value: Any) -> float:
 
 
 def text(value: Any) -> str:
-    """A value as text; whole numbers without a point."""
+    """A value as text; integers without a decimal point."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -81,14 +81,14 @@ def text(value: Any) -> str:
 
 
 def truth(value: Any) -> bool:
-    """A value as a truth value; text has none."""
+    """A value as a boolean; text has none."""
     if isinstance(value, str):
         raise FormulaError("#VALUE!")
     return bool(value)
 
 
 def compare(sign: str, left: Any, right: Any) -> bool:
-    """Numbers come before text and text before truth values; letters in either case are the same."""
+    """Compares two values: numbers before text before booleans, ignoring case."""
     mine, other = _ordered(left, right), _ordered(right, left)
     return bool(_COMPARISONS[sign](mine, other))
 

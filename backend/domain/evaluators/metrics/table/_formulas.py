@@ -1,8 +1,7 @@
-"""A small reader of spreadsheet formulas, for the conditions of conditional formats, whose outcome no file holds.
+"""Evaluates spreadsheet formulas in conditions of conditional formats, whose results are in no file.
 
-Formulas of cells are never computed here: their last values are in the file. What is not understood raises
-NotUnderstood; nothing is guessed. Operators and their order follow ECMA-376 part 1, 18.17.2. The functions are in
-`_functions`.
+Formulas of cells are never evaluated: their last values are in the file. Unsupported formulas raise NotUnderstood.
+Operators and their order follow ECMA-376 part 1, 18.17.2. The functions are in `_functions`.
 """
 
 import operator
@@ -48,10 +47,10 @@ _LAST_ROW = 1_048_576
 
 
 def compiled(text: str) -> Node:
-    """A formula, ready to be computed in many places.
+    """A parsed formula, to be evaluated at many cells.
 
     Raises:
-        NotUnderstood: it cannot be read, or needs a function that is not known.
+        NotUnderstood: it cannot be parsed, or uses an unknown function.
     """
     parser = _Parser(text.strip().removeprefix("="))
     node = parser.expression(0)
@@ -89,13 +88,13 @@ class _Parser:
             position = token.end()
 
     def peek(self) -> str | None:
-        """The sign that comes next, or the word `value` for anything else; None at the end."""
+        """The next sign, or the word `value` for anything else; None at the end."""
         if self._at >= len(self._tokens):
             return None
         return self._tokens[self._at]["sign"] or "value"
 
     def expression(self, binding: int) -> Node:
-        """Everything up to a sign that binds less."""
+        """Parses up to an operator of lower precedence."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise NotUnderstood("the formula is nested too deeply")

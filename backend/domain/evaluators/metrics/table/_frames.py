@@ -1,8 +1,7 @@
-"""A sheet as upstream's data frames see it: a first row of names, below it columns that each have one kind.
+"""A sheet as a data frame, as upstream reads it: a header row, and columns that each have one type.
 
-The kinds follow pandas' `read_excel`, by which upstream compares: a column of numbers may hold some of them as text,
-one of truth values the words, error values and words such as `NA` are missing values. What differs is told in
-docs/internals/evaluators.md and undone by `strict`.
+The types follow pandas' `read_excel`, which upstream uses: numbers and booleans may be written as text, error values
+and words such as `NA` are missing values. docs/internals/evaluators.md lists the differences, which `strict` undoes.
 """
 
 import math
@@ -27,7 +26,7 @@ _MISSING_WORDS = frozenset(
 
 
 class MissingValue:
-    """An error or a word for "no value": all the same, and nothing else."""
+    """An error or a word for "no value"; all are equal to each other only."""
 
     def __repr__(self) -> str:
         return "a missing value (an error, NA or the like)"
@@ -38,7 +37,7 @@ MISSING = MissingValue()
 
 @dataclass(frozen=True)
 class CellComparison:
-    """How cells are compared: `precision` decimal digits, letters with or without their case, upstream's faults."""
+    """How cells are compared: `precision` in decimal digits, case, upstream's bugs."""
 
     precision: int = 4
     ignore_case: bool = False
@@ -46,7 +45,7 @@ class CellComparison:
 
 
 class SheetFrame:
-    """One sheet, ready to be compared row by row; `rows` has those with any cell."""
+    """One sheet, prepared for comparison by rows; `rows` has those with any cell."""
 
     def __init__(self, book: Workbook, sheet: Sheet, way: CellComparison) -> None:
         self.book, self.sheet, self._way = book, sheet, way
@@ -55,11 +54,11 @@ class SheetFrame:
 
     @property
     def rows(self) -> set[int]:
-        """Numbers of the rows that have cells."""
+        """Numbers of the rows with cells."""
         return set(self.sheet.rows)
 
     def same(self, other: "SheetFrame", number: int) -> bool:
-        """Whether a row is written the same way in both, so that there is nothing to compare."""
+        """Whether a row is identical in both files, so that it need not be compared."""
         mine, theirs = self.sheet.rows.get(number), other.sheet.rows.get(number)
         if mine is None or theirs is None or self.sheet.has_truths or other.sheet.has_truths:
             return False
@@ -70,11 +69,11 @@ class SheetFrame:
         )
 
     def whens(self, marks: list[int]) -> list[str]:
-        """Which cells of a row are moments, durations or numbers."""
+        """Which cells of a row are dates, durations or numbers."""
         return [self._when(mark >> 1) for mark in marks]
 
     def row(self, number: int) -> dict[int, Any]:
-        """Column -> what is compared, of one row; empty cells are left out."""
+        """Column -> compared value of one row; empty cells are left out."""
         if number == 1:
             return self._header()
         kinds = self.kinds
@@ -83,7 +82,7 @@ class SheetFrame:
 
     @cached_property
     def kinds(self) -> dict[int, str]:
-        """Column -> `number`, `truth` or `object`, by what its cells below the first row are."""
+        """Column -> `number`, `truth` or `object`, from the types of its cells below the header."""
         kinds: dict[int, set[str]] = {}
         for number in self.sheet.rows:
             for column, value in self._filled(number):
@@ -94,7 +93,7 @@ class SheetFrame:
 
     @cached_property
     def shape(self) -> tuple[int, int]:
-        """Last row and last column that have a value."""
+        """Last row and last column with a value."""
         rows = columns = 0
         for number in self.sheet.rows:
             filled = [column for column, _ in self._filled(number)]
@@ -104,7 +103,7 @@ class SheetFrame:
 
     @cached_property
     def types(self) -> dict[int, str]:
-        """Column -> pandas' type of it: whole numbers and others, in a column with gaps always others."""
+        """Column -> pandas' type: integer, float (always for a column with gaps) and others."""
         present: dict[int, int] = dict.fromkeys(self.kinds, 0)
         whole = set(self.kinds)
         for number in self.rows - {1}:
@@ -136,7 +135,7 @@ class SheetFrame:
                 yield column, self._dated(value, mark >> 1)
 
     def _dated(self, value: Value, style: int) -> Any:
-        """The value; of a number whose format is a date's, the moment."""
+        """The value; for a number in a date format, the date."""
         if not isinstance(value, int | float) or isinstance(value, bool):
             return value
         when = self._when(style)
@@ -145,7 +144,7 @@ class SheetFrame:
         return moment(value, epoch_1904=self.book.epoch_1904, duration=when == "span")
 
     def _when(self, style: int) -> str:
-        """Whether numbers in a format are moments (`date`), durations (`span`) or numbers ("")."""
+        """Whether numbers in a format are dates (`date`), durations (`span`) or numbers ("")."""
         if style not in self._dates:
             styles = self.book.styles
             self._dates[style] = "" if not styles.is_date(style) else "span" if styles.is_duration(style) else "date"
@@ -161,14 +160,14 @@ class SheetFrame:
         return self._text(value)[0] if isinstance(value, str) else "other"
 
     def _text(self, text: str) -> tuple[str, Any]:
-        """What a text could stand for in a column of its like."""
+        """The value that a text stands for in a column of its type."""
         if text not in self._texts:
             self._texts[text] = _read(text)
         known: tuple[str, Any] = self._texts[text]
         return known
 
     def _compared(self, value: Any, kind: str, *, words: bool = True) -> Any:
-        """What of a cell is compared, None = empty; `words`: some stand for missing values."""
+        """The compared value of a cell, None = empty; `words`: some texts count as missing values."""
         if isinstance(value, CellError):
             return None if self._way.strict else MISSING
         if isinstance(value, str):
@@ -179,14 +178,14 @@ class SheetFrame:
                 return value.lower() if self._way.ignore_case and not self._way.strict else value
             value = meant
         if isinstance(value, bool):
-            # To Python, and so to upstream in some columns, TRUE is 1.
+            # In Python, and so in some of upstream's columns, TRUE equals 1.
             return value if self._way.strict else ("truth", value)
         exact = not isinstance(value, int | float)
         return value if exact or (self._way.strict and kind != "number") else rounded(value, self._way.precision)
 
 
 def frame_differences(actual: SheetFrame, expected: SheetFrame, *, strict: bool) -> Iterator[tuple[int, int, Any, Any]]:
-    """Row, column, what is there and what should be, None = nothing. Row 0 stands for the whole."""
+    """Row, column, actual and expected value, None = empty. Row 0 stands for the whole sheet."""
     if strict and actual.shape != expected.shape:
         yield 0, 0, f"{actual.shape} rows and columns", f"{expected.shape}"
     if strict:
@@ -204,7 +203,7 @@ def frame_differences(actual: SheetFrame, expected: SheetFrame, *, strict: bool)
 
 
 def rounded(value: float, precision: int) -> float:
-    """To a number of decimal digits, halves to the even neighbour of the scaled number, as numpy does."""
+    """Rounds to a number of decimal digits, halves to even on the scaled number, as numpy does."""
     if isinstance(value, int) and precision >= 0:
         return value
     scale = 10.0 ** abs(precision)
@@ -215,14 +214,14 @@ def rounded(value: float, precision: int) -> float:
 
 
 def moment(value: float, *, epoch_1904: bool, duration: bool) -> Any:
-    """A spreadsheet's number of days as a date, time or duration; `#VALUE!` if it is none."""
+    """A spreadsheet's number of days as a date, time or duration; `#VALUE!` if it is invalid."""
     try:
         span = timedelta(days=math.floor(value), milliseconds=round((value % 1) * 86_400_000))
         if duration:
             return span
         if 0 <= value < 1 and not span.days:
             return (datetime(1, 1, 1) + span).time()  # noqa: DTZ001
-        # Spreadsheets know a 29th of February 1900, the 60th day, which there never was.
+        # Spreadsheets count 29 February 1900, which did not exist, as day 60.
         early = timedelta(days=0 < value < 60 and not epoch_1904)  # noqa: PLR2004
         return datetime(1904, 1, 1) + span if epoch_1904 else datetime(1899, 12, 30) + span + early  # noqa: DTZ001
     except (OverflowError, ValueError):

@@ -1,4 +1,4 @@
-"""The functions that `_formulas` knows: those that people write in conditions of conditional formats."""
+"""Functions supported in formulas: those that people use in conditional formats."""
 
 import math
 import re
@@ -32,7 +32,7 @@ def _enter(name: str, least: int, most: int, function: Function) -> None:
 
 
 def _of_values(name: str, least: int, most: int, function: Callable[..., Any]) -> None:
-    """A function of single values."""
+    """A function of scalar values."""
 
     def called(place: FormulaContext, arguments: Sequence[Node]) -> Any:
         return function(*(scalar(argument(place), place) for argument in arguments))
@@ -41,7 +41,7 @@ def _of_values(name: str, least: int, most: int, function: Callable[..., Any]) -
 
 
 def _of_numbers(name: str, function: Callable[[list[float]], Any]) -> None:
-    """A function of all numbers in its arguments; of areas, text and truth values are passed over."""
+    """A function of all numbers in its arguments; text and booleans in areas are skipped."""
 
     def called(place: FormulaContext, arguments: Sequence[Node]) -> Any:
         return function(list(_numbers(place, arguments)))
@@ -50,7 +50,7 @@ def _of_numbers(name: str, function: Callable[[list[float]], Any]) -> None:
 
 
 def _items(place: FormulaContext, argument: Node) -> tuple[list[Any], bool]:
-    """The values of an argument and whether it is an area."""
+    """The values of an argument, and whether it is an area."""
     value = argument(place)
     return (place.values(value), True) if isinstance(value, Area) else ([value], False)
 
@@ -92,7 +92,7 @@ def _instead(name: str, only: str | None) -> None:
 
 
 def _asks(name: str, question: Callable[[Any], bool]) -> None:
-    """A question about a value, which may be an error."""
+    """A predicate on a value, which may be an error."""
 
     def called(place: FormulaContext, arguments: Sequence[Node]) -> bool:
         try:
@@ -105,7 +105,7 @@ def _asks(name: str, question: Callable[[Any], bool]) -> None:
 
 
 def _criterion(criterion: Any) -> Callable[[Any], bool]:
-    """`">5"`, `"a*"` or a plain value, as COUNTIF takes it."""
+    """A criterion of COUNTIF: `">5"`, `"a*"` or a plain value."""
     if not isinstance(criterion, str):
         return lambda value: value is not None and compare("=", value, criterion)
     match = _CRITERION.fullmatch(criterion)

@@ -13,27 +13,27 @@ CellProperty = Literal[
 ]  # fmt: skip
 _OF_TEXT = {"font_name": "name", "font_family": "family", "font_bold": "bold", "font_italic": "italic",
             "font_underline": "underline", "font_size": "size"}  # fmt: skip
-_BY_THEME = "a colour of the theme"  # all that upstream knows of such a colour
+_BY_THEME = "a colour of the theme"  # upstream's representation of such a colour
 
 
 class SheetFormats:
-    """The looks of one sheet's cells, without what conditions change in them."""
+    """Formats of one sheet's cells, without conditional formats."""
 
     def __init__(self, books: WorkbookPair, book: Workbook, sheet: Sheet) -> None:
         self._strict, self._waa, self._styles, self._sheet = books.strict, books.waa, book.styles, sheet
         self._links = _links(book, sheet)
 
     def at(self, row: int, column: int, name: str) -> Any:
-        """A property of one cell, None where it has none."""
+        """A property of one cell, None if it is not set."""
         return self.of(self._sheet.at(row, column), name)
 
     def of(self, cell: StoredCell, name: str, changes: CellFormat | None = None) -> Any:
-        """The same of a cell that was read.
+        """A property of a cell that was already read.
 
         Args:
-            cell: which.
-            name: one of `CellProperty`.
-            changes: what a condition changes in it; what it does not say stays as it is.
+            cell: the cell.
+            name: name of the property, one of `CellProperty`.
+            changes: properties changed by a condition.
         """
         if name == "merge":
             return any(
@@ -48,7 +48,7 @@ class SheetFormats:
         return self._of_text(cell, name, look, changes)
 
     def _of_text(self, cell: StoredCell, name: str, look: CellFormat, changes: CellFormat | None) -> Any:
-        """Properties that only a cell with a value has."""
+        """Properties that only cells with a value have."""
         if name == "hyperlink":
             return self._links.get((cell.row, cell.column), "")
         if name == "number_format":
@@ -62,7 +62,7 @@ class SheetFormats:
         return own if other is None else other
 
     def _hidden_from_upstream(self, cell: StoredCell) -> bool:
-        """Upstream sees number formats only of plain numbers: not of dates, formulas or truth values."""
+        """Upstream reads number formats of plain numbers only, not of dates, formulas or booleans."""
         return cell.formula or isinstance(cell.value, bool) or self._styles.is_date(cell.style)
 
     def _colour(self, colour: Colour | None) -> str:
@@ -89,7 +89,7 @@ def _colour_text(colour: Colour | None) -> str:
 
 
 def _links(book: Workbook, sheet: Sheet) -> dict[tuple[int, int], str]:
-    """Cell -> where its link leads: an address, or a place in the workbook."""
+    """Cell -> target of its link: an address, or a place in the workbook."""
     links = {}
     related = None
     for item in sheet.root.iterfind("{*}hyperlinks/{*}hyperlink"):

@@ -1,4 +1,4 @@
-"""`{"method": ..., "ref": ...}`: how a rule says what a single value has to be."""
+"""`{"method": ..., "ref": ...}`: a rule for a single value."""
 
 import functools
 import operator
@@ -20,10 +20,10 @@ class ValueRule(Parameters):
     """One comparison.
 
     Attributes:
-        method: `eq`, `ne`, `le`, `lt`, `ge`, `gt`; `re` with flags (`re.I`), found anywhere; `approx:0.1`; `range.te`
+        method: `eq`, `ne`, `le`, `lt`, `ge`, `gt`; `re` with flags (`re.I`), matched anywhere; `approx:0.1`; `range.te`
             (`t` excludes the bound, `e` includes it); `spreadsheet_range` (at least the first, at most the second of
             two areas); `str_list_eq`, `str_set_eq` (a list in quotes with commas).
-        ref: what it is compared with.
+        ref: the reference value.
     """
 
     method: str
@@ -37,11 +37,11 @@ class ValueRule(Parameters):
         return self
 
     def matches(self, value: Any, *, strict: bool = False) -> bool:
-        """Whether a value is as the rule says. A value of another kind is not.
+        """Whether a value satisfies the rule. A value of another type does not.
 
         Args:
-            value: as read; None = there is none.
-            strict: as upstream, to which blanks beside the commas of a list are part of its entries.
+            value: the value as read; None = missing.
+            strict: as upstream, where blanks beside commas are part of list entries.
         """
         if self.method in _LISTS:
             return isinstance(value, str) and self._same_list(value, strict=strict)
@@ -69,7 +69,7 @@ class ValueRule(Parameters):
 
 
 def areas(text: str) -> list[Bounds]:
-    """The areas of `A1:B2 C3`; those that are none are left out."""
+    """The areas of `A1:B2 C3`; invalid ones are left out."""
     return [area for part in str(text).split() if (area := bounds(part)) is not None]
 
 
@@ -78,7 +78,7 @@ def _between(areas: Sequence[Bounds], least: Sequence[Bounds], most: Sequence[Bo
 
 
 def _within(part: Bounds, areas: Sequence[Bounds]) -> bool:
-    """Whether an area lies inside the union of others: what is left of it after each is taken away is nothing."""
+    """Whether an area is inside the union of others: subtracting each leaves nothing."""
     left = [part]
     for area in areas:
         left = [piece for rest in left for piece in _without(rest, area)]
@@ -109,7 +109,7 @@ def _flags(method: str) -> re.RegexFlag:
 
 
 def _complaint(method: str, ref: Any) -> str:
-    """Why a comparison has no meaning; empty if it has."""
+    """Why a rule is invalid; empty if it is valid."""
     if method in _ORDER:
         return ""
     if method in _LISTS or method == "spreadsheet_range" or _RANGE.fullmatch(method):

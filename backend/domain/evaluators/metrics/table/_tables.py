@@ -1,4 +1,4 @@
-"""How `compare_table` comes from its rules to a verdict; the dialects differ in what is strict about it."""
+"""Combines the rules of `compare_table` into a verdict; dialects differ in their strict mode."""
 
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar
@@ -49,18 +49,18 @@ AnyRule = Annotated[
 
 
 class TableOptions(Parameters):
-    """The options of `compare_table`: a list of rules, all of which have to be met."""
+    """The options of `compare_table`: a list of rules that must all be met."""
 
     rules: tuple[AnyRule, ...] = Field(min_length=1)
 
 
 def check_options(options: Mapping[str, Any]) -> None:
-    """Raises Invalid, with the place of the first thing that is wrong with the options."""
+    """Raises Invalid with the position of the first invalid option."""
     TableOptions.of(options)
 
 
 def checked(metric: T) -> T:
-    """Gives a metric its `check`, by which a task's options are judged without any file."""
+    """Gives a metric its `check`, which validates a task's options without any file."""
     metric.check = check_options  # type: ignore[attr-defined]
     return metric
 
@@ -68,7 +68,7 @@ def checked(metric: T) -> T:
 def judged(
     result: str | None, expected: str | None, options: Mapping[str, Any], *, strict: bool, waa: bool = False
 ) -> MetricValue:
-    """1 if all rules are met. All are looked at, so that the reasons are complete and their order does not matter."""
+    """1 if all rules are met. All are evaluated, so that the reasons are complete and independent of their order."""
     try:
         rules = TableOptions.of(options).rules
     except Invalid as error:

@@ -7,9 +7,9 @@ from backend.domain.formats.sheet import CellError
 
 
 def value_of(books: WorkbookPair, reference: SheetReference, row: int, column: int) -> Any:
-    """Numbers as floats, truth values, text, errors by their name; None for an empty cell or an absent sheet.
+    """Numbers as floats, booleans, text, errors by name; None for an empty cell or a missing sheet.
 
-    As upstream (strict): truth values are nothing, in WAA errors, too; the sheet is the one whose file bears its id.
+    As upstream (strict): booleans are empty, in WAA errors as well; the sheet is the one whose file has its id.
     """
     sheet = books.sheet_as_read(reference)
     value = None if sheet is None else sheet.at(row, column).value

@@ -19,14 +19,14 @@ FIRST_ROW, LAST_ROW, COLUMN = 2, 22, 3
 def compare_conference_city_in_order(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if each of the cells C2:C22 of the sheet in front names the city expected there.
+    """1 if each of the cells C2:C22 of the active sheet names the expected city.
 
-    Letters count without case and accents, and a cell may say more than the city. Its name has to be there in whole
-    words: "LA" is not in "Atlanta", as it is upstream.
+    Case and accents are ignored, and a cell may contain more than the city. The name must appear as whole words: "LA"
+    is not in "Atlanta", unlike upstream.
 
     Args:
         result: path of the .xlsx file.
-        rules: `expected`: 21 names, or lists of names of which one is enough.
+        rules: `expected`: 21 names, or lists of alternatives.
         strict_upstream: parts of words count.
     """
     cities = _cities(rules)

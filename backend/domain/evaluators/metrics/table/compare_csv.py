@@ -15,9 +15,9 @@ def compare_csv(
 
     Args:
         result: path of the file to judge.
-        expected: path of the file to compare with, or several, one of which is enough.
-        strict: blanks at the ends of lines count.
-        ignore_case: upper and lower case are the same.
+        expected: path of the expected file, or several alternatives.
+        strict: trailing blanks count.
+        ignore_case: ignore case.
     """
     return compared(result, expected, strict=strict, ignore_case=ignore_case, keep_mark=False)
 

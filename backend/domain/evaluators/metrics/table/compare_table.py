@@ -1,4 +1,4 @@
-"""`compare_table`: a workbook is as a list of rules says, most of them beside another workbook."""
+"""`compare_table`: a workbook satisfies a list of rules, most of which compare it with another workbook."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from backend.domain.registry import PluginKind, register
 def compare_table(
     result: str | None, expected: str | None = None, *, strict_upstream: bool = False, **options: Any
 ) -> MetricValue:
-    """1 if all rules are met. OSWorld's behaviour, which WAA shares on all but faults.
+    """1 if all rules are met. OSWorld's behaviour, which WAA shares except for bugs.
 
     Args:
         result: path of the .xlsx file to judge.
-        expected: path of the one to compare with; None where the rules only look at the result.
-        strict_upstream: keeps OSWorld's faults (docs/internals/evaluators.md).
+        expected: path of the expected workbook; None if the rules only use the result.
+        strict_upstream: reproduces OSWorld's bugs (docs/internals/evaluators.md).
         **options: `rules`, see `_rules`.
     """
     return judged(result, expected, options, strict=strict_upstream)
@@ -28,7 +28,7 @@ def compare_table(
 def compare_table_waa(
     result: str | None, expected: str | None = None, *, strict_upstream: bool = False, **options: Any
 ) -> MetricValue:
-    """`compare_table` of WAA: as the common one, but that `strict_upstream` keeps WAA's faults instead of OSWorld's.
+    """`compare_table` of WAA: `strict_upstream` reproduces WAA's bugs instead of OSWorld's.
 
     1 if all rules are met; see the common one.
     """

@@ -1,4 +1,4 @@
-"""Messages in the files in which Thunderbird keeps a folder (mbox), or in one that holds a single message (.eml).
+"""Reads messages from Thunderbird's folder files (mbox) and from single messages (.eml).
 
 Source: RFC 4155 for the form; Thunderbird's own header fields as its source names them (`nsMsgMessageFlags.h`).
 """
@@ -18,7 +18,7 @@ DELETED = 0x0008
 
 @dataclass(frozen=True)
 class MailFlags:
-    """Which marks of Thunderbird count. `deleted`: messages that are marked so and wait to be swept out are there."""
+    """Which of Thunderbird's marks count. `deleted`: whether messages marked as deleted count as existing."""
 
     status: bool = False
     keys: bool = False
@@ -26,7 +26,7 @@ class MailFlags:
 
 
 def messages(path: str | None, reading: MailFlags) -> tuple[list[str] | None, str]:
-    """The messages' texts, and why there are none. An empty file is an empty folder."""
+    """The messages' texts, or the reason why there are none. An empty file is an empty folder."""
     if path is None or not Path(path).is_file():
         return None, "the folder's file is not there"
     if Path(path).stat().st_size > MAX_BYTES:
@@ -42,7 +42,7 @@ def _is_deleted(message: str) -> bool:
 
 
 def _normal(message: str, reading: MailFlags) -> str:
-    """Without the fields that Thunderbird writes for itself, and without space at the ends of lines."""
+    """A message without Thunderbird's own fields and without trailing white space."""
     head, _, body = message.strip().partition("\n\n")
     fields = [line.rstrip() for line in head.split("\n") if _counts(line, reading)]
     lines = [line.rstrip() for line in body.split("\n")]

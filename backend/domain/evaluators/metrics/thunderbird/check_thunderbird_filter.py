@@ -16,20 +16,20 @@ _LINE = re.compile(rf'(?P<key>{"|".join(KEYS)})="(?P<value>.*)"')
 _TERM = r"\b(?:AND|OR) \([\w ]+,[\w ']+,(?:{quoted}|[^)]+)\)|\bALL\b"
 CONDITIONS = re.compile(_TERM.format(quoted=r'"(?:[^"]|"(?!\)))+"'))
 PUBLISHED = re.compile(_TERM.format(quoted=r'".+"'))
-"""As published: one quoted value reaches to the last quote of the line, over the conditions between."""
+"""As published: a quoted value extends to the last quote of the line, across conditions."""
 Filter = dict[str, Any]
 
 
 @register(PluginKind.METRIC, "check_thunderbird_filter")
 def check_thunderbird_filter(result: str | None, rules: object, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if there is a filter for each of `expect`, and none that fits one of `unexpect`.
+    """1 if every filter of `expect` exists, and none matches one of `unexpect`.
 
     Args:
         result: path of `msgFilterRules.dat`.
-        rules: `{expect: [filter], unexpect: [filter]}`; of a filter count `name`, `enabled`, `type`, `action`,
-            `actionValue`, `condition` (a list: `AND (subject,contains,discount)`), as far as they are given. Of several
-            actions the last counts.
-        strict_upstream: conditions are parted as published.
+        rules: `{expect: [filter], unexpect: [filter]}`; a filter may specify `name`, `enabled`, `type`, `action`,
+            `actionValue`, `condition` (a list: `AND (subject,contains,discount)`), all optional. The last of several
+            actions counts.
+        strict_upstream: conditions are split as published.
     """
     if not isinstance(rules, Mapping):
         raise EvaluatorFailed(f"the rules are {short(rules)}, expected an object", code="invalid_rule", hint=HINT)

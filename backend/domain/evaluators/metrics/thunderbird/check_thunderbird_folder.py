@@ -1,4 +1,4 @@
-"""`check_thunderbird_folder`: whether mail folders hold exactly the expected messages."""
+"""`check_thunderbird_folder`: whether mail folders contain exactly the expected messages."""
 
 import re
 from collections import Counter
@@ -30,12 +30,12 @@ def check_thunderbird_folder(  # noqa: PLR0913 - upstream's options.
     Args:
         result: path of a folder's file, or a list of them.
         expected: the same, as many.
-        ignore_status: False = a message's status (read, starred) counts, too. It does not unless the task says so:
-            looking at a message changes it.
-        ignore_keys: False = its labels count, too.
-        remove_deleted: messages that are marked as deleted are not there.
-        remove_duplicate: a message twice is a message.
-        strict_upstream: as published, where every message is passed over and nothing is compared.
+        ignore_status: False = a message's status (read, starred) counts as well. Off by default, because viewing a
+            message changes it.
+        ignore_keys: False = its labels count as well.
+        remove_deleted: ignore messages marked as deleted.
+        remove_duplicate: ignore duplicates.
+        strict_upstream: as published, where all messages are skipped and nothing is compared.
     """
     paths, golds = _paths(result, len(_paths(expected, 1))), _paths(expected, 1)
     reading = MailFlags(status=ignore_status is False, keys=ignore_keys is False, deleted=not remove_deleted)
@@ -55,7 +55,7 @@ def _paths(value: Paths, number: int) -> list[str | None]:
 
 
 def _difference(mine: str | None, gold: str | None, reading: MailFlags, *, once: bool) -> str:
-    """In words; empty if there is none."""
+    """Description of the difference; empty if there is none."""
     expected, reason = messages(gold, reading)
     if expected is None:
         raise EvaluatorFailed(f"the folder to compare with: {reason}", code="invalid_reference")

@@ -1,4 +1,4 @@
-"""`check_thunderbird_prefs`: whether Thunderbird's settings are as wanted."""
+"""`check_thunderbird_prefs`: whether Thunderbird's settings are as expected."""
 
 import json
 import re
@@ -19,10 +19,10 @@ Rules = Mapping[str, Mapping[str, Any]]
 
 @register(PluginKind.METRIC, "check_thunderbird_prefs")
 def check_thunderbird_prefs(result: str | None, rules: object) -> MetricValue:
-    """1 if every setting in `expect` is in `prefs.js` and fits its rule, and none in `unexpect` fits its own.
+    """1 if every setting in `expect` is in `prefs.js` and satisfies its rule, and none in `unexpect` does.
 
     Args:
-        result: path of `prefs.js`. A setting that is as Thunderbird has it at first is not in it.
+        result: path of `prefs.js`. It omits settings with their default values.
         rules: `{expect: {name: {method, ref}}, unexpect: {...}}`.
     """
     expect, unexpect = _part(rules, "expect"), _part(rules, "unexpect")
@@ -53,7 +53,7 @@ def _part(rules: object, name: str) -> Rules:
 
 
 def _prefs(text: str, keys: set[str]) -> dict[str, list[Any]]:
-    """The values of these settings, in the file's order; the last one counts."""
+    """The values of these settings in the file's order; the last one counts."""
     prefs: dict[str, list[Any]] = {}
     for line in text.split("\n"):
         match = _PREF.fullmatch(line.strip())
@@ -61,7 +61,7 @@ def _prefs(text: str, keys: set[str]) -> dict[str, list[Any]]:
             try:
                 prefs.setdefault(match["key"], []).append(json.loads(match["value"]))
             except (ValueError, RecursionError):
-                continue  # Thunderbird itself would pass over it.
+                continue  # Thunderbird itself skips such lines.
     return prefs
 
 

@@ -3,11 +3,11 @@
 from typing import Any
 
 RADIUS = 1
-_DOWN, _RIGHT, _BOTH = 0, 1, 2  # which neighbour a cell came from: that of the row before, the column before, or both
+_DOWN, _RIGHT, _BOTH = 0, 1, 2  # predecessor of a cell: previous row, previous column, or both
 
 
 def aligned_distance(first: Any, second: Any) -> tuple[float, int]:
-    """The sum of the cosine distances along the alignment that was found, and how many pairs it has.
+    """The sum of cosine distances along the alignment, and its number of pairs.
 
     Args:
         first: shape (n, d), n > 0.
@@ -31,7 +31,7 @@ def _halved(series: Any) -> Any:
 
 
 def _window(path: list[tuple[int, int]], rows: int, columns: int) -> list[tuple[int, int]]:
-    """The columns of each row that lie near the path found at half the resolution."""
+    """The columns of each row near the path at half the resolution."""
     coarse = path[-1][0] + 1
     low, high = [columns] * (coarse + 2 * RADIUS), [0] * (coarse + 2 * RADIUS)
     for row, column in path:
@@ -43,7 +43,7 @@ def _window(path: list[tuple[int, int]], rows: int, columns: int) -> list[tuple[
 
 
 def _align(first: Any, second: Any, window: list[tuple[int, int]]) -> tuple[float, list[tuple[int, int]]]:
-    """The cheapest way from corner to corner inside the window."""
+    """The cheapest path from corner to corner inside the window."""
     import numpy as np
 
     left, right = _unit(first), _unit(second)
@@ -82,7 +82,7 @@ def _back(steps: list[bytearray], window: list[tuple[int, int]]) -> list[tuple[i
 
 
 def _unit(series: Any) -> Any:
-    """Vectors of length 1; one without a direction stays zero and is as far from all others as a right angle."""
+    """Vectors of length 1; a zero vector stays zero, at a right angle to all others."""
     import numpy as np
 
     lengths = np.linalg.norm(series, axis=1, keepdims=True)

@@ -11,7 +11,7 @@ from backend.domain.model.score import MetricValue
 
 
 def wanted_text(rules: Mapping[str, Any], key: str) -> str:
-    """What a setting should be, as the file writes it.
+    """The expected value of a setting, as written in the file.
 
     Raises:
         EvaluatorFailed: the rule is neither a number nor a text.
@@ -23,12 +23,12 @@ def wanted_text(rules: Mapping[str, Any], key: str) -> str:
 
 
 def value_of(path: str | None, key: str, default: str, *, strict: bool) -> tuple[str | None, str]:
-    """The setting's value, VLC's `default` where the file does not set it, and why there is none.
+    """The setting's value, VLC's `default` if it is not set, or the reason why there is none.
 
     Args:
         path: of `vlcrc`.
         key: name of the setting.
-        default: what VLC does without it.
+        default: VLC's default.
         strict: as published, a commented line counts like any other.
     """
     if strict:
@@ -41,7 +41,7 @@ def value_of(path: str | None, key: str, default: str, *, strict: bool) -> tuple
 def compare_setting(
     path: str | None, expected: tuple[Mapping[str, Any], str], key: str, default: str, *, strict: bool
 ) -> MetricValue:
-    """1 if the setting `key` is as `expected`: the rules, and the name of the one that says it."""
+    """1 if the setting `key` has the value of `expected`: the rules, and the name of the one with the value."""
     text = wanted_text(*expected)
     value, reason = value_of(path, key, default, strict=strict)
     return verdict(value == text, reason or f"{key} is {short(value)}, expected {short(text)}")

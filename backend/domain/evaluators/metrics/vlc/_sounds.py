@@ -1,4 +1,4 @@
-"""How far two sounds are apart."""
+"""Distance of two sounds."""
 
 import math
 from collections.abc import Callable
@@ -10,19 +10,19 @@ from backend.domain.evaluators.metrics.vlc._alignment import aligned_distance
 from backend.domain.formats.audio import RATE, mel_cepstrum, read_samples
 from backend.domain.model.score import MetricValue
 
-FLAT = 1e-6  # of what a coefficient of silence amounts to; less than that is rounding
+FLAT = 1e-6  # of a coefficient of silence; smaller values are rounding
 
 
 def compare_sounds(
     result: str | None, expected: str | None, likeness: Callable[[float, int], float], *, strict: bool
 ) -> MetricValue:
-    """How alike two sounds are, whatever their file formats.
+    """Similarity of two sounds, independent of their file formats.
 
     Args:
         result: path of the sound to judge.
-        expected: path of the sound it should be.
+        expected: path of the expected sound.
         likeness: (distance, pairs) of the alignment -> value in [0, 1].
-        strict: as published, two files that both cannot be read are the same sound.
+        strict: as published, two unreadable files are equal.
     """
     gold, why = read_samples(expected)
     if gold is None and not strict:
@@ -40,7 +40,7 @@ def compare_sounds(
 
 
 def _features(samples: Any) -> Any:
-    """Each coefficient divided by its largest size, as librosa's `util.normalize` does."""
+    """Cepstral coefficients, each divided by its maximum, as librosa's `util.normalize` does."""
     import numpy as np
 
     features = mel_cepstrum(samples)
@@ -49,10 +49,10 @@ def _features(samples: Any) -> Any:
 
 
 def by_average(distance: float, pairs: int) -> float:
-    """OSWorld's: e to the power of minus the average distance."""
+    """OSWorld's formula: exp(-average distance)."""
     return math.exp(-distance / pairs)
 
 
 def by_sum(distance: float, _pairs: int) -> float:
-    """WindowsAgentArena's: 1 / (1 + the sum of the distances)."""
+    """WindowsAgentArena's formula: 1 / (1 + sum of distances)."""
     return 1 / (1 + distance)

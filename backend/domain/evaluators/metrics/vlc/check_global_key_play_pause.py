@@ -1,4 +1,4 @@
-"""`check_global_key_play_pause`: whether a key plays and pauses VLC from everywhere."""
+"""`check_global_key_play_pause`: whether VLC has a global play/pause key."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""`check_one_instance_when_started_from_file`: whether VLC uses one window for files."""
+"""`check_one_instance_when_started_from_file`: whether VLC opens files in one instance."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +12,11 @@ from backend.domain.registry import PluginKind, register
 def check_one_instance_when_started_from_file(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if VLC's setting `one-instance-when-started-from-file` is as wanted; a file without it means 1.
+    """1 if VLC's setting `one-instance-when-started-from-file` is as expected; the default is 1.
 
     Args:
         result: path of `vlcrc`.
-        rules: `expected_one_instance_when_started_from_file`, a number or a text.
+        rules: `expected_one_instance_when_started_from_file`, a number or text.
         strict_upstream: as published, commented lines count.
     """
     return compare_setting(

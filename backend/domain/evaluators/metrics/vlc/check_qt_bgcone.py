@@ -1,4 +1,4 @@
-"""`check_qt_bgcone`: whether VLC shows its cone while nothing plays."""
+"""`check_qt_bgcone`: whether VLC shows its cone in the background."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +10,11 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_qt_bgcone")
 def check_qt_bgcone(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
-    """1 if VLC's setting `qt-bgcone` is as wanted; a file without it means 1.
+    """1 if VLC's setting `qt-bgcone` is as expected; the default is 1.
 
     Args:
         result: path of `vlcrc`.
-        rules: `expected_qt_bgcone`, a number or a text.
+        rules: `expected_qt_bgcone`, a number or text.
         strict_upstream: as published, commented lines count.
     """
     return compare_setting(result, (rules, "expected_qt_bgcone"), "qt-bgcone", "1", strict=strict_upstream)

@@ -12,11 +12,11 @@ from backend.domain.registry import PluginKind, register
 def check_qt_minimal_view(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if VLC's setting `qt-minimal-view` is as wanted; a file without it means 0.
+    """1 if VLC's setting `qt-minimal-view` is as expected; the default is 0.
 
     Args:
         result: path of `vlcrc`.
-        rules: `expected_qt_minimal_view`, a number or a text.
+        rules: `expected_qt_minimal_view`, a number or text.
         strict_upstream: as published, commented lines count.
     """
     return compare_setting(result, (rules, "expected_qt_minimal_view"), "qt-minimal-view", "0", strict=strict_upstream)

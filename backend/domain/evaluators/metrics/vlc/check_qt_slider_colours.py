@@ -12,14 +12,14 @@ from backend.domain.registry import PluginKind, register
 
 KEY = "qt-slider-colours"
 DEFAULT = "153;210;153;20;210;20;255;199;15;245;39;29"
-BLACKISH = 100  # every channel is below
+BLACKISH = 100  # upper bound of every channel
 
 
 @register(PluginKind.METRIC, "check_qt_slider_colours")
 def check_qt_slider_colours(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if the colours (`R;G;B;R;G;B;...`) are as wanted.
+    """1 if the colours (`R;G;B;R;G;B;...`) are as expected.
 
     Args:
         result: path of `vlcrc`.
@@ -41,7 +41,7 @@ def check_qt_slider_colours(
 
 
 def _blackish(colours: str) -> bool:
-    """Whole colours only: what is left over at the end is none."""
+    """Complete colours only: a remainder at the end is ignored."""
     try:
         channels = [int(part) for part in colours.split(";")]
     except ValueError:

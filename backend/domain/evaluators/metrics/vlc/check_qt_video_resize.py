@@ -1,4 +1,4 @@
-"""`check_qt_video_resize`: whether VLC's window follows the size of the video."""
+"""`check_qt_video_resize`: whether VLC's window adapts to the video's size."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,12 +12,12 @@ from backend.domain.registry import PluginKind, register
 def check_qt_video_resize(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if VLC's setting `qt-video-autoresize` is as wanted; a file without it means 1.
+    """1 if VLC's setting `qt-video-autoresize` is as expected; the default is 1.
 
     Args:
         result: path of `vlcrc`.
-        rules: `qt-video-autoresize`, a number or a text.
-        strict_upstream: as published, commented lines count and the default is taken for 0.
+        rules: `qt-video-autoresize`, a number or text.
+        strict_upstream: as published, commented lines count and the default is 0.
     """
     return compare_setting(
         result,

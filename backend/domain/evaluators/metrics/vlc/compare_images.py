@@ -1,4 +1,4 @@
-"""`compare_images`: how alike two pictures are."""
+"""`compare_images`: similarity of two pictures."""
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
@@ -7,20 +7,20 @@ from backend.domain.formats.structural_similarity import structural_similarity
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
-BETTER = 0.01  # by so much a picture must be nearer than the reference
+BETTER = 0.01  # required improvement over the reference
 
 
 @register(PluginKind.METRIC, "compare_images")
 def compare_images(
     result: str | None, expected: str | None, *, reference_base_result: float | None = None
 ) -> MetricValue:
-    """The structural similarity of the gray pictures, both at the size of the smaller one.
+    """The structural similarity of the grey pictures, scaled to the smaller one.
 
     Args:
         result: path of the picture to judge.
-        expected: path of the picture it should look like.
-        reference_base_result: the similarity that doing nothing has. What is not above it by 0.01 is 0, and the rest
-            of the way to 1 is the value.
+        expected: path of the expected picture.
+        reference_base_result: the similarity at the start. Below 0.01 above it the value is 0, else the fraction of the
+            range up to 1.
     """
     import numpy as np
     from PIL import Image

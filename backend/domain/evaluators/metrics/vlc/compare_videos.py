@@ -1,4 +1,4 @@
-"""`compare_videos`: two videos show the same."""
+"""`compare_videos`: two videos look the same."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -20,15 +20,15 @@ def compare_videos(
     threshold: int = 5,
     strict_upstream: bool = False,
 ) -> MetricValue:
-    """1 if the first frames look alike, one by one, and the videos are equally long as far as they are looked at.
+    """1 if the first frames look alike, one by one, and the videos have the same length within the checked range.
 
     Args:
         result: path of the video to judge.
-        expected: path of the video it should be.
-        max_frames_to_check: how many frames are looked at.
-        threshold: by how many of 64 bits the perceptual hashes of two frames may differ, and how many frames may
-            differ by more.
-        strict_upstream: as published, two files without a readable frame are the same video.
+        expected: path of the expected video.
+        max_frames_to_check: number of frames to check.
+        threshold: how many of the 64 bits of two frames' perceptual hashes may differ, and how many frames may differ
+            more.
+        strict_upstream: as published, two files without a readable frame are equal.
     """
     for name, value in (("max_frames_to_check", max_frames_to_check), ("threshold", threshold)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
@@ -51,7 +51,7 @@ def compare_videos(
 
 
 def _opened(path: str | None) -> tuple[Iterator[Any] | None, str]:
-    """Hashes of the frames, one by one; None if there is not even one."""
+    """Hashes of the frames; None if there is not a single one."""
     import imagehash
 
     reason = refusal(path)

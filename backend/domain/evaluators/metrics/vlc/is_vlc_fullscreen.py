@@ -11,7 +11,7 @@ Size = Mapping[str, int]
 
 @register(PluginKind.METRIC, "is_vlc_fullscreen")
 def is_vlc_fullscreen(window: Size | None, screen: Size | None) -> MetricValue:
-    """1 if both sizes `{width, height}` are known and equal. Which of the two is the result does not matter."""
+    """1 if both sizes `{width, height}` are known and equal. The order of the arguments does not matter."""
     if window is None or screen is None:
         return verdict(met=False, reason="there is no window, or no screen, to measure")
     sizes = [(size.get("width"), size.get("height")) for size in (window, screen)]

@@ -17,14 +17,14 @@ URL_INFO = ("url", "URI", "location", "title", "filename")
 
 @register(PluginKind.METRIC, "is_vlc_playing")
 def is_vlc_playing(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
-    """1 if VLC's state is `playing` and what it plays is the wanted thing.
+    """1 if VLC's state is `playing` and it plays the expected medium.
 
     Args:
         result: path of VLC's `status.xml`.
-        rules: `type` `file_name` with `file_name`, or `url` with `url`. A stream may show the name of its last part
-            only.
-        strict_upstream: as published, only the first thing that VLC says of the medium is looked at, and a file name
-            may be the end of another one.
+        rules: `type` `file_name` with `file_name`, or `url` with `url`. A stream may show only the last part of its
+            name.
+        strict_upstream: as published, only the first piece of information about the medium is used, and a file name may
+            be the end of another one.
     """
     kind = rule(rules, "type")
     if kind not in {"file_name", "url"}:

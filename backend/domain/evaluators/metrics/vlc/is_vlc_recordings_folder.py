@@ -1,4 +1,4 @@
-"""`is_vlc_recordings_folder`: where VLC puts recordings."""
+"""`is_vlc_recordings_folder`: VLC's folder of recordings."""
 
 import re
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ def is_vlc_recordings_folder(
     Args:
         result: path of `vlcrc`.
         rules: `recording_file_path`.
-        strict_upstream: as published, the path must be written letter by letter as wanted; else a slash at its end,
-            and on Windows case and the kind of slash, do not matter.
+        strict_upstream: as published, the path must match exactly; else a trailing slash and, on Windows, case and the
+            kind of slash are ignored.
     """
     expected = wanted_text(rules, "recording_file_path")
     value, reason = value_of(result, KEY, "", strict=False)

@@ -1,14 +1,13 @@
-"""Runs a task's tests of an agent's program, in a process of its own.
+"""Runs a task's tests of an agent's program in a separate process.
 
-Both are code of others. The evaluation's own process has no network, no files of ours that it may write and a user of
-its own already (see worker/evaluation); this one is started from there, with no environment, an empty folder that holds
-copies of the files alone, small limits and a deadline, and what it started is ended with it. It says its result through
-a pipe. The program runs in the same interpreter as the tests, as upstream's does, so it could forge that result: tests
-of an agent's code inside the agent's own interpreter prove no more than that.
+Both are untrusted code. The evaluation's process already has no network, no write access to our files and its own user
+(see worker/evaluation). It starts this process without environment, in a folder with copies of the files only, with
+small limits and a deadline; child processes are ended with it. The result comes through a pipe. As upstream, the
+program runs in the same interpreter as the tests, so it could forge the result.
 
-A process that is killed before its limits is run once more, as a kernel without memory kills, too. If that ends in the
-same way there is no verdict only where the kernel has counted such a kill meanwhile: a program may kill itself on
-purpose, and its 0 must not be left out of the score for that.
+A process that is killed before its limits is run once more, because a kernel that is out of memory kills as well. If
+that happens again, there is no verdict only if the kernel has counted such a kill meanwhile: a program may kill itself
+on purpose, which must score 0.
 """
 
 import json
@@ -29,12 +28,12 @@ from backend.domain.formats.text import read_text
 SECONDS = 30.0
 CPU_SECONDS = 20
 COUNTS = Path("/proc/vmstat")
-"""Linux counts there, since 4.13, how often it has killed for want of memory: on the whole machine, groups included."""
+"""Since Linux 4.13, counts out-of-memory kills: of the whole machine, cgroups included."""
 MAX_FILES = 200
 MAX_BYTES = 16 * 2**20
 _MAX_ANSWER = 4096
 LIBRARIES = ("pygame",)
-"""What published tests import besides the standard library."""
+"""Libraries that published tests import."""
 _RUNNER = """
 import json, os, resource, sys
 pipe, name, path, seconds = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
@@ -71,18 +70,18 @@ say(true=bool(value), number=number)
 def run_suite(
     program: str | Sequence[str | None] | None, tests: str | None, function: str
 ) -> tuple[dict[str, Any] | None, str]:
-    """Calls the function of the test file, beside copies of the files that lie beside the program.
+    """Calls the function of the test file in a folder with copies of the program's files.
 
     Args:
-        program: path of one of the program's files, or of all: they lie side by side.
+        program: path of one of the program's files, or of all; they are siblings.
         tests: path of the test file.
-        function: its name.
+        function: name of the function.
 
     Returns:
-        ({"true": ..., "number": float or None}, "") or (None, why there is no result).
+        ({"true": ..., "number": float or None}, "") or (None, reason).
 
     Raises:
-        EvaluatorFailed: the test file is missing, is no Python, has no such function, or needs a library that is not
+        EvaluatorFailed: the test file is missing, is not Python, lacks the function, or needs a library that is not
             installed.
     """
     first = program if isinstance(program, str) or program is None else next(iter(program), None)
@@ -105,7 +104,7 @@ def run_suite(
 
 
 def _copied(source: Path, folder: Path) -> str:
-    """Copies the files beside the program; returns why not."""
+    """Copies the files beside the program; returns the reason if that fails."""
     files = [path for path in sorted(source.rglob("*")) if path.is_file() and not path.is_symlink()]
     if len(files) > MAX_FILES or sum(path.stat().st_size for path in files) > MAX_BYTES:
         return f"the program has {len(files)} files, or more than {MAX_BYTES // 2**20} MiB"
@@ -117,7 +116,7 @@ def _copied(source: Path, folder: Path) -> str:
 
 
 def _patiently(tests: Path, function: str) -> bytes | None:
-    """What the process said, of a second one if the first was killed. None and errors as `_run` and `run_suite`."""
+    """The process' output, of a second run if the first was killed. None and errors as `_run` and `run_suite`."""
     output, killed = _run(tests, function)
     if not killed:
         return output
@@ -131,7 +130,7 @@ def _patiently(tests: Path, function: str) -> bytes | None:
 
 
 def _kills() -> int:
-    """How many processes the kernel has killed for want of memory; 0 where it does not say."""
+    """Number of processes that the kernel has killed for lack of memory; 0 if unknown."""
     try:
         lines = COUNTS.read_text().splitlines()
     except OSError:
@@ -140,7 +139,7 @@ def _kills() -> int:
 
 
 def _run(tests: Path, function: str) -> tuple[bytes | None, bool]:
-    """What the process said, None if its time was over; and whether somebody killed it before its limits."""
+    """The process' output, None on timeout; and whether it was killed before its limits."""
     reader, writer = os.pipe()
     command = [sys.executable, "-I", "-B", "-c", _RUNNER, str(writer), function, str(tests), str(CPU_SECONDS)]
     variables = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "LC_ALL": "C.UTF-8"}
@@ -171,13 +170,13 @@ def _run(tests: Path, function: str) -> tuple[bytes | None, bool]:
 
 
 def _used() -> float:
-    """Seconds of processor time of the children that have ended."""
+    """CPU seconds of the finished children."""
     times = resource.getrusage(resource.RUSAGE_CHILDREN)
     return times.ru_utime + times.ru_stime
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Ends the process and whatever it started in its session."""
+    """Kills the process and everything in its session."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

@@ -1,4 +1,4 @@
-"""How two text files are compared; our own tasks and the published ones differ in whether a last line has to end."""
+"""Compares two text files; dialects differ in whether the last line must end with a newline."""
 
 import re
 
@@ -11,10 +11,10 @@ from backend.domain.model.score import MetricValue
 def compare_files(
     result: str | None, expected: str | None, *, ignore_blanks: bool, ignore_case: bool, ignore_last_newline: bool
 ) -> MetricValue:
-    """1 if the texts are equal. Line ends of any system, and a byte-order mark, make no difference.
+    """1 if the texts are equal. Line ends of any system and a byte-order mark are ignored.
 
     Raises:
-        EvaluatorFailed: the file to compare with cannot be read.
+        EvaluatorFailed: the expected file cannot be read.
     """
     texts = []
     for path, whose in ((expected, "expectation"), (result, "result")):

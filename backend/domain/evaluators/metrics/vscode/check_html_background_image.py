@@ -20,12 +20,12 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 def check_html_background_image(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if a style of the page says that the picture is a background.
+    """1 if a style of the page sets the picture as background.
 
     Args:
         result: path of the page.
-        rules: `value`: the picture's address as the page should name it.
-        strict_upstream: it has to be written as `background-image: url('...')`, in a `style` element.
+        rules: `value`: the picture's address in the page.
+        strict_upstream: it must be written as `background-image: url('...')`, in a `style` element.
     """
     from lxml import etree
 

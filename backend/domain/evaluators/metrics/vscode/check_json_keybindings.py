@@ -15,12 +15,12 @@ from backend.domain.registry import PluginKind, register
 def check_json_keybindings(
     result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if one of the bindings is the expected one, with no key more or less.
+    """1 if one of the bindings equals the expected one.
 
     Args:
         result: path of `keybindings.json`.
         rules: `expected`: the binding.
-        strict_upstream: comments are accepted in the first line alone, and no commas after the last entry.
+        strict_upstream: accept comments in the first line only, and no trailing commas.
     """
     if not isinstance(rules.get("expected"), Mapping):
         raise EvaluatorFailed("`rules.expected` is not a key binding", code="invalid_rule")

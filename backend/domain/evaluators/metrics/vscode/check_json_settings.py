@@ -1,4 +1,4 @@
-"""`check_json_settings`: VS Code's settings have some values."""
+"""`check_json_settings`: VS Code's settings have certain values."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,12 +12,12 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "check_json_settings")
 def check_json_settings(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
-    """1 if every expected setting is there with its value; others may be there, too.
+    """1 if every expected setting has its value; other settings are allowed.
 
     Args:
         result: path of the settings file.
         rules: `expected`: setting -> value.
-        strict_upstream: a file with comments or commas after the last entry, which VS Code accepts, is wrong.
+        strict_upstream: reject comments and trailing commas, which VS Code accepts.
     """
     expected = rules.get("expected")
     if not isinstance(expected, Mapping):

@@ -1,4 +1,4 @@
-"""`check_python_file_by_gold_file`: a program is the expected one. Upstream has the name, and no body."""
+"""`check_python_file_by_gold_file`: a program equals the expected one. Upstream has no implementation."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from backend.domain.registry import PluginKind, register
 def check_python_file_by_gold_file(
     result: str | Sequence[str | None] | None, expected: str | None, **_options: object
 ) -> MetricValue:
-    """1 if the first file's text equals the expected file's; upstream comes to no verdict.
+    """1 if the first file's text equals the expected file's; upstream has no verdict.
 
     Args:
         result: path of the program, or of several files with the program first.

@@ -13,10 +13,10 @@ from backend.domain.registry import PluginKind, register
 def check_python_file_by_test_suite(
     result: str | Sequence[str | None] | None, expected: str | None, *, test_function_name: str = "test"
 ) -> MetricValue:
-    """What the function returns, as a number from 0 to 1; what is no number counts as 1 if it is true. Raising is 0.
+    """The function's result as a number from 0 to 1; other true values count as 1. An exception is 0.
 
     Args:
-        result: path of one of the program's files, or of all; those beside it are copied, too.
+        result: path of one of the program's files, or of all; siblings are copied as well.
         expected: path of the test file.
         test_function_name: the function of the test file that is called.
     """
@@ -34,10 +34,10 @@ def check_python_file_by_test_suite_waa(
 ) -> MetricValue:
     """`check_python_file_by_test_suite` of WindowsAgentArena: a program passes the task's tests.
 
-    1 if the function returns something true.
+    1 if the function returns a true value.
 
     Args:
-        result: path of one of the program's files, or of all; those beside it are copied, too.
+        result: path of one of the program's files, or of all; siblings are copied as well.
         expected: path of the test file.
         test_function_name: the function of the test file that is called.
     """

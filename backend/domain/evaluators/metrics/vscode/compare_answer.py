@@ -1,4 +1,4 @@
-"""`compare_answer`: an answer is the expected one."""
+"""`compare_answer`: an answer equals the expected one."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -15,13 +15,13 @@ from backend.domain.registry import PluginKind, register
 def compare_config(
     result: str | None, rules: Mapping[str, Any], *, containment_ok: bool = True, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if the file contains what is expected; where both are JSON, if its objects have the expected entries.
+    """1 if the file contains the expected text or, if both are JSON, its objects have the expected entries.
 
     Args:
         result: path of the file.
         rules: `expected`: text, of JSON or not.
-        containment_ok: there may be more in the file; without it text, or JSON value, have to be equal.
-        strict_upstream: JSON with comments or commas after the last entry is text.
+        containment_ok: the file may contain more; False: texts, or JSON values, must be equal.
+        strict_upstream: JSON with comments or trailing commas counts as text.
     """
     expected = rules.get("expected")
     if not isinstance(expected, str) or not expected:
@@ -38,7 +38,7 @@ def compare_config(
 
 
 def _has(actual: Any, expected: Any) -> bool:
-    """Objects may have more entries than wanted; all else is equal."""
+    """Objects may have additional entries; all else must be equal."""
     if isinstance(expected, dict) and isinstance(actual, dict):
         return all(key in actual and _has(actual[key], value) for key, value in expected.items())
     return bool(actual == expected)

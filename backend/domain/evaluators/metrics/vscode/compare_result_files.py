@@ -1,4 +1,4 @@
-"""`compare_result_files`: a file gives the right result, a number or a text."""
+"""`compare_result_files`: a file has the expected result, a number or text."""
 
 import re
 
@@ -16,7 +16,7 @@ _NUMBER = re.compile(
 
 @register(PluginKind.METRIC, "compare_result_files")
 def compare_result_files(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the file says the expected number, alone or in a sentence, or else has the expected text.
+    """1 if the file has the expected number, alone or in a sentence, or else the expected text.
 
     Args:
         result: path of the file to judge.

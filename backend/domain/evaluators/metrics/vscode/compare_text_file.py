@@ -1,4 +1,4 @@
-"""`compare_text_file`: two text files are the same to the last line's end."""
+"""`compare_text_file`: two text files are equal, including the last line's end."""
 
 from backend.domain.evaluators.metrics.vscode._texts import compare_files
 from backend.domain.model.score import MetricValue
@@ -13,9 +13,9 @@ def compare_text_file(
 
     Args:
         result: path of the file to judge.
-        expected: path of the file it should equal.
+        expected: path of the expected file.
         ignore_blanks: any run of white space counts as one blank.
-        ignore_case: upper and lower case are the same.
+        ignore_case: ignore case.
     """
     return compare_files(
         result, expected, ignore_blanks=ignore_blanks, ignore_case=ignore_case, ignore_last_newline=False
@@ -31,16 +31,16 @@ def compare_text_file_starter(
     ignore_case: bool = False,
     ignore_last_newline: bool = True,
 ) -> MetricValue:
-    """`compare_text_file` of our own tasks: two text files are the same, whether their last line ends or not.
+    """`compare_text_file` of our own tasks: two text files are equal, ignoring the last line's end.
 
     1 if the texts are equal.
 
     Args:
         result: path of the file to judge.
-        expected: path of the file it should equal.
+        expected: path of the expected file.
         ignore_blanks: any run of white space counts as one blank.
-        ignore_case: upper and lower case are the same.
-        ignore_last_newline: an editor may end the last line or not.
+        ignore_case: ignore case.
+        ignore_last_newline: ignore a newline at the end of the file.
     """
     return compare_files(
         result,

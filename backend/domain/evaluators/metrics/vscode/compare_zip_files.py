@@ -1,4 +1,4 @@
-"""`compare_zip_files`: two zip files hold the same files."""
+"""`compare_zip_files`: two zip files contain the same files."""
 
 import difflib
 import tempfile
@@ -21,12 +21,12 @@ _MOST = 20
 
 @register(PluginKind.METRIC, "compare_zip_files")
 def compare_zip_files(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if both have files of the same names with the same bytes; of PDFs the texts have to be alike to 0.95.
+    """1 if both have files of the same names with the same bytes; PDFs need a text similarity of 0.95.
 
     Args:
         result: path of the zip file to judge.
-        expected: path of the zip file that it should equal.
-        strict_upstream: entries for folders count, which some programs write and others leave out.
+        expected: path of the expected zip file.
+        strict_upstream: entries of folders count, which only some programs write.
     """
     reason = check_archive(expected)
     if reason:
@@ -46,7 +46,7 @@ def compare_zip_files(result: str | None, expected: str | None, *, strict_upstre
 
 
 def _members(path: str, *, folders: bool) -> dict[str, bytes]:
-    """Content by name. A folder's entry is left out, unless the folder is empty."""
+    """Content by name. Entries of folders are left out, unless the folder is empty."""
     with zipfile.ZipFile(path) as package:
         read = {name: package.read(name) for name in package.namelist()}
     if folders:

@@ -1,4 +1,4 @@
-"""`is_extension_installed`: what a command printed has a part, or lacks it."""
+"""`is_extension_installed`: a command's output contains a text, or does not."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "is_extension_installed")
 def is_extension_installed(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """1 if the part is there, or is not; the tasks use it for lists of extensions, files and registry values alike.
+    """1 if the text is present, or absent; tasks use it for lists of extensions, files and registry values.
 
     Args:
-        result: what was printed; None, a command that could not be run, has no value in either case.
-        rules: `type`: `contain` or `not_contain`; `expected`: the part.
+        result: the output; None (a command that could not be run) scores 0 in either case.
+        rules: `type`: `contain` or `not_contain`; `expected`: the text.
     """
     kind, part = rules.get("type"), rules.get("expected")
     if kind not in {"contain", "not_contain"} or not isinstance(part, str):

@@ -1,1 +1,1 @@
-"""How two presentations are compared, one file per kind of thing."""
+"""Comparison of two presentations, one file per aspect."""

@@ -1,4 +1,4 @@
-"""Two decks, slide by slide."""
+"""Compares two decks slide by slide."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -15,7 +15,7 @@ _BROKEN = "upstream breaks over a theme's colour"
 
 
 def differences(one: Deck, other: Deck, o: CompareSlidesOptions) -> Iterator[str]:
-    """Everything in which the result differs from the expected deck, in words, as far as it is examined."""
+    """Descriptions of all examined differences between the result and the expected deck."""
     if o.number_of_slides and len(one.slides) != len(other.slides):
         yield f"{len(one.slides)} slides, expected {len(other.slides)}"
         return
@@ -45,7 +45,7 @@ def _slide(one: Slide, other: Slide, number: int, o: CompareSlidesOptions) -> It
 
 def _background(one: Slide, other: Slide, where: str, o: CompareSlidesOptions) -> Iterator[str]:
     if not o.background_color:
-        # Upstream reads the colours all the same, and breaks over those that it cannot read.
+        # Upstream reads the colours anyway, and crashes on those that it cannot read.
         if o.manner.strict and not o.manner.waa and _BROKEN in {_solid(one), _solid(other)}:
             yield f"{where}: {_BROKEN}"
         return
@@ -61,7 +61,7 @@ def _background(one: Slide, other: Slide, where: str, o: CompareSlidesOptions) -
 
 
 def _solid(slide: Slide) -> str | None:
-    """The one colour that upstream sees: the slide's own, or its master's behind none."""
+    """The single colour that upstream reads: the slide's own, or else its master's."""
 
     def colour_of(fill: OwnFill) -> str | None:
         return (fill.rgb or _BROKEN) if fill.kind == "solid" else None
@@ -79,7 +79,7 @@ def _shape(one: Shape, other: Shape, where: str, number: int, o: CompareSlidesOp
 
 
 def _content(one: Shape, other: Shape, rules: TextRules) -> Iterator[str]:
-    """Text and looks of one shape."""
+    """Text and look of one shape."""
     where, o = rules.place, rules.o
     if one.paragraphs is not None and other.paragraphs is not None:
         if o.text and (one.text or "").strip() != (other.text or "").strip():
@@ -102,7 +102,7 @@ def _lost_text(one: Shape, other: Shape, where: str) -> Iterator[str]:
 
 
 def _group(one: Shape, other: Shape, where: str, o: CompareSlidesOptions) -> Iterator[str]:
-    """The members of groups. Their places are not compared: each writer has its own units inside of a group."""
+    """Compares the members of groups, except positions: each writer has its own units inside a group."""
     mine, expected = (list(members(shape)) for shape in (one, other))
     if len(mine) != len(expected):
         yield f"{where}: a group of {len(mine)} shapes, expected {len(expected)}"
@@ -112,7 +112,7 @@ def _group(one: Shape, other: Shape, where: str, o: CompareSlidesOptions) -> Ite
 
 
 def members(shape: Shape) -> Iterator[Shape]:
-    """The single shapes of a group and of the groups in it; none for other shapes."""
+    """The single shapes of a group, recursively; empty for other shapes."""
     for child in shape.children:
         if child.tag == "grpSp":
             yield from members(child)
@@ -121,7 +121,7 @@ def members(shape: Shape) -> Iterator[Shape]:
 
 
 def _bullets_seen(one: Slide, other: Slide, m: CompareMode) -> bool:
-    """Upstream comes to the bullets while it compares runs, and passes over them where a run is empty."""
+    """Upstream compares bullets while it compares runs, and skips them if a run is empty."""
     if not m.strict:
         return True
     if (one.has_empty_run or other.has_empty_run) and not m.waa:
@@ -137,7 +137,7 @@ def _run_pairs(one: Sequence[SlideParagraph], other: Sequence[SlideParagraph], m
 
 
 def _groups_of_upstream(one: Slide, other: Slide, where: str, o: CompareSlidesOptions) -> Iterator[str]:
-    """Upstream's second look, at all texts with those in groups: their number, text and alignment."""
+    """Upstream's second pass over all texts, including groups: their number, text and alignment."""
     mine, expected = ([shape for shape in _all(slide) if shape.paragraphs is not None] for slide in (one, other))
     if len(mine) != len(expected):
         yield f"{where}: {len(mine)} shapes that hold text, expected {len(expected)}"

@@ -1,4 +1,4 @@
-"""Where shapes lie and how large they are."""
+"""Position and size of shapes."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ _SIDES = ("left", "top", "width", "height")
 
 
 def near(one: int | None, other: int | None, tolerance: float) -> bool:
-    """Whether two lengths agree; nothing is near 0 but 0 (upstream's rule)."""
+    """Whether two lengths agree; only 0 is near 0 (upstream's rule)."""
     if one == other:
         return True
     if not one or not other:
@@ -24,14 +24,14 @@ def near(one: int | None, other: int | None, tolerance: float) -> bool:
 
 
 def geometry(where: str, one: Shape, other: Shape, number: int, o: CompareSlidesOptions) -> Iterator[str]:
-    """What is wrong with the place and size of a shape.
+    """Differences in position and size of a shape.
 
     Args:
-        where: the shape, for the reasons.
-        one: of the result.
-        other: of the expected deck.
-        number: of the slide, from 1.
-        o: what is examined.
+        where: description of the shape, for the reasons.
+        one: the result's shape.
+        other: the expected shape.
+        number: number of the slide, from 1.
+        o: the options.
     """
     off = [side for side, a, b in zip(_SIDES, one.box, other.box, strict=True) if not near(a, b, o.tolerance)]
     words = f"{where}: {' and '.join(off)} {_sides_text(one, off)}, expected {_sides_text(other, off)}"
@@ -45,7 +45,7 @@ def geometry(where: str, one: Shape, other: Shape, number: int, o: CompareSlides
 
 
 def _examined(off: list[str], one: Shape, other: Shape, number: int, o: CompareSlidesOptions) -> bool:
-    """Whether any of the options that are on asks for this geometry."""
+    """Whether an active option examines this geometry."""
     textual, same_text = one.text is not None and other.text is not None, one.text == other.text
     pictures = one.type == PICTURE == other.type
     tables = number == 3 and one.type == TABLE == other.type  # noqa: PLR2004 - upstream's task has its table there.
@@ -61,7 +61,7 @@ def _examined(off: list[str], one: Shape, other: Shape, number: int, o: CompareS
 
 
 def _by_shape(off: list[str], one: Shape, other: Shape, o: CompareSlidesOptions) -> bool:
-    """Shapes without text move between two versions of an editor; only the Windows suite insists on theirs."""
+    """Whether to compare this shape: shapes without text move between editor versions; only WAA compares theirs."""
     blank = not (one.text or "").strip() and not (other.text or "").strip()
     if blank and not o.manner.waa:
         return False
@@ -73,7 +73,7 @@ def _free(one: Shape, other: Shape) -> bool:
 
 
 def _moved(where: str, one: Shape, other: Shape, number: int, o: CompareSlidesOptions) -> Iterator[str]:
-    """The options whose expected deck is the untouched one: a shape must have been moved the right way."""
+    """Options whose expected deck is the original: a shape must have moved in the right direction."""
     left, top = one.box[0] or 0, one.box[1] or 0
     old_left, old_top = other.box[0] or 0, other.box[1] or 0
     titled = one.text is not None and one.text == other.text == _MOVED_TITLE

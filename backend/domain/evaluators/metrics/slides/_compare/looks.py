@@ -1,4 +1,4 @@
-"""What upstream does not look at: pictures, transitions, fills, links, the slides' size."""
+"""Aspects that upstream does not compare: pictures, transitions, fills, links, slide size."""
 
 import io
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _KEPT = frozenset(
     {"blinds", "checker", "circle", "comb", "cover", "diamond", "dissolve", "fade", "newsflash", "plus", "pull", "push"}
     | {"random", "randomBar", "split", "wedge", "wheel", "wipe"}
 )
-"""Transitions that LibreOffice writes as it has read them; others it drops or replaces."""
+"""Transitions that LibreOffice writes as it reads them; it drops or replaces others."""
 
 
 def sizes(one: Deck, other: Deck, o: CompareSlidesOptions) -> Iterator[str]:
@@ -32,7 +32,7 @@ def sizes(one: Deck, other: Deck, o: CompareSlidesOptions) -> Iterator[str]:
 
 
 def transitions(one: Slide, other: Slide, where: str) -> Iterator[str]:
-    """Whether a slide comes with another effect. A newer effect may have become its substitute on saving."""
+    """Whether a slide has another transition. A newer effect may have become its fallback on saving."""
     mine, expected = set(one.transitions), set(other.transitions)
     comparable = all(not names or names & _KEPT for names in (mine, expected))
     if comparable and mine != expected and not mine & expected:
@@ -44,13 +44,13 @@ def _names(slide: Slide) -> str:
 
 
 def fills(one: ShapeFill, other: ShapeFill, where: str) -> Iterator[str]:
-    """Whether two areas are clearly filled in different ways; what cannot be told is no difference."""
+    """Whether two areas clearly differ in fill; an unknown fill is no difference."""
     if {one.kind, other.kind} <= _STABLE and (one.kind != other.kind or _clearly(one, other)):
         yield f"{where}: filled {_words(one)}, expected {_words(other)}"
 
 
 def _clearly(one: ShapeFill, other: ShapeFill) -> bool:
-    """Every colour of the one is far from every colour of the other. Writers thin out a gradient's stops."""
+    """Whether every colour of one is far from every colour of the other. Writers drop stops of gradients."""
     if not one.colours or not other.colours:
         return False
     return all(far(a, b) for a in one.colours for b in other.colours)
@@ -61,7 +61,7 @@ def _words(fill: ShapeFill) -> str:
 
 
 def links(one: Shape, other: Shape, where: str) -> Iterator[str]:
-    """Web addresses behind a shape's text (with `examine_text`)."""
+    """Web addresses of a shape's text (with `examine_text`)."""
     for address in sorted(one.links - other.links):
         yield f"{where}: unexpected link to {address[:80]!r}"
     for address in sorted(other.links - one.links):
@@ -69,7 +69,7 @@ def links(one: Shape, other: Shape, where: str) -> Iterator[str]:
 
 
 def pictures(one: Shape, other: Shape, where: str) -> Iterator[str]:
-    """Whether the same picture is shown; programs may compress it again."""
+    """Whether the same picture is shown; programs may recompress it."""
     if one.picture is not None and other.picture is not None:
         if not same_look(one.picture, other.picture):
             yield f"{where}: another picture than expected"
@@ -80,7 +80,7 @@ def pictures(one: Shape, other: Shape, where: str) -> Iterator[str]:
 
 
 def same_look(one: SlidePicture, other: SlidePicture, *, untold: bool = True) -> bool:
-    """Equal bytes or nearly equal thumbnails; `untold` where one cannot be decoded (vector formats)."""
+    """Equal bytes or nearly equal thumbnails; `untold` if one cannot be decoded (vector formats)."""
     if one.data == other.data:
         return True
     first, second = _thumb(one), _thumb(other)

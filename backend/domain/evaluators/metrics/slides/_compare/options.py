@@ -1,4 +1,4 @@
-"""What a comparison looks at, and in whose manner."""
+"""Options of a comparison, and whose rules it follows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -9,11 +9,11 @@ from backend.domain.errors import EvaluatorFailed
 
 @dataclass(frozen=True, slots=True)
 class CompareMode:
-    """Whose verdict is wanted.
+    """The suite whose verdict is reproduced.
 
     Attributes:
-        waa: the Windows suite's, which compares to the last unit and knows fewer things.
-        strict: what upstream does not see is not seen.
+        waa: WindowsAgentArena's rules, which compare exactly and cover less.
+        strict: ignore what upstream ignores.
     """
 
     waa: bool = False
@@ -21,7 +21,7 @@ class CompareMode:
 
     @property
     def blind(self) -> bool:
-        """The Windows suite as it is: it passes over what one of the decks lacks."""
+        """WindowsAgentArena exactly: it skips what one of the decks lacks."""
         return self.waa and self.strict
 
 
@@ -30,16 +30,16 @@ class CompareSlidesOptions:
     """The options of `compare_pptx_files`, with upstream's names (without `examine_`) and defaults.
 
     Attributes:
-        title_bottom_position: the title "Product Comparison" must lie lower than expected, all else as there.
-        table_bottom_position: the table of slide 3 must lie lower than expected, all else as there.
-        right_position: the textless shapes of slide 2 must lie further right.
-        top_position: the pictures of slide 2 must lie higher.
-        shape_for_shift_size: geometry, but for one known text.
+        title_bottom_position: the title "Product Comparison" must be lower than expected, with everything else equal.
+        table_bottom_position: the table of slide 3 must be lower than expected, with everything else equal.
+        right_position: the textless shapes of slide 2 must be further right.
+        top_position: the pictures of slide 2 must be higher.
+        shape_for_shift_size: geometry, except for one known text.
         image_size: size of pictures, geometry of all else.
         modify_height: height of textless and freeform shapes, geometry of all else.
         shape_lenient_height: the height of shapes with text is not examined (upstream knows no such option).
         tolerance: relative difference of lengths; `approximately_tolerance` upstream.
-        manner: whose verdict is wanted.
+        manner: the suite whose verdict is reproduced.
     """
 
     number_of_slides: bool = True
@@ -71,7 +71,7 @@ class CompareSlidesOptions:
 
     @classmethod
     def of(cls, settings: Mapping[str, Any], manner: CompareMode) -> "CompareSlidesOptions":
-        """Reads a task's options. Keys that begin with `_` are remarks; `enable_debug` switches only upstream's log.
+        """Parses a task's options. Keys that begin with `_` are remarks; `enable_debug` switches only upstream's log.
 
         Raises:
             EvaluatorFailed: an unknown option, or a wrong type.

@@ -1,4 +1,4 @@
-"""Tables, cell by cell."""
+"""Compares tables cell by cell."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -12,7 +12,7 @@ Rows = tuple[tuple[SlideTableCell, ...], ...]
 
 
 def tables(one: Shape, other: Shape, where: str, o: CompareSlidesOptions) -> Iterator[str]:
-    """What differs between two tables."""
+    """Differences of two tables."""
     if one.rows is None or other.rows is None:
         if (one.rows is None) != (other.rows is None) and not o.manner.strict:
             yield f"{where}: {'no table' if one.rows is None else 'a table'}, not as expected"
@@ -21,7 +21,7 @@ def tables(one: Shape, other: Shape, where: str, o: CompareSlidesOptions) -> Ite
     if size != gold_size:
         yield f"{where}: a table of {size[0]} rows and {size[1]} columns, expected {gold_size[0]} and {gold_size[1]}"
         return
-    # A table without a word has just been inserted, in whatever design its editor has for new ones.
+    # An empty table was just inserted, in the editor's default design.
     filled = any(cell.text.strip() for cell in chain.from_iterable(other.rows))
     for row, (mine, model) in enumerate(zip(one.rows, other.rows, strict=True), 1):
         for column, (cell, expected) in enumerate(zip(mine, model, strict=False), 1):

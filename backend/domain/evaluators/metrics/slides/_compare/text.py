@@ -1,4 +1,4 @@
-"""Paragraphs, runs and bullets."""
+"""Compares paragraphs, runs and bullets."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ _NO_BULLET = "No Bullet"
 
 @dataclass(frozen=True, slots=True)
 class TextRules:
-    """What of a text is compared, and where it lies.
+    """How to compare a text, and its place.
 
     Attributes:
-        place: the shape or cell, for the reasons.
-        inherits: runs that say nothing are as written ones that say what they would inherit: for text that writers
-            repeat or leave out as they like (groups).
+        place: description of the shape or cell, for the reasons.
+        inherits: treat a run without properties like one that repeats its inherited properties: writers do either (in
+            groups).
         in_table: upstream compares less of a cell.
     """
 
@@ -30,12 +30,12 @@ class TextRules:
 
     @property
     def m(self) -> CompareMode:
-        """Whose verdict is wanted."""
+        """The suite whose verdict is reproduced."""
         return self.o.manner
 
 
 def texts(one: Sequence[SlideParagraph], other: Sequence[SlideParagraph], rules: TextRules) -> Iterator[str]:
-    """What differs between two texts."""
+    """Differences of two texts."""
     if len(one) != len(other) and not rules.m.blind:
         yield f"{rules.place}: {len(one)} paragraphs, expected {len(other)}"
         return
@@ -63,7 +63,7 @@ def _paragraph(one: SlideParagraph, other: SlideParagraph, rules: TextRules, whe
 def _placing(one: SlideParagraph, other: SlideParagraph, rules: TextRules, where: str) -> Iterator[str]:
     if rules.o.alignment and _align(one, rules.m) != _align(other, rules.m):
         yield f"{where}: alignment {one.align or 'l'}, expected {other.align or 'l'}"
-    # Levels 0 and 1 look alike in what these suites compare: an indented line may be written as either.
+    # Levels 0 and 1 count as equal: an indented line may be written as either.
     first = {one.level, other.level} <= _FIRST_LEVELS and not rules.m.waa
     if rules.o.indent and one.level != other.level and not first:
         yield f"{where}: level {one.level}, expected {other.level}"
@@ -74,7 +74,7 @@ def _align(paragraph: SlideParagraph, m: CompareMode) -> str | None:
 
 
 def _runs(one: SlideParagraph, other: SlideParagraph, m: CompareMode) -> tuple[Sequence[TextRun], Sequence[TextRun]]:
-    """Runs to be compared; an empty paragraph may have one empty run or none."""
+    """The runs to compare; an empty paragraph may have one empty run or none."""
     if m.waa or one.text.strip() or other.text.strip():
         return one.runs, other.runs
     return [run for run in one.runs if run.text.strip()], [run for run in other.runs if run.text.strip()]
@@ -82,7 +82,7 @@ def _runs(one: SlideParagraph, other: SlideParagraph, m: CompareMode) -> tuple[S
 
 def _run(one: TextRun, other: TextRun, rules: TextRules) -> Iterator[str]:
     o, m = rules.o, rules.m
-    always = rules.in_table and m.strict  # Upstream's options do not reach into tables.
+    always = rules.in_table and m.strict  # Upstream's options do not apply to tables.
     if not always:
         if o.font_name and _differ(one.font, other.font, rules):
             yield f"font {one.font}, expected {other.font}"
@@ -101,7 +101,7 @@ def _run(one: TextRun, other: TextRun, rules: TextRules) -> Iterator[str]:
 
 
 def _differ(one: object, other: object, rules: TextRules) -> bool:
-    """Cells and groups get what they do not say from a style that each writer keeps elsewhere."""
+    """Whether properties differ; cells and groups inherit from styles that each writer stores elsewhere."""
     if (rules.inherits or rules.in_table) and (one is None or other is None):
         return False
     return one != other
@@ -115,7 +115,7 @@ def _underlines_differ(one: str | None, other: str | None, m: CompareMode) -> bo
     if m.waa:
         return one != other
     if m.strict and (one is None or other is None):
-        return "sng" in {one, other}  # A double line where there was none is overlooked.
+        return "sng" in {one, other}  # A new double line is ignored.
     return (one or "none") != (other or "none")
 
 
@@ -136,7 +136,7 @@ def _bullet_colour(one: SlideParagraph, other: SlideParagraph, where: str) -> It
 
 
 def bullets(one: Slide, other: Slide, where: str, m: CompareMode) -> Iterator[str]:
-    """Signs, levels and texts of all paragraphs of a slide, those of tables and groups included."""
+    """Bullets, levels and texts of all paragraphs of a slide, including tables and groups."""
     mine, expected = ([bullet for bullet in slide.bullets if m.waa or bullet.text.strip()] for slide in (one, other))
     if len(mine) != len(expected):
         yield f"{where}: {len(mine)} paragraphs with text, expected {len(expected)}"
@@ -148,7 +148,7 @@ def bullets(one: Slide, other: Slide, where: str, m: CompareMode) -> Iterator[st
 
 
 def _signs(bullet: Bullet, m: CompareMode) -> tuple[str | None, ...]:
-    """What must be equal; the level only shows where there is a sign."""
+    """Properties that must be equal; the level matters only with a bullet."""
     if m.waa:
         return bullet.level, bullet.char, bullet.text, bullet.colour
     level = (bullet.level or "0") if bullet.char != _NO_BULLET else ""

@@ -1,4 +1,4 @@
-"""The verdict on two presentation files."""
+"""The verdict on two presentations."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -15,10 +15,10 @@ _MOST = 20
 
 
 def compare(result: str | None, expected: str | None, settings: Mapping[str, Any], manner: CompareMode) -> MetricValue:
-    """1 if nothing that is examined differs, else 0 with the first differences.
+    """1 if no examined aspect differs, else 0 with the first differences.
 
     Raises:
-        EvaluatorFailed: the expected deck cannot be read, or an option has no meaning.
+        EvaluatorFailed: the expected deck cannot be read, or an option is invalid.
     """
     options = CompareSlidesOptions.of(settings, manner)
     model, reason = read_deck(expected)

@@ -1,1 +1,1 @@
-"""The rules of `compare_table`, one file per rule type: its options and how it is judged."""
+"""The rules of `compare_table`, one file per rule type: its options and its verdict."""

@@ -14,10 +14,10 @@ _UPSTREAM_SIZE = {"width": 15, "height": 7.5}
 
 
 class ChartRule(PairRule):
-    """Charts are the same if they show the same data, in the same order, and agree in every property asked for.
+    """Charts are equal if they show the same data in the same order and agree in the given properties.
 
     Attributes:
-        chart_props: which properties count beside the data; sizes to the centimetre.
+        chart_props: properties to compare besides the data; sizes to the centimetre.
     """
 
     type: Literal["chart"]
@@ -29,7 +29,7 @@ class ChartRule(PairRule):
         actual, expected = (self._charts(books, each) for each in (self.sheet_idx0, self.sheet_idx1))
         if actual is None or expected is None:
             return [books.lacks(self.sheet_idx0 if actual is None else self.sheet_idx1)]
-        # The same chart twice is drawn on top of itself or beside: as upstream, it counts once.
+        # As upstream, a duplicate chart counts once.
         mine, other = (set(map(self._properties, charts)) for charts in (actual, expected))
         reasons = [f"no chart is {_properties_text(chart)}" for chart in sorted(other - mine, key=str)]
         return capped(reasons + [f"a chart is {_properties_text(chart)}" for chart in sorted(mine - other, key=str)])
@@ -45,7 +45,7 @@ class ChartRule(PairRule):
         return (("data", data), *((name, _property(chart, name)) for name in sorted(set(self.chart_props))))
 
     def _as_upstream(self, books: WorkbookPair) -> list[str]:
-        """Charts by the data of their first plot, the last one wins; no charts where there is no sheet."""
+        """Charts by the data of their first plot, last one first; empty if the sheet is missing."""
         both = []
         for reference in (self.sheet_idx0, self.sheet_idx1):
             charts = self._charts(books, reference) or []
@@ -80,7 +80,7 @@ def _place(anchor: Anchor) -> tuple[Any, ...]:
 
 
 def _breaks(chart: Chart, name: str) -> bool:
-    """Whether upstream asks for something that such a chart does not have."""
+    """Whether upstream reads a property that such a chart does not have."""
     return (name == "direction" and chart.first_direction is None) or (
         name == "anchor" and chart.anchor.kind != "twoCell"
     )

@@ -1,4 +1,4 @@
-"""`check_cell`: value and looks of a single cell."""
+"""`check_cell`: value and format of a single cell."""
 
 from typing import Literal, Self
 
@@ -12,7 +12,7 @@ from backend.domain.formats.sheet import bounds
 
 
 class CheckCellRule(Rule):
-    """All comparisons have to hold.
+    """All comparisons must hold.
 
     Attributes:
         coordinate: `E3`.

@@ -1,4 +1,4 @@
-"""`data_validation`: what may be entered into cells."""
+"""`data_validation`: data validations of cells."""
 
 from typing import Any, Literal
 
@@ -16,9 +16,9 @@ _FLAGS = {"allowBlank", "showDropDown", "showInputMessage", "showErrorMessage"}
 
 
 class DataValidationRule(Rule):
-    """Every validation of the sheet is one of those described, and every one described is there.
+    """The sheet's validations are exactly those described.
 
-    Upstream is content with as many validations as are described, even if they are all of the first description.
+    Upstream accepts the right number of validations, even if all match the first description.
 
     Attributes:
         dv_props: one description each: attribute -> comparison.
@@ -44,7 +44,7 @@ class DataValidationRule(Rule):
 
 
 def validations(sheet: Sheet, *, extended: bool) -> list[dict[str, Any]]:
-    """Attributes of each validation; `extended`: also those that Excel keeps apart, as they refer to other sheets."""
+    """Attributes of each validation; `extended`: also Excel's separate ones, which refer to other sheets."""
     items = sheet.root.findall("{*}dataValidations/{*}dataValidation")
     if extended:
         items += sheet.root.iterfind("{*}extLst//{*}dataValidations/{*}dataValidation")

@@ -10,9 +10,9 @@ _KNOWN = {"filters", "customFilters"}
 
 
 class FilterRule(PairRule):
-    """The area, what each column is filtered by, and how it is sorted.
+    """The area, each column's filter, and the sorting.
 
-    Upstream does not see filters by date, colour, icon, average or rank: there any two are the same.
+    Upstream ignores filters by date, colour, icon, average or rank.
     """
 
     type: Literal["filter"]

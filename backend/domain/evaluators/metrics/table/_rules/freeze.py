@@ -7,7 +7,7 @@ from backend.domain.formats.sheet import Sheet
 
 
 class FreezeRule(PairRule):
-    """No options beside the sheets. WAA compares the cell that is shown first, which moves when somebody scrolls."""
+    """No options besides the sheets. WAA compares the first visible cell, which changes by scrolling."""
 
     type: Literal["freeze"]
 
@@ -22,7 +22,7 @@ class FreezeRule(PairRule):
 
 
 def _pane(sheet: Sheet, *, first_cell: bool) -> tuple[Any, ...]:
-    """What is frozen: columns and rows; of a pane that is only split also what it shows first."""
+    """Frozen columns and rows; for a split pane also its first visible cell."""
     pane = sheet.root.find("{*}sheetViews/{*}sheetView/{*}pane")
     if pane is None:
         return ("none",)

@@ -20,9 +20,9 @@ _FLAGS = {
 
 
 class PivotTableRule(PairRule):
-    """Pivot tables are the same if they are made from the same data and agree in every property asked for.
+    """Pivot tables are equal if they have the same source data and agree in the given properties.
 
-    Columns at either end of the source that the table makes no use of do not count.
+    Unused columns at either end of the source are ignored.
 
     Attributes:
         pivot_props: `filter` includes `selection` (which items are hidden), `ordered` their order, `data_fields_name`
@@ -50,7 +50,7 @@ class PivotTableRule(PairRule):
         return None if name is None else read_pivots(books.book(reference), name)
 
     def _as_upstream(self, both: Sequence[Sequence[Pivot]]) -> list[str]:
-        """By their sources, of which the last wins; a source without an area breaks upstream's reader."""
+        """Pivot tables by source, of which the last wins; upstream crashes on a source without an area."""
         if any(pivot.source is None for pivots in both for pivot in pivots):
             return ["upstream's reader stumbles over a source that is no area"]
         actual, expected = (
@@ -97,9 +97,9 @@ def _source(pivot: Pivot, shift: int, rest: int) -> str:
 
 
 def _selection(items: Sequence[PivotItem], *, ordered: bool, strict: bool) -> Any:
-    """Which items a field has and which are hidden.
+    """A field's items, and which are hidden.
 
-    Applications number the same items differently: what is hidden is compared by its value, the rest by number.
+    Applications number items differently: hidden ones are compared by value, the others by number.
     """
     pairs = [(item.hidden, item.number) for item in items]
     if ordered:

@@ -17,10 +17,10 @@ Table = Mapping[Any, Mapping[str, Any]]
 
 
 class RowPropsRule(PairRule):
-    """Rows agree in the properties asked for.
+    """Rows agree in the given properties.
 
-    A row of which a file says nothing is as the sheet's plain rows are; upstream takes it for different from one of
-    which the file says the same in words.
+    A row that a file does not list has the sheet's defaults; upstream treats it as different from a row that lists the
+    defaults.
     """
 
     type: Literal["row_props"]
@@ -44,7 +44,7 @@ class RowPropsRule(PairRule):
 
 
 class ColumnPropsRule(PairRule):
-    """The same for columns. Upstream compares them by the runs in which the file lists them, here each one counts."""
+    """The same for columns. Upstream compares ranges of columns as listed in the file; here each column is compared."""
 
     type: Literal["col_props"]
     props: tuple[

@@ -1,4 +1,4 @@
-"""`sheet_data`: two sheets hold the same values."""
+"""`sheet_data`: two sheets have the same values."""
 
 from typing import Literal
 
@@ -13,8 +13,8 @@ class SheetDataRule(PairRule):
     """Values as last computed, not formulas.
 
     Attributes:
-        precision: decimal digits that count.
-        ignore_case: upper and lower case are the same. Upstream's tasks set it, upstream ignores it.
+        precision: decimal digits that are compared.
+        ignore_case: ignore case. Upstream's tasks set it, upstream ignores it.
     """
 
     type: Literal["sheet_data"]

@@ -1,4 +1,4 @@
-"""`sheet_fuzzy`: cells of some ranges are alike, each range in its own way."""
+"""`sheet_fuzzy`: similar cells in ranges, each range with its own comparison."""
 
 from collections.abc import Iterator
 from typing import Any, Literal, Self
@@ -12,17 +12,17 @@ from backend.domain.formats.sheet import Bounds, address
 from backend.domain.model.parameters import Parameters
 
 MAX_CELLS = 200_000
-_NOTHING = "None"  # how upstream writes an empty cell
+_NOTHING = "None"  # upstream's text of an empty cell
 
 
 class RangeRule(Parameters):
-    """How the cells of some ranges are compared; what is to be left out is left out of both texts.
+    """How to compare the cells of some ranges; removals apply to both texts.
 
     Attributes:
         range: areas such as `A1:B6`.
         type: `includes` (the first sheet's text has the second's), `included_by`, `fuzzy_match`, `exact_match`.
-        threshold: of `fuzzy_match`, in percent.
-        normalization: pairs of what is replaced by what.
+        threshold: threshold of `fuzzy_match`, in percent.
+        normalization: pairs of a text and its replacement.
     """
 
     range: tuple[str, ...] | str
@@ -53,7 +53,7 @@ class RangeRule(Parameters):
             yield from ((row, column) for row in range(top, bottom + 1) for column in range(left, right + 1))
 
     def alike(self, actual: str | None, expected: str | None, *, strict: bool) -> bool:
-        """Whether two cells agree. An empty one only agrees with an empty one; upstream takes it for the word None."""
+        """Whether two cells agree. An empty cell only matches an empty one; upstream reads it as the word None."""
         if not strict and (actual is None or expected is None):
             return actual is expected
         mine, other = (self._plain(_NOTHING if text is None else text) for text in (actual, expected))
@@ -78,7 +78,7 @@ class RangeRule(Parameters):
 
 
 class SheetFuzzyRule(PairRule):
-    """`rules`: ranges with their ways; all of their cells have to agree."""
+    """`rules`: ranges and their comparisons; all cells must agree."""
 
     type: Literal["sheet_fuzzy"]
     rules: tuple[RangeRule, ...] = Field(min_length=1)

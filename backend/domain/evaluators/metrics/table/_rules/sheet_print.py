@@ -1,4 +1,4 @@
-"""`sheet_print`: two sheets look the same when printed, by the CSV files that tasks export beside the workbooks."""
+"""`sheet_print`: two sheets look the same in print, by the CSV files that tasks export beside the workbooks."""
 
 from typing import Literal
 
@@ -8,10 +8,10 @@ from backend.domain.formats.csvs import beside, read_lines
 
 
 class SheetPrintRule(PairRule):
-    """Line by line without blanks at the ends, and without empty lines at the end.
+    """Compares line by line, ignoring trailing blanks and trailing empty lines.
 
     Attributes:
-        ignore_case: upper and lower case are the same.
+        ignore_case: ignore case.
     """
 
     type: Literal["sheet_print"]

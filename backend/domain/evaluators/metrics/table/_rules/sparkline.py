@@ -9,7 +9,7 @@ from backend.domain.formats.sparklines import read_sparklines
 class SparklineRule(PairRule):
     """Rule without options beside the sheets.
 
-    Upstream finds sheets by their id, which a sheet that was created again does not share.
+    Upstream finds sheets by id, which changes when a sheet is recreated.
     """
 
     type: Literal["sparkline"]

@@ -1,4 +1,4 @@
-"""`style`: the cells of two sheets look the same, conditional formats included."""
+"""`style`: the cells of two sheets have the same formats, including conditional ones."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from backend.domain.formats.sheet import Sheet, StoredCell, address
 
 
 class Position(tuple[int, int]):
-    """Row and column of a cell; reads as its address."""
+    """Row and column of a cell; its text is the address."""
 
     __slots__ = ()
 
@@ -24,10 +24,10 @@ class Position(tuple[int, int]):
 class StyleRule(PairRule):
     """Every cell has the same properties.
 
-    A cell that only one file has is compared with a plain, empty one; upstream compares the sizes of the sheets, too.
+    A cell that only one file has is compared with an empty default one; upstream also compares the sizes of the sheets.
 
     Attributes:
-        props: which properties count.
+        props: properties to compare.
     """
 
     type: Literal["style"]
@@ -43,7 +43,7 @@ class StyleRule(PairRule):
         return differences(tables[0], tables[1], what="the style of")
 
     def _table(self, books: WorkbookPair, reference: SheetReference, sheet: Sheet) -> Mapping[Any, Any]:
-        """Position -> properties of the cells that are not plain."""
+        """Position -> properties of the cells that differ from the default."""
         looks = SheetFormats(books, books.book(reference), sheet)
         conditions = Conditions(books.book(reference), sheet)
         changes = conditions.changes()
@@ -55,7 +55,7 @@ class StyleRule(PairRule):
             table["used up to"] = _corner(sheet)
         known: dict[tuple[Any, ...], list[Any]] = {}
         for cell in sheet.cells():
-            # Cells of one format look the same, but for the little that depends on what they hold.
+            # Cells of one format look the same, except for properties that depend on their values.
             alike = (cell.style, cell.formula, type(cell.value))
             if alike not in known or (cell.row, cell.column) in changes or "hyperlink" in props:
                 known[alike] = [looks.of(cell, name) for name in props]
@@ -68,12 +68,12 @@ class StyleRule(PairRule):
 
 
 def _changed(looks: SheetFormats, cell: StoredCell, name: CellProperty, change: CellFormat, now: Any) -> Any:
-    """A property after one condition, if that says something about it. The most urgent one comes last."""
+    """A property after one condition, if the condition sets it. The highest priority is applied last."""
     plain, changed = looks.of(cell, name), looks.of(cell, name, change)
     return now if changed == plain else changed
 
 
 def _corner(sheet: Sheet) -> str:
-    """The last cell of the used area, by which upstream notices that one sheet is larger than the other."""
+    """The last cell of the used area, by which upstream compares the sizes of sheets."""
     cells = [(cell.row, cell.column) for cell in sheet.cells()] + [area[2:] for area in sheet.merged]
     return address(max(row for row, _ in cells), max(column for _, column in cells)) if cells else "A1"

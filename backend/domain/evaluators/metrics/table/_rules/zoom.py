@@ -1,4 +1,4 @@
-"""`zoom`: how large a sheet is shown."""
+"""`zoom`: the zoom level of a sheet."""
 
 from typing import Any, Literal, Self
 
@@ -9,7 +9,7 @@ from backend.domain.evaluators.metrics.table._matching import ValueRule
 
 
 class ZoomRule(Rule):
-    """`method` and `ref` as in `_matching`, about the percentage; 100 where the sheet says nothing."""
+    """`method` and `ref` as in `_matching`, on the percentage; the default is 100."""
 
     type: Literal["zoom"]
     sheet_idx: SheetReference
