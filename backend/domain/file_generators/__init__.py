@@ -1,7 +1,7 @@
-"""Files made from a description in words, by rules: the same words, the same bytes.
+"""Generates files from textual descriptions by rules; deterministic for the same description.
 
-What the rules read: titles and headings, columns and their values, numbers of rows, values that are named, sizes. What
-they do not understand they leave out; a model may write the content instead, once for all attempts (`written`).
+The rules read titles and headings, columns and their values, numbers of rows, named values and sizes, and ignore the
+rest. A model may write the content instead, once for all attempts (`written`).
 """
 
 from backend.domain.file_generators.make import KINDS, FileRequest, age_days, asks_for_today, make

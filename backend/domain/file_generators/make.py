@@ -1,4 +1,4 @@
-"""From an order for a file to its bytes."""
+"""Generates a file's bytes from a request."""
 
 import hashlib
 import re
@@ -20,13 +20,13 @@ _AGES = {"今天": 0, "昨天": 1}
 
 @dataclass(frozen=True)
 class FileRequest:
-    """What is wanted.
+    """A request for a file.
 
     Attributes:
-        name: of the file, with its ending.
-        prompts: descriptions, all of this one file.
+        name: name of the file, with its suffix.
+        prompts: descriptions of this file.
         like: the description that "the same as above" means; empty = none.
-        today: around which dates lie; see `asks_for_today`.
+        today: the date around which dates are generated; see `asks_for_today`.
     """
 
     name: str
@@ -36,33 +36,33 @@ class FileRequest:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> "FileRequest":
-        """The order of a `generate_file` step."""
+        """The request of a `generate_file` step."""
         name = str(parameters["path"]).replace("\\", "/").rsplit("/", 1)[-1]
         return cls(name=name, prompts=tuple(parameters["prompts"]), like=str(parameters.get("like", "")))
 
     @property
     def seed(self) -> str:
-        """Hash of everything but the day: what looks random is the same for the same order."""
+        """Hash of everything but the day: random content is the same for the same request."""
         return hashlib.sha256("\x00".join((self.name, self.like, *self.prompts)).encode()).hexdigest()
 
     @property
     def words(self) -> str:
-        """All descriptions in one."""
+        """All descriptions joined."""
         return "；".join(self.prompts)
 
 
 def make(file_type: str, order: FileRequest) -> bytes:
-    """The file. Raises KeyError for a type that is not among KINDS."""
+    """Generates the file. Raises KeyError for a type that is not in KINDS."""
     return KINDS[file_type](order)
 
 
 def asks_for_today(prompts: tuple[str, ...]) -> bool:
-    """Whether a description speaks of today, so that the desktop's date belongs to what it asks for."""
+    """Whether a description mentions today, so that the desktop's date is part of the request."""
     return any(_TODAY.search(prompt) for prompt in prompts)
 
 
 def age_days(prompts: tuple[str, ...]) -> int | None:
-    """How many days ago the file was last changed, if the description says so."""
+    """How many days ago the file was last changed, if described."""
     for prompt in prompts:
         age = re.search(r"修改时间为(今天|昨天|(\d{1,4})天前)", prompt)
         if age:
@@ -97,4 +97,4 @@ KINDS: Mapping[str, Callable[[FileRequest], bytes]] = {
     "jpg": lambda order: picture(order.words, order.name, "JPEG", order.seed),
     "jpeg": lambda order: picture(order.words, order.name, "JPEG", order.seed),
 }
-"""What can be made, by the type of the file."""
+"""Generators by file type."""

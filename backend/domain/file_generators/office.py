@@ -1,4 +1,4 @@
-"""Workbooks and documents as files; the same content, the same bytes."""
+"""Generates workbooks and documents; the same content gives the same bytes."""
 
 import io
 import re
@@ -61,7 +61,7 @@ def document(prose: Prose) -> bytes:
 
 
 def _fixed(package: bytes) -> bytes:
-    """The same package with one time in it everywhere: both libraries write down when they ran."""
+    """The same package with all timestamps fixed: both libraries write the current time."""
     out = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(package)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():

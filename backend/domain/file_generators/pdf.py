@@ -1,4 +1,4 @@
-"""A small PDF with Chinese and English text, written by hand: no library that is at hand writes any.
+"""Writes small PDFs with Chinese and English text, without a library.
 
 The font is the viewer's own: Adobe's Song in its predefined coding of Unicode, with a map back to Unicode so that
 text can be copied out. Source: ISO 32000-1, 9.7.5.2 and 9.10.3.
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 _LINE, _TOP, _LEFT = 20, 790, 60
 _LINES_PER_PAGE = 36
-_WIDEST = 44  # characters of a line, counting a Chinese one as two halves
+_WIDEST = 44  # characters per line; a Chinese one counts as two
 _TO_UNICODE = (
     b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /Same def /CMapType 2 def "
     b"1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfrange <0000> <FFFF> <0000> endbfrange "
@@ -32,7 +32,7 @@ _FONT = (
 
 
 def pdf(lines: Sequence[str], pages: int = 1) -> bytes:
-    """A PDF with those lines on at least that number of A4 pages; without lines its pages are blank."""
+    """A PDF with those lines on at least that number of A4 pages; pages are blank without lines."""
     wrapped = [part for line in lines for part in _wrapped(line)]
     per_page = max(1, min(_LINES_PER_PAGE, -(-len(wrapped) // pages))) if wrapped else 1
     cut = [wrapped[start : start + per_page] for start in range(0, len(wrapped), per_page)]

@@ -1,4 +1,4 @@
-"""Pictures from their description: size in pixels, size in bytes, what is on them in broad strokes."""
+"""Generates pictures from their description: size in pixels, size in bytes, rough content."""
 
 import io
 import re
@@ -23,14 +23,14 @@ def picture(prompt: str, name: str, form: str, seed: str) -> bytes:
 
     Args:
         prompt: its description: `1920x1080`, `约20MB`, `横向`, `Logo`, `风景`, `肖像`, `纯色`, ...
-        name: of the file; a logo says it.
+        name: name of the file, shown by a logo.
         form: `PNG` or `JPEG`.
-        seed: of colours and shapes.
+        seed: seed of colours and shapes.
     """
     size = _SIZE.search(prompt)
     width, height = (max(1, min(int(one), MAX_PIXELS)) for one in size.groups()) if size else _usual(prompt)
     image = _draw(prompt, name, (width, height), Random(seed))
-    # "Must be turned clockwise to be right": it lies turned the other way.
+    # "Must be rotated clockwise": the picture is rotated the other way.
     if "旋转90度" in prompt:
         image = image.rotate(90, expand=True)
     out = io.BytesIO()
@@ -120,7 +120,7 @@ def _texture(pen: "ImageDraw", size: tuple[int, int], random: Random) -> None:
 
 
 def _padded(data: bytes, file_size: int, form: str, random: Random) -> bytes:
-    """The same picture in a file of that size: padding goes where viewers look past it, a comment."""
+    """The same picture in a file of that size, padded by comments that viewers ignore."""
     missing = file_size - len(data)
     if form == "PNG":
         if missing < 12:  # noqa: PLR2004 - length, name and sum of a chunk

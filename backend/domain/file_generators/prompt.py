@@ -1,4 +1,4 @@
-"""What a description of a file says, as far as rules can read it. Chinese and English."""
+"""Parses descriptions of files by rules. Chinese and English."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 MAX_ROWS = 1000
 MAX_COLUMNS = 40
 DEFAULT_ROWS = 10
-_PAIR = 2  # columns of a table that is a list of names with one number each
+_PAIR = 2  # columns of a list of names with one number each
 _QUOTES = r"[‘’“”'\"「」]"
 QUOTED = re.compile(rf"{_QUOTES}([^‘’“”'\"「」]{{1,80}}){_QUOTES}")
 _NOTE = re.compile(r"（([^（）]*)）|\(([^()]*)\)")
@@ -32,9 +32,9 @@ _COUNTED = (
     re.compile(r"包含(?P<value>\w+?)(?P<column>平台)的多行"),
 )  # fmt: skip
 _SEVERAL = 3
-"""Rows that have a value of which the description says only that there are some."""
+"""Rows with a value if the description only says that some exist."""
 EACH_DAY, EACH_DAY_FROM_TODAY = "各日", "从今天起"
-"""Notes of ours for a column of dates that follow one another."""
+"""Our notes for a column of consecutive dates."""
 _LONGEST_VALUE = 20  # characters
 _BLANK = ("留空", "空白", "预留")
 
@@ -45,10 +45,10 @@ class Column:
 
     Attributes:
         name: its heading.
-        note: what stands in brackets behind it.
-        choices: the values that it may have, if the description names them.
-        counts: value -> number of rows that have it at least.
-        blank: it is left empty.
+        note: text in brackets after it.
+        choices: the allowed values, if described.
+        counts: value -> minimum number of rows with it.
+        blank: whether it stays empty.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Column:
 
     @property
     def blank(self) -> bool:
-        """Whether nothing is written into it."""
+        """Whether the column stays empty."""
         return any(word in self.note for word in _BLANK) or self.name.startswith(_BLANK)
 
 
@@ -67,9 +67,9 @@ class Table:
     """A described table.
 
     Attributes:
-        sheet: name of its sheet; empty = the usual one.
-        rows: how many.
-        total: whether a sum stands below; `shown_total`: what it shows instead of the right one.
+        sheet: name of its sheet; empty = default.
+        rows: number of rows.
+        total: whether there is a sum below; `shown_total`: a wrong sum to show instead.
     """
 
     columns: list[Column]
@@ -81,12 +81,12 @@ class Table:
 
 
 def quoted(prompt: str) -> list[str]:
-    """What stands in quotation marks, each once, in order."""
+    """Quoted texts, distinct, in order."""
     return list(dict.fromkeys(QUOTED.findall(prompt)))
 
 
 def number_of_rows(prompt: str) -> int | None:
-    """How many rows a description asks for; the first number of a range, None if it gives none."""
+    """Number of rows that a description requires; the first number of a range, None if there is none."""
     daily = _DAILY.search(prompt)
     if daily:
         return max(0, min(MAX_ROWS, 30 * (int(daily.group(2)) - int(daily.group(1)) + 1)))
@@ -96,11 +96,11 @@ def number_of_rows(prompt: str) -> int | None:
 
 
 def table_of(prompt: str, like: str = "") -> Table:
-    """The table that a description is about.
+    """The table in a description.
 
     Args:
         prompt: the description.
-        like: the one that "the same as above" refers to: where `prompt` names no columns, they are those of `like`.
+        like: the description that "the same as above" refers to; provides the columns if `prompt` has none.
     """
     columns = _columns(prompt)
     if not columns and like:
@@ -127,7 +127,7 @@ def table_of(prompt: str, like: str = "") -> Table:
 
 
 def _rows(columns: list[Column], prompt: str) -> int:
-    """As many as are asked for, else one for each value of a leading column, and never fewer than are counted."""
+    """Number of rows: as required, else one per value of a leading column, and at least the counted values."""
     rows = number_of_rows(prompt)
     if rows is None:
         rows = len(columns[0].choices) if columns[0].choices and len(columns) <= _PAIR else DEFAULT_ROWS
@@ -152,12 +152,12 @@ def _columns(prompt: str) -> list[Column]:
 
 
 def _spread(column: Column) -> list[Column]:
-    """`互动量（点赞、评论、分享）` is a column for each."""
+    """Expands `互动量（点赞、评论、分享）` into one column each."""
     return [Column(name) for name in column.choices] if column.name.endswith("量") and column.choices else [column]
 
 
 def _special(plain: str, notes: list[str]) -> Iterator[list[str]]:
-    """Forms that are no list behind a word: `A列为X`, `列标题（X、Y）`, `费用类别（X、Y）的预算表`."""
+    """Forms that are not a list after a word: `A列为X`, `列标题（X、Y）`, `费用类别（X、Y）的预算表`."""
     yield _LETTERED.findall(plain)
     bracketed = _IN_BRACKETS.search(plain)
     yield notes[int(bracketed.group(1))].split("、") if bracketed else []
@@ -170,7 +170,7 @@ def _marked(plain: str, pattern: "re.Pattern[str]") -> list[str]:
     if match is None:
         return []
     text = match.group(1)
-    # "含有 X 的表格": what stands before the list belongs to it no more.
+    # "含有 X 的表格": the text before the list does not belong to it.
     text = re.split(r"(?:包含|包括|其中|数据，|：|:)", text)[-1]
     return [name for name in re.split(r"[、,，]|和(?!鲸)|与", text) if name.strip()]
 
@@ -184,7 +184,7 @@ def _column(text: str, notes: list[str]) -> Column:
 
 
 def _listed(note: str) -> tuple[str, ...]:
-    """Values in brackets: `如A、B、C等`, `高/中/低`, `Oct, Nov, Dec`. A range or a form is none."""
+    """Values in brackets: `如A、B、C等`, `高/中/低`, `Oct, Nov, Dec`. Ranges and formats are excluded."""
     text = re.sub(r"^(?:如|含|例如|部分为)|等$", "", note).strip()
     if (
         not text
@@ -198,7 +198,7 @@ def _listed(note: str) -> tuple[str, ...]:
 
 
 def _choices(column: Column, prompt: str) -> tuple[str, ...]:
-    """Values that the description gives a column elsewhere: `部门包括A、B`, `Region列包含East、West`."""
+    """Values that the description gives for a column elsewhere: `部门包括A、B`, `Region列包含East、West`."""
     match = re.search(rf"{re.escape(column.name)}(?:列|值)?(?:包括|包含|为)[：:]?([^；;。，]*[、][^；;。，]*)", prompt)
     if match is None:
         span = re.search(rf"{re.escape(column.name)}值为([A-Z])-([A-Z])", prompt)
@@ -211,7 +211,7 @@ def _choices(column: Column, prompt: str) -> tuple[str, ...]:
 
 
 def _count(columns: list[Column], prompt: str) -> None:
-    """`至少5行为X`: a number of rows that have it, in the column that such a value belongs to."""
+    """`至少5行为X`: a minimum number of rows with a value, in the column that it belongs to."""
     for pattern in _COUNTED:
         for match in pattern.finditer(prompt):
             groups = match.groupdict()

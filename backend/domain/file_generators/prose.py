@@ -1,4 +1,4 @@
-"""What a document says, from its description: title, paragraphs, fields, list."""
+"""Text of a document from its description: title, paragraphs, fields, list."""
 
 import re
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ _REMARKS = (
 
 @dataclass(frozen=True)
 class Prose:
-    """A document: title, headed sections of paragraphs, fields with values, numbered items, a least number of pages."""
+    """A document: title, headed sections of paragraphs, fields with values, numbered items, a page minimum."""
 
     title: str
     sections: tuple[tuple[str, tuple[str, ...]], ...]
@@ -64,7 +64,7 @@ class Prose:
 
 
 def prose_of(prompts: Sequence[str], name: str, seed: str) -> Prose:
-    """The document that all descriptions of one file ask for; everything they quote stands in it word for word."""
+    """The document that all descriptions of one file specify; quoted text appears verbatim."""
     prompt = "；".join(prompts)
     random = Random(seed)
     titled = _TITLED.search(prompt)
@@ -120,7 +120,7 @@ def _paragraphs(prompt: str, quotes: Sequence[str], random: Random) -> list[str]
 
 
 def _items(prompt: str, quotes: Sequence[str], random: Random) -> list[str]:
-    """A numbered list where a number of tasks, remarks or milestones is required."""
+    """A numbered list if a number of tasks, remarks or milestones is required."""
     if not re.search(r"反馈|行动项|待办|任务", prompt):
         return []
     number = min(50, number_of_rows(prompt) or _listed(prompt))

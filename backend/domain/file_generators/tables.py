@@ -1,4 +1,4 @@
-"""A described table with its values, and several descriptions of one file made into one."""
+"""Generates a described table with its values, and merges several descriptions of one file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ MAIN = "Sheet1"
 
 @dataclass(frozen=True)
 class SheetContent:
-    """One sheet: its headings, its rows, and what stands below them (None = nothing)."""
+    """One sheet: headings, rows, and a footer (None = none)."""
 
     name: str
     headings: tuple[str, ...]
@@ -22,16 +22,16 @@ class SheetContent:
 
 
 def sheets_of(prompts: Sequence[str], like: str, seed: str, day: date) -> list[SheetContent]:
-    """The sheets that all descriptions of one file ask for.
+    """The sheets that all descriptions of one file specify.
 
-    Descriptions of one sheet are one table: the columns of all, as many rows as the longest asks for.
+    Descriptions of one sheet are one table: the columns of all, as many rows as the longest.
     """
     merged: dict[str, Table] = {}
     for prompt in prompts:
         table = table_of(prompt, like)
         known = merged.get(table.sheet)
         merged[table.sheet] = table if known is None else _both(known, table)
-    # The usual sheet first: it is the one that opens.
+    # The default sheet comes first, because it is shown on opening.
     return [_filled(merged[name], seed, day) for name in sorted(merged, key=bool)]
 
 
@@ -57,7 +57,7 @@ def _filled(table: Table, seed: str, day: date) -> SheetContent:
 
 
 def _derive(names: Sequence[str], columns: list[list[Value]], seed: str) -> None:
-    """Columns that follow from others: a difference, a share, a sum; of two budgets a few are nearly used up."""
+    """Columns derived from others: difference, share, sum; a few of two budgets are nearly used up."""
     random = Random(f"{seed}/derived")
     for name, first, second, make in (
         ("差额", "预算金额", "实际支出", lambda a, b: a - b),
@@ -78,7 +78,7 @@ def _derive(names: Sequence[str], columns: list[list[Value]], seed: str) -> None
 
 
 def _sum_to(total: int, columns: list[list[Value]]) -> None:
-    """Makes the last column of numbers add up to that."""
+    """Makes the last numeric column add up to that total."""
     for column in reversed(columns):
         if column and all(_is_number(value) for value in column):
             part = total // len(column)
@@ -87,7 +87,7 @@ def _sum_to(total: int, columns: list[list[Value]]) -> None:
 
 
 def _total(table: Table, columns: list[list[Value]]) -> tuple[Value, ...]:
-    """The line below: the sum of each column of amounts, or the wrong one that is asked for."""
+    """The footer: the sum of each column of amounts, or the wrong sum that is specified."""
     cells: list[Value] = ["合计"]
     for column, values in zip(table.columns[1:], columns[1:], strict=True):
         sums = _adds_up(column) and all(_is_number(value) for value in values)

@@ -1,4 +1,4 @@
-"""Plain files from their description: CSV, JSON, logs, notes, programs, lists of numbers."""
+"""Generates text files from their description: CSV, JSON, logs, notes, programs, lists of numbers."""
 
 import csv
 import io
@@ -25,11 +25,11 @@ _STACK = ('Traceback (most recent call last):\n  File "app/main.py", line 42, in
           '  File "app/store.py", line 17, in load\n    raise KeyError(name)\nKeyError: \'settings\'')  # fmt: skip
 
 _MOST_STARTS = 200
-"""Brackets of a description at which JSON is looked for."""
+"""Brackets of a description at which JSON may begin."""
 
 
 def comma_separated(sheet: SheetContent) -> bytes:
-    """UTF-8 with its mark, as spreadsheets want it."""
+    """UTF-8 with a byte-order mark, as spreadsheets expect."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(sheet.headings)
@@ -38,14 +38,14 @@ def comma_separated(sheet: SheetContent) -> bytes:
 
 
 def json_text(prompt: str, seed: str) -> bytes:
-    """The JSON that stands in the description, else a list of records with the fields that it names."""
+    """The JSON in the description, else a list of records with the described fields."""
     for start in islice(re.finditer(r"[{\[]", prompt), _MOST_STARTS):
         try:
             value, _ = json.JSONDecoder().raw_decode(prompt, start.start())
         except (ValueError, RecursionError):
             continue
         if value:
-            # "Not formatted" is what some tasks begin with.
+            # "Not formatted" is the initial state of some tasks.
             compact = "未格式化" in prompt
             return json.dumps(
                 value, ensure_ascii=False, indent=None if compact else 2, separators=(",", ":") if compact else None
@@ -66,7 +66,7 @@ def _records(prompt: str, seed: str) -> list[dict[str, Any]]:
 
 
 def log(prompt: str, seed: str) -> bytes:
-    """A log with the number of lines, of `ERROR` lines, and the levels that the description names. May be empty."""
+    """A log with the described numbers of lines and `ERROR` lines, and the described levels. May be empty."""
     if prompt.startswith("空"):
         return b""
     random = Random(seed)
@@ -96,7 +96,7 @@ def markdown(prose: Prose) -> bytes:
 
 
 def program(prompt: str) -> bytes:
-    """A Python program that counts a field of a JSON file and writes the most frequent values, if that is asked."""
+    """A Python program that counts a field of a JSON file and writes the most frequent values, if described."""
     files = re.findall(r"[A-Za-z0-9_.-]+\.(?:json|csv|txt)", prompt)
     source = next((name for name in files if name.endswith(".json")), "data.json")
     target = next((name for name in files if name.endswith(".csv")), "output.csv")
@@ -113,7 +113,7 @@ def program(prompt: str) -> bytes:
 
 
 def plain(prompt: str, prose: Prose, seed: str) -> bytes:
-    """A text; phone numbers, right and wrong ones, where those are asked for."""
+    """A text, with valid and invalid phone numbers if described."""
     return "\n".join(_numbers(prompt, seed) or prose.lines()).encode() + b"\n"
 
 

@@ -1,4 +1,4 @@
-"""Values that stand under a heading: plausible, and the same for the same seed."""
+"""Generates plausible values of columns; deterministic for a seed."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ _TITLES = ("新品上线预告", "用户故事分享", "周末活动回顾", "�
 _WORDS = ("办公用品", "差旅", "餐饮", "交通", "设备采购", "通讯", "培训", "租金")
 _YES_NO = ("是", "否")
 FIXED = date(2024, 6, 17)
-"""The day around which dates lie where the description does not speak of today."""
+"""Date around which dates are generated if the description does not mention today."""
 
 Maker = Callable[[Random, int, date], Value]
 
@@ -36,7 +36,7 @@ def _pick(*choices: str) -> Maker:
 
 
 def _each(choices: Sequence[str]) -> Maker:
-    """One after the other, numbered when they are used up, so that a name is not there twice."""
+    """Values in sequence, numbered when they run out, so that names are unique."""
 
     def make(_random: Random, row: int, _day: date) -> Value:
         again = row // len(choices)
@@ -94,10 +94,10 @@ def column_values(column: Column, rows: int, seed: str, day: date) -> list[Value
     """The values of one column, top to bottom; counted values are spread over it.
 
     Args:
-        column: what is known of it.
-        rows: how many are wanted.
-        seed: of everything that looks random.
-        day: around which dates lie.
+        column: the column.
+        rows: number of values.
+        seed: seed of the random generator.
+        day: date around which dates are generated.
     """
     random = Random(f"{seed}/{column.name}")
     if column.blank:
@@ -108,7 +108,7 @@ def column_values(column: Column, rows: int, seed: str, day: date) -> list[Value
 
 
 def _put_in(values: list[Value], counts: Mapping[str, int], random: Random) -> None:
-    """Makes every counted value stand there often enough, in the place of values of which there are several."""
+    """Makes every counted value occur often enough, replacing values that occur several times."""
     for value, number in counts.items():
         free = [row for row, known in enumerate(values) if known not in counts]
         free.sort(key=lambda row: (-values.count(values[row]), random.random()))
@@ -137,7 +137,7 @@ def _value(column: Column, random: Random, row: int, day: date) -> Value:
 
 
 def _date(note: str, random: Random, row: int, day: date) -> date:
-    """Day after day from today or from January 1, in the next two weeks (`未来`), else in the last days (30)."""
+    """Consecutive days from today or January 1; in the next two weeks (`未来`); or in the last 30 days."""
     if note == EACH_DAY_FROM_TODAY:
         return day + timedelta(days=row)
     if note == EACH_DAY:
@@ -149,7 +149,7 @@ def _date(note: str, random: Random, row: int, day: date) -> date:
 
 
 def _in_english(name: str, value: Value, row: int) -> Value:
-    """Under an English heading stand English words."""
+    """Uses English words under an English heading."""
     if not name.isascii() or not isinstance(value, str) or value.isascii():
         return value
     if "product" in name.lower():
