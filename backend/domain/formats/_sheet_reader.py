@@ -1,7 +1,7 @@
-"""Reads the cells of one worksheet, of which there may be millions.
+"""Reads the cells of one worksheet, possibly millions.
 
-Excel, LibreOffice and openpyxl write them in the same plain way: that is read by regular expressions, faster than by
-any parser. A sheet that has a single cell in another way is read by expat as a whole.
+Excel, LibreOffice and openpyxl write cells in the same simple form, which regular expressions read faster than any
+parser. If a single cell differs, expat reads the whole sheet.
 """
 
 import re
@@ -36,25 +36,25 @@ _ENTITIES = {"&quot;": '"', "&apos;": "'"}
 
 
 class WorkbookPackage(Protocol):
-    """What a sheet is read from; `strings` are those that cells share."""
+    """Source of a sheet; `strings` are the shared strings."""
 
     @property
     def path(self) -> str:
-        """Of the file, for messages."""
+        """Path of the file, for messages."""
 
     @property
     def strings(self) -> list[str]:
         """Shared strings by their numbers."""
 
     def part(self, name: str) -> bytes | None:
-        """The bytes of a part, None if there is none."""
+        """The bytes of a part, None if it does not exist."""
 
     def parsed(self, data: bytes, name: str) -> Any:
-        """The root element of XML that belongs to a part."""
+        """The root element of a part's XML."""
 
 
 class SheetReader:
-    """One reading of one sheet; `read` is called once."""
+    """A single reading of one sheet; call `read` once."""
 
     def __init__(self, book: WorkbookPackage, place: SheetRef) -> None:
         self._book, self._place, self._sheet, self._strings = book, place, Sheet(place), book.strings
@@ -82,13 +82,13 @@ class SheetReader:
             raise DamagedWorkbook(
                 self._book.path, f"the sheet {self._place.name!r} is damaged: {str(error)[:80]}"
             ) from error
-        # What is left without the cells is small enough for a tree.
+        # Without the cells, the rest is small enough for a tree.
         rest = data if not self._within else data[: self._within[0]] + data[self._within[1] :]
         self._sheet.root = self._book.parsed(rest, self._place.part)
         return self._sheet
 
     def _quick(self, data: bytes) -> bool:
-        """Reads cells in the usual form; False if there is anything else, and nothing is read."""
+        """Reads cells in the usual form; returns False without reading anything if a cell differs."""
         start, end = data.find(_OPEN), data.rfind(_CLOSE)
         if not 0 < start < end or b"<!" in data or not _PLAIN_START.match(data):
             return False
@@ -129,7 +129,7 @@ class SheetReader:
         self._parser.Parse(data, True)
 
     def _root(self, name: str, _: dict[str, str]) -> None:
-        """The first element tells which prefix, if any, all names have."""
+        """The first element shows the prefix of all names."""
         prefix = name.rpartition(":")[0]
         space = f"{prefix}:" if prefix else ""
         self._data, self._line, self._c = f"{space}sheetData", f"{space}row", f"{space}c"
@@ -171,7 +171,7 @@ class SheetReader:
         elif name == self._reading:
             self._small = False
         elif name == self._data:
-            # The end tag is part of what is cut out: the next event is behind it.
+            # The end tag is part of the cut: the next event follows it.
             self._parser.StartElementHandler, self._parser.EndElementHandler = self._next, self._after
 
     def _next(self, _: str, __: dict[str, str]) -> None:
@@ -233,7 +233,7 @@ class SheetReader:
 
 
 def _plain(text: bytes) -> str:
-    """The characters that escaped text in XML stands for."""
+    """Unescapes XML text."""
     words = text.decode()
     if "&" not in words:
         return words

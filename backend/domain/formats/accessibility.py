@@ -3,8 +3,8 @@
 The element's tag is the role, `name` its name, its text the content; states, rectangle and value are attributes in
 namespaces that differ between projects and versions, so only the local part of a name counts.
 
-A tree of Windows (root `desktop`) has its windows right below the root, whatever their roles, and says `visible` of
-what shows. Its widgets are read like those of Linux: `showing`, and their window's class as application.
+In a tree of Windows (root `desktop`) the windows are direct children of the root, whatever their roles, and `visible`
+marks what is shown. Its widgets are mapped to Linux terms: `showing`, and the window's class as application.
 """
 
 import re
@@ -20,7 +20,7 @@ from backend.domain.errors import Invalid
 
 WINDOW_ROLES = frozenset({"frame", "dialog", "alert", "window", "file-chooser", "color-chooser", "font-chooser"})
 _PAIR = re.compile(r"\(\s*(-?\d+)\s*,\s*(-?\d+)\s*\)")
-_FAR = 30000  # widgets that are scrolled out of a table report coordinates far outside of any screen
+_FAR = 30000  # widgets scrolled out of a table report coordinates far off any screen
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,13 @@ class Widget:
     """One element of the tree.
 
     Attributes:
-        role: as in the tree, with dashes: `push-button`; on Windows a window's class: `edit`, `button`.
+        role: role in the tree, with dashes: `push-button`; on Windows a window's class: `edit`, `button`.
         text: its content, for example of an entry or label.
         states: names such as `showing`, `sensitive`, `checked`.
         rect: (x, y, width, height) in screen pixels, None if it has none.
-        value: of a slider or spin button.
+        value: value of a slider or spin button.
         app: name of its application.
-        windows: names of the windows around it, outermost first.
+        windows: names of the enclosing windows, outermost first.
         in_active: True inside the active window.
     """
 
@@ -50,7 +50,7 @@ class Widget:
 
     @property
     def on_screen(self) -> bool:
-        """True when it is shown somewhere that can be clicked."""
+        """True if it is visible where it can be clicked."""
         return (
             self.rect is not None
             and "showing" in self.states
@@ -76,7 +76,7 @@ def widgets(xml: str) -> list[Widget]:
     """All widgets in document order.
 
     Raises:
-        Invalid: it is not XML, or XML that tries something (entities).
+        Invalid: it is not XML, or declares entities.
     """
     try:
         root = fromstring(xml)
@@ -88,14 +88,14 @@ def widgets(xml: str) -> list[Widget]:
 
 
 def _window(element: Element) -> _Place:
-    """A window of Windows."""
+    """Whether an element is a window of Windows."""
     values = {_local(key): value for key, value in element.attrib.items()}
     name, active = values.get("name", ""), values.get("active") == "true"
     return _Place(app=_local(element.tag), windows=(name,), active=active)
 
 
 def _walk(element: Element, place: _Place, visible_state: str = "showing") -> Iterator[Widget]:
-    """An element and all below it. `visible_state`: the attribute of what shows."""
+    """Walks an element and its descendants. `visible_state`: the attribute that marks visible elements."""
     values = {_local(key): value for key, value in element.attrib.items()}
     role, name = _local(element.tag), values.get("name", "")
     states = frozenset(key for key, value in values.items() if value == "true" and key != "name")
@@ -150,7 +150,7 @@ NAMESPACES = {
     "class": "class",
     "role": "role",
 }
-"""Prefix that selectors use -> last part of the namespace's name, in the form of the newer trees."""
+"""Prefix used by selectors -> last part of the namespace, in newer trees."""
 _NEW = "https://accessibility.{system}.example.org/ns/"
 _DECLARED = re.compile(
     r"""(?P<head>xmlns:[\w.-]+\s*=\s*["'])(?:https://accessibility\.\w+\.example\.org/ns/(?P<new>[\w/]+)"""
@@ -159,19 +159,19 @@ _DECLARED = re.compile(
 
 
 def namespaces(system: str = "ubuntu") -> dict[str, str]:
-    """Prefix -> name of the namespace, as trees of that system declare it (OSWorld's names)."""
+    """Prefix -> namespace, as declared by trees of that system (OSWorld's names)."""
     return {prefix: _NEW.format(system=system) + name for prefix, name in NAMESPACES.items()}
 
 
 def searchable(xml: str, *, as_written: bool = False) -> Any:
-    """The tree for XPath and CSS selectors (lxml). Every system's and project's namespaces become those of ubuntu.
+    """The tree for XPath and CSS selectors (lxml), with all namespaces mapped to those of Ubuntu.
 
     Args:
         xml: the tree.
-        as_written: leaves the namespaces as they are.
+        as_written: keep the original namespaces.
 
     Raises:
-        Invalid: it is not XML, or XML with definitions of its own (entities).
+        Invalid: it is not XML, or declares entities.
     """
     from lxml import etree
 

@@ -1,4 +1,4 @@
-"""The words in a file, whatever application wrote it: a document, workbook, presentation, PDF or plain text."""
+"""Extracts the text of a file of any application: document, workbook, presentation, PDF or plain text."""
 
 from collections.abc import Callable, Iterator
 from pathlib import PurePath
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from pptx.presentation import Presentation
 
 TextOrError = tuple[str | None, str]
-"""The text, or None and why there is none."""
+"""The text, or None and the reason."""
 
 
 def read_any_text(path: str | None) -> TextOrError:
-    """The text of a file by its ending: cells and paragraphs are lines. None and a reason where it cannot be read."""
+    """The text of a file by its suffix: cells and paragraphs are lines. None and a reason if it cannot be read."""
     reader = _READERS.get(PurePath(path or "").suffix.lower(), read_text)
     return reader(path)
 
 
 def read_cell(path: str | None, sheet: str, address: str) -> TextOrError:
-    """What one cell of a workbook shows, or None and why not."""
+    """The displayed text of a workbook's cell, or None and the reason."""
     book, reason = read_workbook(path)
     if book is None:
         return None, reason
@@ -49,7 +49,7 @@ def _document(path: str | None) -> TextOrError:
 
 
 def _open_document(path: str | None) -> TextOrError:
-    """A text's, workbook's or presentation's: what they show is in paragraphs of the same name."""
+    """Text of an OpenDocument text, workbook or presentation: all use the same paragraph elements."""
     return read_odt(path, lambda document: "\n".join(odt_texts(document)))
 
 
@@ -88,7 +88,7 @@ def _cells(book: Workbook) -> Iterator[str]:
 
 
 def _to_text(value: object) -> str:
-    """A whole number without its `.0`."""
+    """Formats a number; integers without `.0`."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else "" if value is None else str(value)
 
 

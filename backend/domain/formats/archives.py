@@ -1,4 +1,4 @@
-"""Unpacks archives that an agent may have made, within limits and never out of a folder."""
+"""Unpacks untrusted archives, bounded and never outside a folder."""
 
 import shutil
 import tarfile
@@ -24,15 +24,15 @@ def unpacked(path: str | None, below: str, folder: Path) -> dict[str, Path]:
     """Unpacks the files in one folder of an archive.
 
     Args:
-        path: of the archive; `.zip` by its name, else a tar file, whatever it is packed with.
+        path: path of the archive; `.zip` by its name, else a tar file of any compression.
         below: a folder in the archive; empty = the whole archive.
-        folder: where they go; made by this.
+        folder: destination, created by this function.
 
     Returns:
         Name below the archive's folder -> file. Links and devices are left out.
 
     Raises:
-        ArchiveRefused: absent, damaged, too large, leads out of its folder.
+        ArchiveRefused: the archive is missing, damaged, too large, or leads out of its folder.
     """
     if path is None or not Path(path).is_file():
         raise ArchiveRefused("the file is not there")

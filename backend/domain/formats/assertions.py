@@ -1,7 +1,7 @@
-r"""Assertions that a task's author wrote as text, `file_exists("...") && !window_active("...")`, read without eval.
+r"""Parses textual assertions of a task's author, `file_exists("...") && !window_active("...")`, without eval.
 
 A small grammar of its own: calls of known facts with literal arguments, joined by `&&`, `||`, `!` (or the words), and
-compared with `true`, `false` or a pair of numbers. Whatever else stands there is refused by name. Form: WindowsWorld's
+compared with `true`, `false` or a pair of numbers. Anything else is rejected by name. Format: WindowsWorld's
 `assertions`, benchmark-formats reference, section 1.3.
 """
 
@@ -16,7 +16,7 @@ MAX_CHARACTERS = 4000
 MAX_DEPTH = 20
 
 PASSING = frozenset({"window_active", "application_running", "clipboard_contains", "browser_url_matches"})
-"""Facts about a moment: they may be true on the way and no longer in the end. The others are about what lies there."""
+"""Facts about a moment, which may hold during the episode only. The others are about files."""
 
 _TOKEN = re.compile(
     r"""\s*(?:(?P<text>"(?:[^"\\]|\\.)*")|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_]\w*)"""
@@ -46,14 +46,14 @@ _TAKES: dict[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True)
 class AssertionFact:
-    """One thing that is so or not.
+    """One fact, true or false.
 
     Attributes:
         name: one of `file_exists`, `file_contains`, `image_size`, `window_active`, `application_running`,
             `clipboard_contains`, `browser_url_matches`.
-        args: its literals; a path of any form comes first where the fact is about a file.
-        pattern: the text looked for is a regular expression.
-        where: for a workbook, sheet and cell that the text must stand in.
+        args: its literals; for a fact about a file, the path comes first.
+        pattern: whether the expected text is a regular expression.
+        where: for a workbook, sheet and cell of the text.
     """
 
     name: str
@@ -68,21 +68,21 @@ class AssertionFact:
 
 @dataclass(frozen=True)
 class Formula:
-    """Facts joined: `op` is `fact`, `not`, `and` or `or`."""
+    """A formula over facts: `op` is `fact`, `not`, `and` or `or`."""
 
     op: str
     fact: AssertionFact | None = None
     parts: tuple["Formula", ...] = field(default=())
 
     def facts(self) -> Iterator[AssertionFact]:
-        """Every fact in it, from left to right."""
+        """All facts, from left to right."""
         if self.fact is not None:
             yield self.fact
         for part in self.parts:
             yield from part.facts()
 
     def holds(self, is_true: Callable[[AssertionFact], bool]) -> bool:
-        """Whether it is so, given what is so."""
+        """Evaluates the formula, given the facts' values."""
         if self.fact is not None:
             return is_true(self.fact)
         if self.op == "not":
@@ -91,15 +91,15 @@ class Formula:
 
     @property
     def passing(self) -> bool:
-        """True if it should be looked for on the way: some fact of it is about a moment, and none of those is denied.
+        """Whether to check it during the episode: it has a fact about a moment, and none of those is negated.
 
-        That something never was so is known in the end only.
+        A negated moment is known at the end only.
         """
         moments = [fact for fact in self.facts() if fact.name in PASSING]
         return bool(moments) and not any(fact.name in PASSING for fact in self.denied())
 
     def denied(self, *, turned: bool = False) -> Iterator[AssertionFact]:
-        """The facts that it says are not so."""
+        """The negated facts."""
         if self.fact is not None and turned:
             yield self.fact
         for part in self.parts:
@@ -110,7 +110,7 @@ def parse(text: str) -> Formula:
     """Reads one assertion.
 
     Raises:
-        Invalid: it is not of the grammar, or it names a fact that nobody here can look at; says which.
+        Invalid: it is not valid, or it names an unsupported fact; the message says which.
     """
     if len(text) > MAX_CHARACTERS:
         raise Invalid(f"an assertion has at most {MAX_CHARACTERS} characters", code="invalid_assertion")
@@ -143,7 +143,7 @@ class _Reader:
 
     @property
     def left(self) -> str:
-        """The next token's text, empty at the end."""
+        """The next token, empty at the end."""
         return self._tokens[self._at][1] if self._at < len(self._tokens) else ""
 
     def either(self, depth: int) -> Formula:
@@ -245,7 +245,7 @@ class _Reader:
 
 
 def _unescaped(text: str) -> str:
-    r"""The text between the quotes. Authors doubled backslashes or did not, so `\\` and `\` are one in paths."""
+    r"""The text between the quotes. Authors double backslashes or not, so `\\\\` and `\\` are equal in paths."""
     return text[1:-1].replace('\\"', '"').replace("\\\\", "\\")
 
 

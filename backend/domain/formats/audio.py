@@ -1,4 +1,4 @@
-"""Reads sound files: decoded to one channel of 22,050 samples a second, and what they sound like (MFCC)."""
+"""Reads sound files: samples as mono at 22,050 Hz, and mel-frequency cepstral coefficients (MFCC)."""
 
 import math
 import shutil
@@ -12,19 +12,19 @@ RATE = 22050
 MAX_BYTES = 512 * 2**20
 MAX_SECONDS = 30 * 60
 RATES = range(1000, 400_001)
-_BLOCK = 2**18  # samples that are decoded at once
+_BLOCK = 2**18  # samples decoded at once
 _WINDOW, _HOP, _MELS, _COEFFICIENTS = 2048, 512, 128, 20
-_FRAMES = 1024  # whose spectra are held at once
-_GUARD = 4096  # samples by which resampled blocks overlap
+_FRAMES = 1024  # frames whose spectra are in memory at once
+_GUARD = 4096  # overlap of resampled blocks in samples
 _KEPT = 0.913  # of the band
 _CONTAINERS = (b"\x1aE\xdf\xa3", b"0&\xb2u\x8ef\xcf\x11", b"FLV\x01", b"\xff\xf1", b"\xff\xf9")
-"""How files start that need the ffmpeg program: Matroska, ASF, Flash video, AAC; and see `_is_container`."""
+"""Signatures of formats that need the ffmpeg program: Matroska, ASF, Flash video, AAC; see `_is_container`."""
 
 
 def read_samples(path: str | None) -> tuple[Any, str]:
-    """(samples, "") as float32 of shape (n,), or (None, reason): absent, damaged, empty, too long.
+    """(samples, "") as float32 of shape (n,), or (None, reason) if missing, damaged, empty or too long.
 
-    WAV, MP3, FLAC and Ogg are decoded here, sound in other containers by the ffmpeg program.
+    Decodes WAV, MP3, FLAC and Ogg itself, other containers by the ffmpeg program.
 
     Raises:
         EvaluatorFailed: the file needs that program and it is not installed.
@@ -89,10 +89,10 @@ def _by_ffmpeg(path: str) -> tuple[Any, str]:
 
 
 def _resampled(samples: Any, rate: int) -> Any:
-    """At `RATE`: what lies below 91 % of the new band is kept, as by librosa's filter; block by block.
+    """Resamples to `RATE` block by block, keeping the lower 91 % of the new band, as librosa's filter does.
 
-    A block's spectrum is cut, or filled up with zeros, to the new length. Blocks overlap by far more than the filter
-    rings, and only their middles are used.
+    A block's spectrum is truncated or zero-padded to the new length. Blocks overlap by more than the filter's ringing,
+    and only their middles are used.
     """
     import numpy as np
 
@@ -127,8 +127,8 @@ def _block_resampled(block: Any, length: int) -> Any:
 def mel_cepstrum(samples: Any) -> Any:
     """20 mel-frequency cepstral coefficients per 512 samples, shape (frames, 20); librosa's `feature.mfcc`.
 
-    Hann windows of 2048 centred on zero-padded samples, 128 Slaney mel bands of the power, decibels not more than 80
-    below the loudest, orthonormal DCT-II.
+    Hann windows of 2048 centred on zero-padded samples, 128 Slaney mel bands of the power, decibels at most 80 below
+    the maximum, orthonormal DCT-II.
     """
     import numpy as np
 
@@ -149,7 +149,7 @@ def mel_cepstrum(samples: Any) -> Any:
 
 
 def _mel_bank() -> Any:
-    """Triangles of equal area over the spectrum's bins, shape (128, 1025)."""
+    """Triangular filters of equal area over the spectrum's bins, shape (128, 1025)."""
     import numpy as np
 
     corners = _hertz(np.linspace(0, _mel(RATE / 2), _MELS + 2))

@@ -1,4 +1,4 @@
-"""Reads a table of a browser's database: a copy, with what lies beside it and is not yet written into it."""
+"""Reads a table from a copy of a browser's database, including its journal."""
 
 import contextlib
 import sqlite3
@@ -15,13 +15,12 @@ _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ}
 
 
 def rows(path: Path, query: str) -> tuple[list[tuple[Any, ...]] | None, str]:
-    """What a SELECT gives.
+    """The rows of a SELECT.
 
-    A journal or log beside the file is taken into account, as the browser itself would at its next start; so the file
-    must be a copy.
+    Applies a journal or log beside the file, as the browser would at its next start; so the file must be a copy.
 
     Returns:
-        (rows, "") or (None, why there are none).
+        (rows, "") or (None, reason).
     """
     if not path.is_file():
         return None, "the file is not there"
@@ -34,7 +33,7 @@ def rows(path: Path, query: str) -> tuple[list[tuple[Any, ...]] | None, str]:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             deadline = time.monotonic() + MAX_SECONDS
             connection.execute("PRAGMA trusted_schema=OFF")
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # Takes in the journal.
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # Applies the journal.
             connection.text_factory = lambda data: data.decode(errors="replace")
             connection.set_authorizer(
                 lambda action, *_: sqlite3.SQLITE_OK if action in _ALLOWED else sqlite3.SQLITE_DENY

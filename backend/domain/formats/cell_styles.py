@@ -1,7 +1,7 @@
-"""What cells of an .xlsx workbook look like: number formats, fonts, fills, and their conditional versions.
+"""Formats of cells of an .xlsx workbook: number formats, fonts, fills, and conditional ones.
 
 Colours are returned as aRGB text, whether the file names them by value, by an index or by the theme (ECMA-376 part 1,
-18.8.3 and 18.8.19), so that the same red is the same in files of different programs.
+18.8.3 and 18.8.19), so that equal colours are equal in files of different programs.
 """
 
 import colorsys
@@ -27,7 +27,7 @@ BUILT_IN = {
     44: r'_("$"* #,##0.00_)_("$"* \(#,##0.00\)_("$"* "-"??_)_(@_)',
     45: "mm:ss", 46: "[h]:mm:ss", 47: "mmss.0", 48: "##0.0E+0", 49: "@",
 }  # fmt: skip
-"""Number formats that files only number (18.8.30), spelt as openpyxl spells them, for upstream's rules do."""
+"""Built-in number formats (18.8.30), spelt as in openpyxl, which upstream's rules expect."""
 PALETTE = (
     *("000000", "FFFFFF", "FF0000", "00FF00", "0000FF", "FFFF00", "FF00FF", "00FFFF") * 2,
     "800000", "008000", "000080", "808000", "800080", "008080", "C0C0C0", "808080", "9999FF", "993366", "FFFFCC",
@@ -36,14 +36,14 @@ PALETTE = (
     "33CCCC", "99CC00", "FFCC00", "FF9900", "FF6600", "666699", "969696", "003366", "339966", "003300", "333300",
     "993300", "993366", "333399", "333333",
 )  # fmt: skip
-"""Colours that files only number (18.8.27)."""
+"""Indexed colours (18.8.27)."""
 _SYSTEM = {64: BLACK, 65: "FFFFFFFF"}
 _THEME_ORDER = ("lt1", "dk1", "lt2", "dk2", *(f"accent{number}" for number in range(1, 7)), "hlink", "folHlink")
 
 
 @dataclass(frozen=True)
 class Colour:
-    """A colour as the file writes it (`written`, None if not by value) and its value (`argb`)."""
+    """A colour as written in the file (`written`, None if not by value) and its value (`argb`)."""
 
     argb: str
     written: str | None
@@ -51,7 +51,7 @@ class Colour:
 
 @dataclass(frozen=True)
 class Font:
-    """None = not said, which only happens in conditional formats."""
+    """None = not set, which occurs in conditional formats only."""
 
     name: str | None = None
     family: float | None = None
@@ -74,7 +74,7 @@ class CellFill:
 
     @property
     def shown(self) -> str:
-        """The colour that a person sees in the cell's background; of a gradient all its stops."""
+        """The visible background colour; for a gradient, all its stops."""
         if self.stops:
             return "gradient " + " ".join(self.stops)
         if self.kind is None or self.pattern in {None, "none"} or self.front is None:
@@ -84,7 +84,7 @@ class CellFill:
 
 @dataclass(frozen=True)
 class CellFormat:
-    """A cell format, or what a conditional format changes in it."""
+    """A cell format, or the changes of a conditional format."""
 
     number_format: str | None = "General"
     font: Font | None = None
@@ -92,25 +92,25 @@ class CellFormat:
 
 
 class CellStyles:
-    """The styles part. A position that the file does not have gives the plainest look."""
+    """The styles part. An unknown index gives the default format."""
 
     def __init__(self, root: Any, theme: Any) -> None:
         self._root, self._theme = root, theme
         self._looks: dict[int, CellFormat] = {}
 
     def look(self, position: int) -> CellFormat:
-        """The cell format at a position of `cellXfs`."""
+        """The cell format at an index of `cellXfs`."""
         if position not in self._looks:
             self._looks[position] = self._read(position)
         return self._looks[position]
 
     def differential(self, position: int) -> CellFormat:
-        """The conditional format at a position of `dxfs`."""
+        """The conditional format at an index of `dxfs`."""
         formats = self._all("dxfs/dxf")
         return self.changes(formats[position]) if 0 <= position < len(formats) else CellFormat(number_format=None)
 
     def changes(self, dxf: Any) -> CellFormat:
-        """What a `dxf` element changes."""
+        """The changes in a `dxf` element."""
         font, fill, code = dxf.find("{*}font"), dxf.find("{*}fill"), dxf.find("{*}numFmt")
         return CellFormat(
             number_format=None if code is None else code.get("formatCode"),
@@ -119,16 +119,16 @@ class CellStyles:
         )
 
     def is_date(self, position: int) -> bool:
-        """Whether a number in this format is a moment or a time of day."""
+        """Whether the number format is a date or a time of day."""
         return is_date_format(self.look(position).number_format or "")
 
     @cached_property
     def has_dates(self) -> bool:
-        """Whether any cell format is that of a date or a time."""
+        """Whether any cell format is a date or a time."""
         return any(map(self.is_date, range(len(self._xfs))))
 
     def is_duration(self, position: int) -> bool:
-        """Whether a number in this format is a length of time."""
+        """Whether the number format is a duration."""
         return _DURATION.search((self.look(position).number_format or "").split(";")[0]) is not None
 
     def _all(self, path: str) -> list[Any]:
@@ -197,13 +197,13 @@ class CellStyles:
             front=None if front is None else self.colour(front),
             back=None if back is None else self.colour(back),
         )
-        # Conditional fills say the colour of a plain background as the pattern's back, cells as its front.
+        # Conditional fills store a plain background as the pattern's background colour, cells as its foreground colour.
         if conditional and fill.back is not None:
             return CellFill(fill.kind, fill.pattern, fill.back, fill.back)
         return fill
 
     def colour(self, item: Any) -> Colour:
-        """What a colour element comes to."""
+        """The value of a colour element."""
         written = item.get("rgb")
         if written is not None:
             written = str(written).upper().rjust(8, "0")
@@ -232,18 +232,18 @@ class CellStyles:
 
 
 def is_date_format(code: str) -> bool:
-    """Whether a number format shows moments: letters of days and times outside of texts, colours and locales."""
+    """Whether a number format shows dates: it has date or time letters outside texts, colours and locales."""
     return _DATE.search(_NO_DATE.sub("", code.split(";", maxsplit=1)[0])) is not None
 
 
 def _opaque(text: str | None) -> str:
-    """The last six digits as a colour without transparency, which spreadsheets do not have; black if they are none."""
+    """The last six digits as an opaque colour; black if they are invalid."""
     digits = (text or "").upper()[-6:]
     return f"FF{digits}" if _DIGITS.fullmatch(digits) else BLACK
 
 
 def _tinted(argb: str, tint: float) -> str:
-    """A theme colour made darker (tint below 0) or lighter (18.8.19)."""
+    """Applies a tint to a theme colour: darker below 0, lighter above (18.8.19)."""
     if not tint:
         return argb
     red, green, blue = (int(argb[at : at + 2], 16) / 255 for at in (2, 4, 6))

@@ -1,8 +1,7 @@
 """Reads the charts of a workbook's sheets, DrawingML (ECMA-376 part 1, 20.5 and 21.2).
 
-Excel, LibreOffice and openpyxl write the same chart differently: sheet names in formulas with or without quotes,
-LibreOffice several plots for one kind and the word `categories` where there are none, anchors by one cell or by two.
-Here they come out the same.
+Normalises the differences between Excel, LibreOffice and openpyxl: quotes of sheet names in formulas, LibreOffice's
+several plots of one kind and its word `categories` for missing ones, anchors by one cell or two.
 """
 
 from collections.abc import Iterator
@@ -12,13 +11,13 @@ from typing import Any
 from backend.domain.formats.workbook import Workbook, relation
 
 EMU_PER_PIXEL = 9525
-_PLAIN_WIDTH, _PLAIN_HEIGHT = 64, 20  # pixels of a column and a row that say nothing of their size
+_PLAIN_WIDTH, _PLAIN_HEIGHT = 64, 20  # default size of a column and a row in pixels
 _HORIZONTAL_AXES = {"catAx", "dateAx"}
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """Where a chart is: cells counted from 0; `to` is None unless it is tied to two cells. Sizes in EMU.
+    """Position of a chart: cells from 0; `to` is None unless it is anchored to two cells. Sizes in EMU.
 
     Attributes:
         kind: `oneCell`, `twoCell` or `absolute`.
@@ -46,8 +45,8 @@ class Axis:
 class ChartSeries:
     """References of one series: its values (or y values) and categories (or x values).
 
-    `written` is how the file spells them, which upstream compares; it does not know those of scatter plots, whose
-    values lie over numbers (`of_numbers`).
+    `written` is their spelling in the file, which upstream compares. Upstream does not support scatter plots, whose x
+    values are numbers (`of_numbers`).
     """
 
     values: str
@@ -61,10 +60,10 @@ class Chart:
     """One chart.
 
     Attributes:
-        kinds: of its plots, each once, in order: `barChart`, `lineChart`, ...
-        direction: of its first bar plot, `bar` or `col`; None without one.
-        first_series: how many of `series` are of the first plot.
-        first_direction: of the first plot; None if that has none.
+        kinds: distinct kinds of its plots, in order: `barChart`, `lineChart`, ...
+        direction: direction of its first bar plot, `bar` or `col`; None without one.
+        first_series: number of `series` in the first plot.
+        first_direction: direction of the first plot; None if it has none.
         legend: its place (`b`, `tr`, `l`, `r`, `t`), None without a legend.
     """
 
@@ -81,7 +80,7 @@ class Chart:
 
 
 def read_charts(book: Workbook, sheet: str) -> list[Chart] | None:
-    """The charts of a worksheet or chart sheet in the order of its drawing; None if there is no such sheet."""
+    """The charts of a worksheet or chart sheet in the order of its drawing; None if the sheet does not exist."""
     place = book.place(sheet)
     if place is None:
         return None
@@ -93,7 +92,7 @@ def read_charts(book: Workbook, sheet: str) -> list[Chart] | None:
 
 
 def reference(formula: str | None) -> str:
-    """A reference in one spelling: no `$`, no quotes that a name does not need; "" for LibreOffice's `categories`."""
+    """A reference in normal form: no `$`, no unnecessary quotes; "" for LibreOffice's `categories`."""
     text = (formula or "").strip().replace("$", "")
     if text == "categories":
         return ""
@@ -176,7 +175,7 @@ def _source(item: Any, name: str) -> str:
 
 
 def _axes(area: Any, plot: Any) -> Iterator[Axis]:
-    """The axes of a plot. A scatter plot has two value axes: the first that it names is x."""
+    """The axes of a plot. A scatter plot has two value axes, of which the first is x."""
     mine = [item.get("val") for item in plot.iterfind("{*}axId")]
     known = {_value(item, "axId"): item for item in area if _name(item).endswith("Ax")}
     axes = [known[number] for number in mine if number in known]
@@ -189,7 +188,7 @@ def _axes(area: Any, plot: Any) -> Iterator[Axis]:
 
 
 def _title(element: Any) -> str | None:
-    """All that a title says: its runs, or what its formula came to."""
+    """The text of a title: its runs, or its formula's value."""
     if element is None:
         return None
     paragraphs = element.findall("{*}tx/{*}rich/{*}p")

@@ -1,4 +1,4 @@
-"""How different two colours look: CIEDE2000 (Sharma, Wu and Dalal, 2005), for a handful of colours.
+"""Perceptual difference of two colours: CIEDE2000 (Sharma, Wu and Dalal, 2005).
 
 scikit-image has the same for whole pictures, but importing it takes longer and more memory than most evaluations.
 """
@@ -13,7 +13,7 @@ _FAR = 25.0**7
 
 
 def difference(one: Color, two: Color) -> float:
-    """CIEDE2000 between two sRGB colours (0 to 255 each) under D65; 0 = the same, about 2 = just noticeable."""
+    """CIEDE2000 between two sRGB colours (0 to 255 each) under D65; 0 = equal, about 2 = just noticeable."""
     (light_1, a_1, b_1), (light_2, a_2, b_2) = lab(one), lab(two)
     stretch = 1 + 0.5 * (1 - _share((hypot(a_1, b_1) + hypot(a_2, b_2)) / 2))
     chroma_1, chroma_2 = hypot(a_1 * stretch, b_1), hypot(a_2 * stretch, b_2)
@@ -48,7 +48,7 @@ def _share(chroma: float) -> float:
 
 
 def _middle(one: float, two: float) -> float:
-    """The hue between two, on the shorter way round."""
+    """The hue between two hues, on the shorter arc."""
     if abs(one - two) <= 180:  # noqa: PLR2004 - half a turn
         return (one + two) / 2
     return (one + two + (360 if one + two < 360 else -360)) / 2  # noqa: PLR2004 - a whole turn

@@ -1,4 +1,4 @@
-"""Reads text tables (CSV) as lines, in whatever encoding an application exported them."""
+"""Reads text tables (CSV) as lines, in any encoding of an application."""
 
 from pathlib import Path
 
@@ -6,14 +6,13 @@ MAX_BYTES = 64 * 2**20
 
 
 def read_lines(path: str | None, *, keep_mark: bool = False) -> tuple[list[str] | None, str]:
-    """The lines of a file without their ends, or why there are none.
+    """The lines of a file without line ends, or the reason why there are none.
 
-    UTF-8 with or without a byte-order mark, UTF-16 with one; what is neither is read as Latin-1, in which every byte
-    is a character.
+    UTF-8 with or without a byte-order mark, UTF-16 with one; anything else as Latin-1.
 
     Args:
-        path: of the file.
-        keep_mark: a byte-order mark is part of the first line.
+        path: path of the file.
+        keep_mark: keep a byte-order mark in the first line.
     """
     if path is None or not Path(path).is_file():
         return None, "the file is not there"
@@ -35,7 +34,7 @@ def _decoded(data: bytes, *, keep_mark: bool) -> str:
 def beside(workbook: str, sheet: str) -> str | None:
     """The CSV file that was exported from a sheet: `book-Sheet1.csv` beside `book.xlsx`; None if there is none.
 
-    The copies of several files of one getter lie in the same folder, or each in a numbered one of its own.
+    Copies of a getter's files are in the same folder, or each in a numbered one.
     """
     if not sheet or set(sheet) & {"/", "\\", "\0"}:
         return None

@@ -1,8 +1,8 @@
-"""How text of a Word document looks, whether that is said at the text itself, in a style or in the defaults.
+"""Formatting of text in Word documents, direct or inherited from styles and defaults.
 
-A property is looked for where it is nearest: the run or paragraph itself, the run's character style, the paragraph's
-style, each with the styles that it is based on, then the document's defaults. Source: ECMA-376, part 1, 17.7.2 (order),
-17.7.3 (toggle properties).
+A property is resolved in this order: the run or paragraph itself, the run's character style, the paragraph's style,
+each with the styles that it is based on, then the document's defaults. Source: ECMA-376, part 1, 17.7.2 (order), 17.7.3
+(toggle properties).
 """
 
 from collections.abc import Callable, Iterator
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Pick = Callable[[Element, str], T | None]
-"""What properties of a run, paragraph or style say of the one of that name."""
+"""The value that properties of a run, paragraph or style give to a named property."""
 _DEFAULTS = "/defaults"
-"""Stands for a style's name where the document's defaults are meant."""
+"""Stands for the document's defaults in place of a style's name."""
 _THEME = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/theme"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _OFF = {"0", "false", "off", "none"}
 SINGLE = ("auto", 240)
-"""Line spacing where nobody says another: single, in 240ths of a line."""
+"""Default line spacing: single, in 240ths of a line."""
 DEFAULT_SIZE = 10.0
-"""Points, where nobody says another size."""
+"""Default font size in points."""
 
 
 class DocumentStyles:
     """The styles, defaults and theme fonts of one open document.
 
     Args:
-        document: of python-docx.
-        direct: look at the text itself only, as the published evaluators do.
+        document: python-docx's document.
+        direct: use direct formatting only, as the published evaluators do.
     """
 
     def __init__(self, document: "Document", *, direct: bool = False) -> None:
@@ -46,24 +46,24 @@ class DocumentStyles:
         self._known: dict[tuple[str, str | None, str], Any] = {}
 
     def alignment(self, paragraph: Element) -> str:
-        """`left`, `center`, `right`, `both`, ...; `left` where nobody says."""
+        """`left`, `center`, `right`, `both`, ...; `left` by default."""
         return self._of_paragraph(paragraph, "jc", _value) or "left"
 
     def line_spacing(self, paragraph: Element) -> tuple[str, int] | None:
-        """(`auto`, 240ths of a line) or (`exact` or `atLeast`, twentieths of a point); None if `direct` says none."""
+        """(`auto`, 240ths of a line) or (`exact` or `atLeast`, twentieths of a point); None if not set directly."""
         spacing = self._of_paragraph(paragraph, "spacing", _line)
         return spacing if spacing is not None or self._direct else SINGLE
 
     def breaks_before(self, paragraph: Element) -> bool:
-        """Whether the paragraph begins a page."""
+        """Whether the paragraph starts a new page."""
         return bool(self._of_paragraph(paragraph, "pageBreakBefore", _flag))
 
     def font(self, paragraph: Element, run: Element) -> str | None:
-        """The name of the font of Latin letters."""
+        """The font name of Latin letters."""
         return self._of_run(paragraph, run, "rFonts", self._font)
 
     def size(self, paragraph: Element, run: Element) -> float | None:
-        """Points; None if `direct` says none."""
+        """Points; None if not set with `direct`."""
         half_points = self._of_run(paragraph, run, "sz", _value)
         return float(half_points) / 2 if half_points is not None else None if self._direct else DEFAULT_SIZE
 
@@ -80,16 +80,16 @@ class DocumentStyles:
         return red, green, blue
 
     def highlight(self, paragraph: Element, run: Element) -> str | None:
-        """The colour's name (`yellow`), or six hexadecimal digits where it is a shading; None = not highlighted."""
+        """The colour's name (`yellow`), or six hexadecimal digits of a shading; None = not highlighted."""
         name = self._of_run(paragraph, run, "highlight", _value)
         if name is not None and name not in _OFF:
             return name
         return self._of_run(paragraph, run, "shd", _shading) or None
 
     def has(self, name: str, paragraph: Element, run: Element) -> bool:
-        """Whether a switch holds for a run: `b`, `i`, `strike`, `caps`.
+        """Whether a toggle property of a run is on: `b`, `i`, `strike`, `caps`.
 
-        A switch of a paragraph's style and of a character style together cancel each other out.
+        A toggle in both the paragraph's style and the character style is off.
         """
         own = _flag(self._properties(run), name)
         if own is not None or self._direct:
@@ -99,7 +99,7 @@ class DocumentStyles:
         return bool(by_run) != bool(by_paragraph) or bool(self._inherited(("r", _DEFAULTS), name, _flag))
 
     def _properties(self, run: Element) -> Element | None:
-        """A run's own properties; one run is often asked several things, and finding them takes most of the time."""
+        """A run's own properties, cached: finding them takes most of the time."""
         if run is not self._seen[0]:
             self._seen = run, child(run, "rPr")
         return self._seen[1]
@@ -123,7 +123,7 @@ class DocumentStyles:
         return next((one for one in picked if one is not None), None)
 
     def _inherited(self, place: tuple[str, str | None], name: str, pick: Pick[T]) -> T | None:
-        """What a style says, or one that it is based on; asked once."""
+        """The value of a style or one that it is based on, cached."""
         key = (*place, name)
         if key not in self._known:
             picked = (pick(level, name) for level in self._levels(*place))
@@ -155,7 +155,7 @@ class DocumentStyles:
         if fonts is None:
             return None
         theme = fonts.get(w("asciiTheme"))
-        # Where a theme is named, it wins over the name that is kept beside it.
+        # A theme font wins over the name stored beside it.
         return self._theme.get(theme[:5]) if theme and not self._direct else fonts.get(w("ascii"))
 
 
@@ -185,7 +185,7 @@ def _line(level: Element, name: str) -> tuple[str, int] | None:
 
 
 def _shading(level: Element, name: str) -> str | None:
-    """A run's background; empty where it is said that there is none."""
+    """A run's background; empty if explicitly none."""
     shading = child(level, name)
     if shading is None:
         return None

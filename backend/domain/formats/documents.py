@@ -1,8 +1,8 @@
-"""Reads Word documents (.docx) that some application wrote: text, tables, pictures.
+"""Reads untrusted Word documents (.docx): text, tables, pictures.
 
-python-docx opens the package; what is taken from it follows its meaning of "text" (runs and hyperlinks of a paragraph,
-tabs and line breaks as characters), read straight from the elements, which is ten times faster. How text looks is in
-`document_styles`. Source of the element names: ECMA-376, part 1, section 17.
+python-docx opens the package. Text follows its definition (runs and hyperlinks of a paragraph, tabs and line breaks as
+characters), but is read from the elements directly, which is ten times faster. Formatting is in `document_styles`.
+Source of the element names: ECMA-376, part 1, section 17.
 """
 
 from collections.abc import Callable, Iterator
@@ -40,15 +40,14 @@ _CHARACTERS = {w("tab"): "\t", w("ptab"): "\t", w("cr"): "\n", w("noBreakHyphen"
 
 
 def read_document(path: str | None, take: Callable[["Document"], T]) -> tuple[T | None, str]:
-    """What `take` gets out of the opened document, or why there is nothing: absent, no document, damaged, too large.
+    """The result of `take` on the opened document, or the reason: missing, not a document, damaged, too large.
 
     Args:
         path: the file.
-        take: called with the open document; whatever it stumbles over is damage of the file, so it does nothing but
-            read.
+        take: called with the open document; its exceptions count as damage of the file, so it must only read.
 
     Returns:
-        (what was taken, "") or (None, reason).
+        (result, "") or (None, reason).
     """
     reason = check_package(path)
     if reason:
@@ -63,7 +62,7 @@ def read_document(path: str | None, take: Callable[["Document"], T]) -> tuple[T 
 
 
 def paragraphs(document: "Document") -> list[Element]:
-    """Paragraphs of the body; those in tables, frames, headers and footers are not among them."""
+    """Paragraphs of the body, without those in tables, frames, headers and footers."""
     return list(document.element.body.iterchildren(w("p")))
 
 
@@ -83,13 +82,13 @@ def runs(paragraph: Element) -> Iterator[Element]:
 
 def text_of(paragraph: Element) -> str:
     children = list(paragraph)
-    if len(children) == 1 and children[0].tag == _RUN:  # The usual one, in half the time.
+    if len(children) == 1 and children[0].tag == _RUN:  # The usual case, in half the time.
         return run_text(children[0])
     return "".join(map(run_text, runs(paragraph)))
 
 
 def run_text(run: Element) -> str:
-    """A run's text: a tab is a tab, a line break a line feed, a page break nothing."""
+    """A run's text: tabs are tabs, line breaks line feeds, page breaks nothing."""
     parts = []
     for one in run:
         tag = one.tag
@@ -103,7 +102,7 @@ def run_text(run: Element) -> str:
 
 
 def cell_paragraphs(document: "Document") -> Iterator[Element]:
-    """The paragraphs of the body's tables, each once, row by row."""
+    """The distinct paragraphs of the body's tables, row by row."""
     for table in document.element.body.iterchildren(w("tbl")):
         for row in table.iterchildren(w("tr")):
             for cell in row.iterchildren(w("tc")):
@@ -134,14 +133,14 @@ def columns(table: Element) -> int:
 
 
 def visible(root: Element, *names: str) -> Iterator[Element]:
-    """Descendants with those full names, without the copies that are kept for old readers."""
+    """Descendants with those full names, without copies for old readers."""
     for element in root.iter(*names):
         if next(element.iterancestors(_FALLBACK), None) is None:
             yield element
 
 
 def pictures(root: Element) -> Iterator[str]:
-    """The relation ids of pictures below an element, in the order in which they are shown."""
+    """Relationship ids of pictures below an element, in display order."""
     for element in visible(root, f"{_PICTURE}blip", f"{_VML}imagedata"):
         name = element.get(f"{_RELATION}embed") or element.get(f"{_RELATION}id")
         if name:

@@ -1,8 +1,7 @@
-"""Tells damage of a file, which the agent left, from what the evaluating machine could not do.
+"""Distinguishes damaged files, which the agent left, from failures of the evaluating machine.
 
-Parsers of foreign files raise whatever such a file makes them stumble over, so their callers catch nearly everything
-and say "damaged", which is judged and mostly gives 0. Want of memory, of disk or of open files is no damage: there is
-no verdict then.
+Parsers raise all kinds of exceptions on damaged files, so their callers catch nearly everything and report "damaged",
+which mostly scores 0. Lack of memory, disk or file descriptors is not damage: then there is no verdict.
 """
 
 import errno
@@ -14,37 +13,37 @@ from pathlib import Path
 from backend.domain.errors import MachineLost
 
 EXPLODES = 32 * 2**20
-"""Unpacked bytes from which on a file may fill the memory of an evaluation by itself.
+"""Unpacked size from which a file alone may fill an evaluation's memory.
 
 Elements of XML take 32 times their text in lxml (measured), and twice that with an object of Python for each.
 """
 _WANTS = frozenset({errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO})
 _NO_MEMORY = {"XMLSyntaxError": 2, "ExpatError": 1, "ParseError": 1}
-"""How libxml2 and expat tell want of memory: as an error of syntax with this code, by the error's class."""
+"""How libxml2 and expat report lack of memory: as a syntax error with this code, by the error's class."""
 
 
 def let_through(error: BaseException, path: str | None = None) -> None:
-    """Returns if the file is damaged, so that its reader may say so.
+    """Returns if the file is damaged, so that its reader may report it.
 
     Args:
-        error: what a parser raised, from within its `except` clause.
-        path: the file. One that is large enough to fill all memory is to blame for that itself: no agent may take its
-            attempt out of the score with a file that explodes.
+        error: the parser's exception, from within the `except` clause.
+        path: the file. A file that is large enough to fill the memory counts as damaged: an agent must not avoid its
+            score with a decompression bomb.
 
     Raises:
-        Exception: the error, if the machine is to blame or it says itself that there is no verdict.
+        Exception: the same error, if the machine is to blame or the error itself means that there is no verdict.
     """
     chain = list(_chain(error))
     if any(isinstance(one, MachineLost) or (isinstance(one, OSError) and one.errno in _WANTS) for one in chain):
         raise error
     if any(isinstance(one, MemoryError) or _without_memory(one) for one in chain):
-        traceback.clear_frames(error.__traceback__)  # Lets go of what filled the memory.
+        traceback.clear_frames(error.__traceback__)  # Frees the memory.
         if path is None or _unpacked(path) < EXPLODES:
             raise error
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error, and those it was made of."""
+    """The error and its causes."""
     current: BaseException | None = error
     while current is not None:
         yield current

@@ -11,11 +11,11 @@ MAX_WORDS = 16
 
 @dataclass(slots=True)
 class ConfigList:
-    """One list, the words of the lists in it included, as written (texts keep their quotes).
+    """One list with the words of nested lists, as written (texts keep their quotes).
 
     Attributes:
         words: the first 16.
-        last: the very last.
+        last: the last one.
     """
 
     words: list[str] = field(default_factory=list)
@@ -27,7 +27,7 @@ class ConfigList:
 
 
 def read_entries(text: str) -> list[ConfigList]:
-    """All lists of a settings file, in the order in which they end; what is not closed ends with the file."""
+    """All lists of a settings file, in the order of their ends; unclosed ones end with the file."""
     nested: list[ConfigList] = []
     entries: list[ConfigList] = []
     for word in _words(text):
@@ -52,5 +52,5 @@ def _close(nested: list[ConfigList], entries: list[ConfigList]) -> None:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Words, parentheses and quoted texts. Comments and quotes that are never closed are left out."""
+    """Words, parentheses and quoted texts. Comments and unclosed quotes are left out."""
     return (word[0] for word in _WORD.finditer(text) if not word[0].startswith("#") and word[0] != '"')

@@ -1,4 +1,4 @@
-"""Reads the JSON that VS Code writes and accepts: with comments, and with commas after the last entry."""
+"""Reads the JSON dialect of VS Code: with comments and trailing commas."""
 
 import json
 import re
@@ -14,11 +14,11 @@ _COMMA = re.compile(rf"({_STRING})|,(?=\s*[}}\]])", re.DOTALL)
 
 
 def read_jsonc(path: str | None, *, plain: bool = False) -> tuple[Any, str]:
-    """The value of a file and why there is none: (value, "") or (None, reason).
+    """The value of a file, or the reason why there is none: (value, "") or (None, reason).
 
     Args:
         path: the file.
-        plain: only JSON proper is accepted.
+        plain: accept standard JSON only.
     """
     text, reason = read_text(path)
     if text is None:
@@ -27,7 +27,7 @@ def read_jsonc(path: str | None, *, plain: bool = False) -> tuple[Any, str]:
 
 
 def parse_jsonc(text: str, *, plain: bool = False) -> tuple[Any, str]:
-    """The same for text at hand."""
+    """The same for a text."""
     if not plain:
         text = _COMMENT.sub(lambda match: match.group(1) or " ", text)
         text = _COMMA.sub(lambda match: match.group(1) or "", text)

@@ -1,4 +1,4 @@
-"""Reads JSON and YAML that some application or agent wrote."""
+"""Reads untrusted JSON and YAML."""
 
 import json
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 from backend.domain.formats.text import read_text
 
 MAX_YAML = 4 * 2**20  # bytes; YAML is read at about a megabyte per second
-MAX_NODES = 10**6  # an alias in YAML may stand for a large part again and again
+MAX_NODES = 10**6  # YAML aliases can repeat large parts
 
 
 def read_json(path: str | None) -> tuple[Any, str]:
-    """The value of a JSON file and why there is none: (value, "") or (None, reason). `null` is a value, too."""
+    """The value of a JSON file, or the reason why there is none: (value, "") or (None, reason). `null` is a value."""
     text, reason = read_text(path)
     if text is None:
         return None, reason
@@ -21,7 +21,7 @@ def read_json(path: str | None) -> tuple[Any, str]:
 
 
 def read_yaml(path: str | None) -> tuple[Any, str]:
-    """The same for YAML of plain data; tags that would make objects are refused."""
+    """The same for YAML of plain data; tags that create objects are rejected."""
     import yaml
 
     text, reason = read_text(path)
@@ -39,11 +39,11 @@ def read_yaml(path: str | None) -> tuple[Any, str]:
 
 
 def _nodes(value: Any, known: dict[int, int]) -> int:
-    """How many values there would be without aliases; more than MAX_NODES where a value holds itself."""
+    """Number of values with aliases expanded; more than MAX_NODES for a recursive value."""
     if not isinstance(value, dict | list):
         return 1
     if id(value) not in known:
-        known[id(value)] = MAX_NODES + 1  # until its parts are counted
+        known[id(value)] = MAX_NODES + 1  # until its children are counted
         parts = [*value.keys(), *value.values()] if isinstance(value, dict) else value
         known[id(value)] = 1 + sum(_nodes(part, known) for part in parts)
     return known[id(value)]

@@ -40,7 +40,7 @@ class Odt:
 
 
 def read_odt(path: str | None, take: Callable[[Odt], T]) -> tuple[T | None, str]:
-    """What `take` gets out of the opened document, or why there is nothing; see `documents.read_document`."""
+    """The result of `take` on the opened document, or the reason; see `documents.read_document`."""
     reason = check_package(path)
     if reason:
         return None, reason
@@ -58,7 +58,7 @@ def odt_texts(document: Odt) -> list[str]:
 
 
 def odt_texts_as_published(document: Odt) -> list[str]:
-    """The same as the published evaluators read it: no headings, no links, no blanks that are elements."""
+    """The same as the published evaluators read it: without headings, links and blank elements."""
     texts = []
     for root in (document.styles, document.content):
         for paragraph in root.iter(f"{_TEXT}p"):
@@ -80,16 +80,16 @@ def odt_paragraphs(document: Odt) -> Iterator[Element]:
 
 
 def pieces(paragraph: Element) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The texts of a paragraph, each with the names of the styles that apply to it, nearest first."""
+    """The texts of a paragraph, each with the styles that apply to it, nearest first."""
     yield from _pieces(paragraph, (paragraph.get(f"{_TEXT}style-name", ""),))
 
 
 class OdtBackgrounds:
-    """The background colours of text, by style names.
+    """Background colours of text by style names.
 
     Args:
         document: the open document.
-        automatic_only: styles that have a name which people see, and what styles are based on, do not count.
+        automatic_only: ignore named styles and inheritance.
     """
 
     def __init__(self, document: Odt, *, automatic_only: bool = False) -> None:
@@ -101,7 +101,7 @@ class OdtBackgrounds:
             self._styles[style.get(f"{_STYLE}name", "")] = color, parent
 
     def of(self, names: tuple[str, ...]) -> str:
-        """The colour as `#rrggbb`, in small letters; `transparent` where nobody says one."""
+        """The colour as `#rrggbb` in lower case; `transparent` by default."""
         return next((color.lower() for name in names for color in self._chain(name) if color), "transparent")
 
     def _chain(self, name: str) -> Iterator[str | None]:

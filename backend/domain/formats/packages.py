@@ -1,7 +1,7 @@
-"""Guards office documents and other zip files: a small one can unpack to gigabytes, or out of its folder.
+"""Guards against zip bombs and path traversal in office documents and other zip files.
 
-Nothing is unpacked here but the beginnings of XML members. What passes can be given to a parser: its members have the
-sizes that the directory says (Python's reader stops there), and none of its XML declares an entity.
+Only the beginnings of XML members are unpacked. A file that passes is safe for a parser: its members are bounded by the
+sizes in the directory (Python's reader stops there), and no XML declares an entity.
 """
 
 import lzma
@@ -18,20 +18,20 @@ MAX_PACKED = 128 * 2**20
 MAX_UNPACKED = 200 * 2**20
 MAX_MEMBERS = 10_000
 MAX_RATIO = 200
-"""How much a large member may shrink. Sheets of equal rows reach 100, a bomb comes near deflate's 1032."""
+"""Maximum compression ratio of a large member. Sheets of equal rows reach 100, a bomb comes near deflate's 1032."""
 RATIO_FROM = 32 * 2**20
-"""Bytes from which on the ratio is looked at: a small white bitmap shrinks as a bomb does, and harms nobody."""
+"""Size from which the ratio is checked: a small white bitmap compresses like a bomb, but is harmless."""
 DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, ValueError, RuntimeError, EOFError)
-"""What reading a member of a damaged zip file raises; NotImplementedError is a RuntimeError."""
+"""Exceptions of reading a member of a damaged zip file; NotImplementedError is a RuntimeError."""
 _ENCRYPTED = 0x1
 _OLD_FORMAT = bytes.fromhex("d0cf11e0a1b11ae1")
 _CHUNK = 4096
 
 
 def check_package(path: str | None) -> str:
-    """Why the file cannot be opened as an office document; empty if it can be tried.
+    """Why the file cannot be opened as an office document; empty if it may be tried.
 
-    All that `check_archive` looks at, and that no XML member declares entities.
+    Includes `check_archive`, and checks that no XML member declares entities.
     """
     reason = check_archive(path)
     if reason:
@@ -40,17 +40,17 @@ def check_package(path: str | None) -> str:
         with zipfile.ZipFile(str(path)) as package:
             names = [name for name in package.namelist() if name.lower().endswith((".xml", ".rels"))]
             return next((reason for name in names if (reason := _unsafe_xml(package, name))), "")
-    # A member may claim any way of packing; what its reader then stumbles over is damage like all else.
+    # A member may claim any compression; errors in reading it count as damage.
     except DAMAGE as error:
         let_through(error)
         return f"the document is damaged: {type(error).__name__}"
 
 
 def check_archive(path: str | None) -> str:
-    """Why the file cannot be opened as a zip file; empty if it can be tried.
+    """Why the file cannot be opened as a zip file; empty if it may be tried.
 
-    Looks at the file's size, and in its directory at the number of members, their names, sizes and ratios, overlapping
-    members and passwords.
+    Checks the file's size and, in its directory, the number of members, their names, sizes and ratios, overlaps and
+    passwords.
     """
     if path is None or not Path(path).is_file():
         return "the file is not there"
@@ -98,7 +98,7 @@ def _outside(name: str) -> bool:
 
 
 def _unsafe_xml(package: zipfile.ZipFile, name: str) -> str:
-    """Reads as far as the root element. What is no XML is left to the parser that wants it."""
+    """Reads up to the root element. Malformed XML is left to the parser."""
     problems: list[str] = []
     parser = expat.ParserCreate()
     parser.StartElementHandler = lambda *_: problems.append("")
@@ -111,6 +111,6 @@ def _unsafe_xml(package: zipfile.ZipFile, name: str) -> str:
             if error.code != expat.errors.codes[expat.errors.XML_ERROR_UNKNOWN_ENCODING]:
                 return next(filter(None, problems), "")
             problems.append(f"{name[:80]!r} is in an encoding of its own")
-        except (LookupError, ValueError):  # Python's own word for an encoding that expat does not take.
+        except (LookupError, ValueError):  # Python's name of an encoding that expat does not accept.
             problems.append(f"{name[:80]!r} is in an encoding of its own")
     return next(filter(None, problems), "")

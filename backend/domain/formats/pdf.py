@@ -1,7 +1,7 @@
-"""Reads PDF files that some application wrote, with pdfium: pages, text, pictures.
+"""Reads untrusted PDF files with pdfium: pages, text, pictures.
 
-Upstream reads them with MuPDF. Texts agree up to white space and the order of columns; tolerances that follow from it
-are in docs/internals/evaluators.md.
+Upstream uses MuPDF. Texts agree up to white space and the order of columns; docs/internals/evaluators.md lists the
+resulting tolerances.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def opened(path: str | None) -> Iterator[Any]:
     """The document (pypdfium2).
 
     Raises:
-        PdfRefused: absent, too large, damaged, locked by a password.
+        PdfRefused: missing, too large, damaged or password-protected.
     """
     import pypdfium2 as pdfium  # type: ignore[import-untyped]
 
@@ -53,7 +53,7 @@ def opened(path: str | None) -> Iterator[Any]:
 
 
 def count_pages(path: str | None) -> int:
-    """How many pages it has. Raises PdfRefused."""
+    """Number of pages. Raises PdfRefused."""
     with opened(path) as document:
         return len(document)
 

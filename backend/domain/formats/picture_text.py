@@ -1,4 +1,4 @@
-"""Reads the text of a picture with Tesseract."""
+"""Reads the text of a picture with Tesseract (OCR)."""
 
 import io
 import os
@@ -14,24 +14,24 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 SECONDS = 40.0
-"""For all reading. A full screen takes one or two; what takes longer is no picture of a text."""
+"""Time limit in seconds for one picture. A full screen takes one or two."""
 LARGE = 4 * 10**6
-"""Pixels from which on a picture is not enlarged for reading."""
+"""Size in pixels from which a picture is not enlarged."""
 LARGEST = 10**7
-"""Pixels from which on it is made smaller."""
+"""Size in pixels from which a picture is scaled down."""
 LAYOUTS = ("6", "11")
-"""Tesseract's ways to look at a page: one block of text, then text here and there."""
+"""Tesseract's page segmentation modes: a block of text, then sparse text."""
 SPARSE = LAYOUTS[1:]
-"""A screen is no page: its words stand anywhere."""
+"""For a screen: sparse text."""
 
 
 def readings(picture: "Image", layouts: Sequence[str] = LAYOUTS) -> Iterator[str | None]:
-    """What Tesseract reads, in one way after the other; None when the time is over. White space counts as one blank.
+    """Tesseract's readings, one per mode; None on timeout. White space counts as one blank.
 
-    Letters of a screen are too small for it: they are enlarged.
+    Screens are enlarged, because their letters are too small for Tesseract.
 
     Raises:
-        EvaluatorFailed: there is no Tesseract here, or it fails.
+        EvaluatorFailed: Tesseract is not installed, or fails.
     """
     from PIL import Image as Pictures
 

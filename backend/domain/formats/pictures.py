@@ -1,4 +1,4 @@
-"""Opens picture files that some application wrote."""
+"""Opens untrusted picture files."""
 
 import io
 import warnings
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * 2**20
 MAX_PIXELS = 64 * 10**6
 _GIMP = b"gimp xcf"
-_ORIENTATION = 0x0112  # EXIF's number of the note
+_ORIENTATION = 0x0112  # EXIF's tag
 
 
 def read_picture(path: str | None) -> tuple["Image | None", str]:
-    """The decoded picture, or why there is none: absent, no picture, damaged, too large.
+    """The decoded picture, or the reason: missing, not a picture, damaged, too large.
 
-    The picture is as stored: a note that a camera was held sideways (EXIF) is not followed, see `upright`.
+    EXIF orientation is not applied; see `upright`.
     """
     if path is None or not Path(path).is_file():
         return None, "the file is not there"
@@ -30,7 +30,7 @@ def read_picture(path: str | None) -> tuple["Image | None", str]:
 
 
 def decode_picture(file: IO[bytes]) -> tuple["Image | None", str]:
-    """The same for bytes at hand. Its size is known from its header before anything is decoded."""
+    """The same for bytes. The size is read from the header before anything is decoded."""
     from PIL import Image as Pictures
     from PIL import UnidentifiedImageError
 
@@ -39,19 +39,19 @@ def decode_picture(file: IO[bytes]) -> tuple["Image | None", str]:
     file.seek(0)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Odd metadata is no business of a verdict.
+            warnings.simplefilter("ignore")  # Unusual metadata does not matter here.
             picture: Image = Pictures.open(file)
             if picture.width * picture.height > MAX_PIXELS:
                 return None, f"the picture is too large: {picture.width}x{picture.height} pixels"
             picture.load()
-            if picture.mode == "LAB":  # The one kind of pixels that Pillow turns into nothing but RGB.
+            if picture.mode == "LAB":  # The only mode that Pillow converts to nothing but RGB.
                 picture = picture.convert("RGB")
-    except Pictures.DecompressionBombError:  # Pillow's own limit, by the header, too.
+    except Pictures.DecompressionBombError:  # Pillow's own limit, also by the header.
         return None, f"the picture is too large: it has more than {MAX_PIXELS // 10**6} million pixels"
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         let_through(error)
         return None, f"the file is no readable picture: {type(error).__name__}"
-    # Decoders stumble over damaged pictures in ways of their own (struct.error, EOFError, KeyError, ...).
+    # Decoders raise various exceptions on damaged pictures (struct.error, EOFError, KeyError, ...).
     except Exception as error:  # noqa: BLE001
         let_through(error)
         return None, f"the picture is damaged: {type(error).__name__}"
@@ -59,7 +59,7 @@ def decode_picture(file: IO[bytes]) -> tuple["Image | None", str]:
 
 
 def upright(picture: "Image") -> "Image":
-    """The picture as viewers show it: turned as its EXIF note says."""
+    """The picture with its EXIF orientation applied."""
     from PIL import ImageOps
 
     try:
@@ -70,7 +70,7 @@ def upright(picture: "Image") -> "Image":
 
 
 def is_turned(picture: "Image") -> bool:
-    """Whether the picture's EXIF note says that viewers are to turn it."""
+    """Whether the picture has an EXIF orientation to apply."""
     try:
         return bool(picture.getexif().get(_ORIENTATION, 1) != 1)
     except Exception as error:  # noqa: BLE001 - a damaged note turns nothing.
@@ -79,12 +79,12 @@ def is_turned(picture: "Image") -> bool:
 
 
 def has_alpha(picture: "Image") -> bool:
-    """Whether the picture can be transparent: by a channel, or by a palette's or colour's transparency."""
+    """Whether the picture can be transparent: by an alpha channel or a transparent colour."""
     return "A" in picture.getbands() or "transparency" in picture.info
 
 
 def on_white(picture: "Image") -> "Image":
-    """The picture in RGB as it shows on white paper."""
+    """The picture in RGB on a white background."""
     from PIL import Image as Pictures
 
     if not has_alpha(picture):

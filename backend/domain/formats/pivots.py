@@ -9,7 +9,7 @@ from backend.domain.formats.workbook import Workbook
 
 @dataclass(frozen=True)
 class PivotItem:
-    """One value of a field: hidden by a filter or not, its number in the cache, and the value itself in words."""
+    """One value of a field: hidden by a filter or not, its number in the cache, and the value as text."""
 
     hidden: bool
     number: int
@@ -18,7 +18,7 @@ class PivotItem:
 
 @dataclass(frozen=True)
 class DataField:
-    """A computed field: which, its name, how it is summed up and shown."""
+    """A computed field: source field, name, aggregation and display."""
 
     field: int
     name: str
@@ -32,9 +32,9 @@ class Pivot:
 
     Attributes:
         source_type: `worksheet`, `external`, ...
-        source_sheet: the sheet that it is made from.
-        source: the area there; None if it has no area.
-        source_name: of a table or a named range, where that is the source.
+        source_sheet: sheet of the source.
+        source: area of the source; None without one.
+        source_name: name of a table or named range, if that is the source.
         fields: the items of each field, in the order of the source's columns.
         flags: attributes of the definition by name, with the standard's defaults.
         location: attributes of its place on the sheet.
@@ -55,7 +55,7 @@ class Pivot:
 
 
 def read_pivots(book: Workbook, sheet: str) -> list[Pivot] | None:
-    """The pivot tables of a sheet; None if there is no such sheet."""
+    """The pivot tables of a sheet; None if the sheet does not exist."""
     place = book.place(sheet)
     if place is None:
         return None

@@ -1,4 +1,4 @@
-"""How programs are called in tasks' words, in titles of their windows, and among processes: a table of ours."""
+"""Our table of program names: in tasks, in window titles and as processes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ class ProgramName(NamedTuple):
 
     Attributes:
         processes: names of its processes, without `.exe`.
-        titles: what its windows' titles contain.
+        titles: text in its windows' titles.
         classes: classes of its windows.
     """
 
@@ -48,20 +48,20 @@ _ALSO = {
 
 
 def program(name: str) -> ProgramName | None:
-    """The program that is called so, in any spelling that tasks use; None if it is not in the table."""
+    """The program with that name in any spelling of tasks; None if it is not in the table."""
     plain = _bare(name)
     return PROGRAMS.get(_ALSO.get(plain, plain))
 
 
 def runs(name: str, processes: Collection[str]) -> bool:
-    """Whether a program of that name is among the processes (their names, with or without `.exe`)."""
+    """Whether a program of that name is among the process names (with or without `.exe`)."""
     known = program(name)
     names = {_bare(name), *(known.processes if known else ())}
     return bool(names & {_bare(process) for process in processes})
 
 
 def shows(name: str, title: str, classes: Sequence[str] = ()) -> bool:
-    """Whether a window is the one that is meant: a program's name, a title, or both joined by ` - ` in any order."""
+    """Whether a window matches: a program's name, a title, or both joined by ` - ` in any order."""
     plain, here = title.lower(), {one.lower() for one in classes}
     for part in (piece.strip() for piece in name.split(" - ")):
         known = program(part)

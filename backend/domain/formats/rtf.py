@@ -1,8 +1,7 @@
-"""Reads what WordPad and others save as rich text (RTF): its paragraphs, with what is bold.
+"""Reads rich text (RTF) of WordPad and others: paragraphs and bold characters.
 
-Only what a reader needs to see the text is understood: groups, their inherited formatting, characters in their three
-spellings. What is no text of the document (fonts, colours, pictures, headers) is left out. Source: Microsoft's "Rich
-Text Format (RTF) Specification", version 1.9.1.
+Supports groups, inherited formatting and the three spellings of characters. Skips everything but the document's text
+(fonts, colours, pictures, headers). Source: Microsoft's "Rich Text Format (RTF) Specification", version 1.9.1.
 """
 
 import re
@@ -24,23 +23,23 @@ _ASIDE = frozenset(
         "themedata", "xmlnstbl",
     }
 )  # fmt: skip
-"""Words that begin a group which is no text of the document."""
+"""Words that begin a group without document text."""
 _SPECIAL = {"tab": "\t", "emdash": "\u2014", "endash": "\u2013", "lquote": "\u2018", "rquote": "\u2019",
             "ldblquote": "\u201c", "rdblquote": "\u201d", "bullet": "\u2022", "line": "\n"}  # fmt: skip
 _DEEPEST = 200
 
 
 class BrokenRtf(ValueError):
-    """It is no RTF, or a damaged one; the text says what is wrong."""
+    """The file is not RTF, or is damaged; the message says what is wrong."""
 
 
 @dataclass(frozen=True)
 class _State:
-    """What holds inside a group.
+    """State inside a group.
 
     Attributes:
-        aside: it is no text of the document.
-        skip: characters after one given by its number that repeat it for older readers.
+        aside: the group has no document text.
+        skip: characters after a Unicode escape that repeat it for older readers.
     """
 
     bold: bool = False
@@ -64,7 +63,7 @@ def read_rtf(data: bytes) -> list[RtfParagraph]:
     """The paragraphs of a document, in order.
 
     Raises:
-        BrokenRtf: it cannot be read.
+        BrokenRtf: it is malformed.
     """
     if not data.lstrip().startswith(b"{\\rtf"):
         raise BrokenRtf("it does not begin as rich text does")
@@ -127,7 +126,7 @@ class _Reader:
             self._say(_SPECIAL[word])
 
     def _sign(self, sign: str) -> None:
-        """A backslash before a character that is no letter."""
+        """A backslash before a non-letter."""
         if sign == "*":
             self._states[-1] = replace(self._states[-1], aside=True)
         elif sign in "\\{}":

@@ -1,4 +1,4 @@
-"""Values of settings as programs print them."""
+"""Parses values of settings in programs' output."""
 
 import re
 
@@ -13,7 +13,7 @@ def plain_value(text: str) -> str:
 
 
 def same(actual: str, expected: str) -> bool:
-    """Whether two values are the same: numbers by their value, truth values whatever their case."""
+    """Whether two values are equal: numbers by value, booleans ignoring case."""
     one, other = plain_value(actual), plain_value(expected)
     if {one.lower(), other.lower()} <= {"true", "false"}:
         return one.lower() == other.lower()

@@ -1,7 +1,7 @@
-"""Reads 7z archives: names, whether they are locked, and single files.
+"""Reads 7z archives: names, encryption, and single files.
 
-Source: the 7z format's description in the LZMA SDK (`7zFormat.txt`), which is in the public domain. Read is what 7-Zip
-writes unless told otherwise: each file packed by a chain of coders with one input and one output.
+Source: the 7z format's description in the LZMA SDK (`7zFormat.txt`), which is in the public domain. Supports 7-Zip's
+    default output: each file packed by a chain of coders with one input and one output.
 """
 
 import zlib
@@ -22,7 +22,7 @@ _EMPTY, _NAMES, _ENCODED = 0x0E, 0x11, 0x17
 
 @dataclass
 class Folder:
-    """Files that are packed together: their chain of coders, first undone first, and the packed bytes' place."""
+    """Files packed together: their chain of coders in decoding order, and the position of the packed bytes."""
 
     coders: list[Coder]
     crc: int | None = None
@@ -33,13 +33,13 @@ class Folder:
 
     @property
     def locked(self) -> bool:
-        """Whether it takes a password."""
+        """Whether it is encrypted."""
         return any(coder.method == AES for coder in self.coders)
 
 
 @dataclass(frozen=True)
 class SevenZipEntry:
-    """A file: its place among those of its folder; None for an empty one."""
+    """A file: its position within its folder; None for an empty one."""
 
     name: str
     folder: Folder | None
@@ -51,15 +51,15 @@ class SevenZip:
 
     Attributes:
         entries: files and folders.
-        locked: a password is needed for the names or for a file.
+        locked: the names or a file are encrypted.
     """
 
     def __init__(self, data: bytes, password: str = "") -> None:
         """Reads the directory.
 
         Raises:
-            Invalid: it is no 7z archive, damaged, or the password does not fit.
-            EvaluatorFailed: it is packed in an unsupported way.
+            Invalid: it is not a 7z archive, is damaged, or the password is wrong.
+            EvaluatorFailed: its compression is not supported.
         """
         self._data, self._password, self.locked = data, password, False
         self.entries: list[SevenZipEntry] = []
@@ -69,7 +69,7 @@ class SevenZip:
             raise Invalid("the archive is damaged", code="archive_damaged") from error
 
     def content(self, entry: SevenZipEntry) -> bytes:
-        """The bytes of a file, checked by their sum. Raises as the class does."""
+        """The bytes of a file, with checked checksum. Raises as the class does."""
         folder = entry.folder
         if folder is None:
             return b""
@@ -123,7 +123,7 @@ def _check(data: bytes, crc: int | None) -> None:
 
 
 class _Reader:
-    """Reads the directory's parts in turn. IndexError = it is cut off."""
+    """Reads the parts of the directory in order. Raises IndexError if it is truncated."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self._at = data, 0
@@ -139,7 +139,7 @@ class _Reader:
         return self.data[self._at - number : self._at]
 
     def number(self, most: int = 2**63) -> int:
-        """A number of up to nine bytes; the first one's leading ones say how many follow."""
+        """A number of up to nine bytes; the leading ones of the first byte give the number of bytes that follow."""
         first, value = self.byte(), 0
         for position in range(8):
             mask = 0x80 >> position
@@ -160,7 +160,7 @@ class _Reader:
         return [int.from_bytes(self.take(4), "little") if one else None for one in there]
 
     def streams(self) -> list[Folder]:
-        """Where the packed bytes are and how they are packed."""
+        """Position and coders of the packed bytes."""
         start, packed, folders = 0, list[int](), list[Folder]()
         while (kind := self.byte()) != _END:
             if kind == _PACK:
@@ -211,7 +211,7 @@ class _Reader:
         return folders
 
     def _chain(self) -> tuple[list[tuple[bytes, bytes]], list[int]]:
-        """The coders as they are listed, and the order in which they are undone."""
+        """The coders as listed, and their decoding order."""
         steps: list[tuple[bytes, bytes]] = []
         for _ in range(self.number(MAX_CODERS)):
             flags = self.byte()
@@ -250,7 +250,7 @@ class _Reader:
             kind = self.byte()
 
     def files(self, folders: Sequence[Folder]) -> list[SevenZipEntry]:
-        """The names in order; each that has bytes takes the next place in the folders."""
+        """The names in order; each non-empty file takes the next position in the folders."""
         number = self.number(MAX_FILES)
         names, empty = [""] * number, [False] * number
         while (kind := self.byte()) != _END:

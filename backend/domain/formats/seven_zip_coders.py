@@ -1,7 +1,7 @@
-"""Undoes what 7-Zip does to the bytes of an archive: AES-256 and the usual ways of packing.
+"""Decodes 7-Zip's coders: AES-256 and the usual compression methods.
 
-Source: the 7z format's description in the LZMA SDK (`7zFormat.txt`, `Methods.txt`), which is in the public domain; the
-key's making and the AES coder's properties as 7-Zip documents them.
+Source: the 7z format's description in the LZMA SDK (`7zFormat.txt`, `Methods.txt`), which is in the public domain; key
+    derivation and the AES coder's properties as documented by 7-Zip.
 """
 
 import bz2
@@ -17,7 +17,7 @@ from backend.domain.formats.failures import let_through
 AES = bytes.fromhex("06f10701")
 MAX_UNPACKED = 256 * 2**20
 MAX_CYCLES = 22
-"""Rounds of the key's making, as a power of two; 7-Zip writes 19."""
+"""Maximum rounds of key derivation, as a power of two; 7-Zip writes 19."""
 _PLAIN_KEY = 0x3F
 _KEY, _BLOCK = 32, 16
 _MAX_LZMA2 = 40
@@ -25,7 +25,7 @@ _MAX_LZMA2 = 40
 
 @dataclass(frozen=True)
 class Coder:
-    """One step of packing. `size`: bytes before it, that is, after it was undone."""
+    """One step of packing. `size`: number of bytes after decoding."""
 
     method: bytes
     properties: bytes
@@ -33,11 +33,11 @@ class Coder:
 
 
 def undone(data: bytes, coder: Coder, password: str) -> bytes:
-    """The bytes before that step.
+    """Decodes the bytes of one step.
 
     Raises:
         Invalid: they are damaged, too many, or the password is wrong.
-        EvaluatorFailed: a way of packing that is not known here.
+        EvaluatorFailed: the method is not supported.
     """
     if coder.size > MAX_UNPACKED:
         raise Invalid(f"the archive unpacks to {coder.size // 2**20} MiB", code="archive_too_large")
@@ -81,13 +81,13 @@ def _lzma2(data: bytes, coder: Coder) -> bytes:
 
 
 def _raw(data: bytes, step: dict[str, int], size: int) -> bytes:
-    # No more is looked back at than there is: a small archive may ask for a dictionary of 4 GiB.
+    # The dictionary is bounded by the data: a small archive may claim a dictionary of 4 GiB.
     step["dict_size"] = min(step["dict_size"], max(4096, size))
     return lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[step]).decompress(data, size)
 
 
 def _x86(data: bytes) -> bytes:
-    """Branches of programs. The library undoes them only together with its own packing, so it is packed once more."""
+    """Undoes the branch filter of programs. The library only does so with LZMA, so the data is packed again."""
     packing = {"id": lzma.FILTER_LZMA2, "preset": 0}
     packed = lzma.compress(data, lzma.FORMAT_RAW, filters=[packing])
     return lzma.decompress(packed, lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_X86}, packing])

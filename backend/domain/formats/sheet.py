@@ -1,4 +1,4 @@
-"""A worksheet as values: its cells, their places and how areas are written."""
+"""A worksheet as values: cells, positions and references."""
 
 import re
 from collections.abc import Iterator
@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 MAX_ROW, MAX_COLUMN = 1_048_576, 16_384
 Value = bool | int | float | str | None
 Bounds = tuple[int, int, int, int]
-"""First row, first column, last row, last column, all counted from 1."""
+"""First row, first column, last row, last column, counted from 1."""
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _RANGE = re.compile(r"\$?([A-Za-z]{1,3})?\$?(\d{1,7})?(?::\$?([A-Za-z]{1,3})?\$?(\d{1,7})?)?")
 
 
 class DamagedWorkbook(Exception):  # noqa: N818 - says what the file is.
-    """A part of the workbook cannot be read. `path` is the workbook's."""
+    """A part of the workbook cannot be read. `path` is the workbook's path."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(why)
@@ -23,13 +23,13 @@ class DamagedWorkbook(Exception):  # noqa: N818 - says what the file is.
 
 
 class CellError(str):
-    """An error that a formula ended in, for example `#DIV/0!`."""
+    """An error value of a formula, for example `#DIV/0!`."""
 
     __slots__ = ()
 
 
 class StoredCell(NamedTuple):
-    """One cell that the file has: `style` is a position in its cell formats, `formula` that its value is computed."""
+    """One stored cell: `style` is an index of the cell formats, `formula` tells whether its value is computed."""
 
     row: int
     column: int
@@ -40,7 +40,7 @@ class StoredCell(NamedTuple):
 
 @dataclass(frozen=True)
 class SheetRef:
-    """Where a sheet lies: `kind` is `worksheet` or `chartsheet`, `number` its id, which is no position."""
+    """Location of a sheet: `kind` is `worksheet` or `chartsheet`, `number` its id, not its position."""
 
     name: str
     part: str
@@ -50,13 +50,13 @@ class SheetRef:
 
 @dataclass
 class Sheet:
-    """One worksheet, read.
+    """A worksheet.
 
     Attributes:
         rows: row -> (columns, values, marks) of its cells; a mark is 2 x style + 1 for a formula.
         row_props: row -> attributes of the row itself beyond its number.
         root: everything but the cells, as XML.
-        has_truths: some cells are TRUE or FALSE, which Python takes for numbers.
+        has_truths: some cells are TRUE or FALSE, which Python treats as numbers.
     """
 
     place: SheetRef
@@ -66,13 +66,13 @@ class Sheet:
     has_truths: bool = False
 
     def cells(self) -> Iterator[StoredCell]:
-        """All cells that the file has, in its order."""
+        """All stored cells, in the file's order."""
         for row, (columns, values, marks) in self.rows.items():
             for column, value, mark in zip(columns, values, marks, strict=True):
                 yield StoredCell(row, column, value, mark >> 1, bool(mark & 1))
 
     def at(self, row: int, column: int) -> StoredCell:
-        """One cell; an empty one if the file has none there."""
+        """One cell; empty if it is not stored."""
         columns, values, marks = self.rows.get(row, ((), (), ()))
         if column not in columns:
             return StoredCell(row, column, None)
@@ -118,7 +118,7 @@ def address(row: int, column: int) -> str:
 
 
 def bounds(reference: str) -> Bounds | None:
-    """The area of `B2`, `$B$2:C3`, `A:C` or `2:7`; None if it is no reference. Sheet names are not understood."""
+    """The area of `B2`, `$B$2:C3`, `A:C` or `2:7`; None if malformed. Sheet names are not supported."""
     match = _RANGE.fullmatch(reference.strip())
     if match is None or not any(match.groups()):
         return None
@@ -138,5 +138,5 @@ def bounds(reference: str) -> Bounds | None:
 
 
 def inside(row: int, column: int, area: Bounds) -> bool:
-    """Whether a cell lies in an area."""
+    """Whether a cell is inside an area."""
     return area[0] <= row <= area[2] and area[1] <= column <= area[3]

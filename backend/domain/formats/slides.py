@@ -1,7 +1,6 @@
-"""Reads presentations (.pptx) into plain values: what is on each slide, as it is written and as it shows.
+"""Reads presentations (.pptx) into plain values: the content of slides, as written and as displayed.
 
-The parser (python-pptx) meets the file here and nowhere else, so that a damaged deck is a reason and no metric breaks
-half-way through one.
+Only this package uses the parser (python-pptx), so that a damaged deck gives a reason and never crashes a metric.
 """
 
 from collections.abc import Callable
@@ -21,11 +20,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ShapeFill:
-    """How an area is filled.
+    """Fill of an area.
 
     Attributes:
-        kind: `none`, `solid`, `gradient`, `picture`, `pattern` or `unknown` (the theme decides in a way not followed).
-        colours: of a solid fill one, of a gradient its stops; those that can be told.
+        kind: `none`, `solid`, `gradient`, `picture`, `pattern` or `unknown` (decided by the theme in an unsupported
+            way).
+        colours: the known ones: one for a solid fill, the stops of a gradient.
     """
 
     kind: str
@@ -34,16 +34,16 @@ class ShapeFill:
 
 @dataclass(frozen=True, slots=True)
 class TextRun:
-    """Text of one formatting. None = not written at the run.
+    """Text with uniform formatting. None = not set on the run.
 
     Attributes:
-        size: in hundredths of a point.
+        size: size in hundredths of a point.
         underline: DrawingML's name (`sng`, `dbl`, ...), `none` where it is switched off.
         strike: `noStrike`, `sngStrike` or `dblStrike`.
-        says_strike: something is written about strike-through, be it that there is none.
-        rgb: its own colour if that is written as RRGGBB.
-        own_colour: it has a colour of its own, in whatever way it is written.
-        colour: the colour that shows, inherited or of the theme; None where it cannot be told.
+        says_strike: strike-through is set, possibly to none.
+        rgb: its own colour if written as RRGGBB.
+        own_colour: whether it has its own colour, in any notation.
+        colour: the displayed colour, including inherited and theme colours; None if unknown.
         linked: part of a hyperlink, whose colour is the theme's.
     """
 
@@ -66,8 +66,8 @@ class SlideParagraph:
     """One paragraph.
 
     Attributes:
-        align: `l`, `ctr`, `r`, ...; None if not written.
-        bullet_colour: the bullet's own colour where it is neither the text's nor the inherited one.
+        align: `l`, `ctr`, `r`, ...; None if not set.
+        bullet_colour: the bullet's own colour, if it is neither the text's nor the inherited one.
     """
 
     text: str
@@ -79,11 +79,11 @@ class SlideParagraph:
 
 @dataclass(frozen=True, slots=True)
 class Bullet:
-    """A paragraph as the slide's XML has it, in document order, those of tables and groups included.
+    """A paragraph as in the slide's XML, in document order, including tables and groups.
 
     Attributes:
-        level: `No Level` without paragraph properties; None if they say nothing.
-        char: the bullet's sign or `No Bullet`.
+        level: `No Level` without paragraph properties; None if not set.
+        char: the bullet's character or `No Bullet`.
         colour: its colour as RRGGBB or `No Color`.
         number: kind of automatic numbering, else empty.
     """
@@ -97,7 +97,7 @@ class Bullet:
 
 @dataclass(frozen=True, slots=True)
 class SlidePicture:
-    """An embedded picture; `crop` is the share cut off left, top, right and bottom."""
+    """An embedded picture; `crop` has the fractions cut off left, top, right and bottom."""
 
     data: bytes = field(repr=False)
     crop: tuple[float, float, float, float]
@@ -118,14 +118,14 @@ class SlideTableCell:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A shape of a slide or group. Lengths are in English Metric Units, None where nothing says them.
+    """A shape of a slide or group. Lengths are in English Metric Units, None if not set.
 
     Attributes:
-        type: python-pptx's number of the shape's type (13 picture, 19 table, 5 freeform), None for odd ones.
+        type: python-pptx's number of the shape's type (13 picture, 19 table, 5 freeform), None for unusual ones.
         tag: local name of its element (`sp`, `pic`, `graphicFrame`, `grpSp`, `cxnSp`).
         paragraphs: None for shapes that cannot hold text.
-        rows: of a table.
-        links: web addresses that its text leads to.
+        rows: rows of a table.
+        links: web addresses in its text.
     """
 
     name: str
@@ -147,7 +147,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class OwnFill:
-    """A background as written at one place: `kind` as in Fill, `rgb` only of a solid one that is written as RRGGBB."""
+    """A background as written on one level: `kind` as in ShapeFill, `rgb` only for a solid one written as RRGGBB."""
 
     kind: str
     rgb: str | None = None
@@ -158,12 +158,12 @@ class Slide:
     """One slide.
 
     Attributes:
-        background: what shows, inherited or not.
-        own_background: what is written at the slide; kind `none` if nothing is.
+        background: the displayed background.
+        own_background: the background set on the slide; kind `none` without one.
         master_background: the same for its master.
-        transitions: names of its transition, several where a newer one comes with a substitute.
+        transitions: names of its transition, several if a newer one has a fallback.
         bullets: every paragraph of the slide.
-        has_empty_run: some run has no text at all.
+        has_empty_run: a run has no text.
     """
 
     shapes: tuple[Shape, ...]
@@ -186,11 +186,11 @@ class Deck:
 
 
 def look_into(path: str | None, read: "Callable[[Presentation], T]") -> tuple[T | None, str]:
-    """What `read` finds in the parsed presentation, or why there is nothing: absent, no presentation, damaged.
+    """The result of `read` on the parsed presentation, or the reason: missing, not a presentation, damaged.
 
     Args:
-        path: of the .pptx.
-        read: is given python-pptx's object and may raise over parts that are wrong in themselves.
+        path: path of the .pptx file.
+        read: called with python-pptx's object; may raise on damaged parts.
     """
     reason = check_package(path)
     if reason:

@@ -1,4 +1,4 @@
-"""Colours of DrawingML: written out, of a theme, lightened or darkened. ECMA-376 part 1, section 20.1.2.3."""
+"""Colours of DrawingML: explicit, of a theme, lightened or darkened. ECMA-376 part 1, section 20.1.2.3."""
 
 import colorsys
 from collections.abc import Mapping
@@ -18,15 +18,15 @@ class Theme:
     """A master's colours.
 
     Attributes:
-        colours: by the theme's names: `dk1`, `lt1`, `accent1`, ...
-        names: the master's map of `bg1`, `tx1`, ... to those.
+        colours: colours by the theme's names: `dk1`, `lt1`, `accent1`, ...
+        names: the master's mapping of `bg1`, `tx1`, ... to those.
     """
 
     colours: Mapping[str, Colour] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
 
     def named(self, name: str) -> Colour | None:
-        """The colour of a scheme's name; None for placeholders (`phClr`) and unknown ones."""
+        """The colour of a scheme colour; None for placeholders (`phClr`) and unknown ones."""
         return self.colours.get(self.names.get(name, name))
 
 
@@ -51,8 +51,8 @@ def colour_in(parent: Any, theme: Theme, placeholder: Colour | None = None) -> C
 
     Args:
         parent: the element, or None.
-        theme: whose names count.
-        placeholder: what `phClr` stands for.
+        theme: theme that resolves names.
+        placeholder: the value of `phClr`.
     """
     for child in parent if parent is not None else ():
         if local(child.tag).endswith("Clr"):
@@ -107,7 +107,7 @@ def _linear(text: str) -> int:
 
 
 def _changed(colour: Colour, element: Any) -> Colour | None:
-    """Applies lightness changes; None for changes that writers round in their own ways (tint, shade, ...)."""
+    """Applies changes of lightness; None for changes that writers round differently (tint, shade, ...)."""
     hue, light, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in colour))
     for change in element:
         kind = local(change.tag)

@@ -9,13 +9,13 @@ _UNKNOWN = ShapeFill("unknown")
 _NONE = ShapeFill("none")
 _KINDS = {"gradFill": "gradient", "blipFill": "picture", "pattFill": "pattern", "grpFill": "unknown"}
 _SOLID_OF_THEME = 1
-"""The first of a theme's fills is the plain one, in every theme that Office and LibreOffice ship."""
+"""The first fill of a theme is the plain one in every theme of Office and LibreOffice."""
 _BACKGROUNDS = 1000
 _INVISIBLE = 5000  # thousandths of a per cent of opacity
 
 
 class Fills:
-    """The fills of one slide's things."""
+    """Fills of one slide's elements."""
 
     def __init__(self, slide: Any) -> None:
         self.slide = slide._element  # noqa: SLF001
@@ -25,7 +25,7 @@ class Fills:
         self.theme = _theme(master)
 
     def background(self) -> ShapeFill:
-        """What shows behind everything: the slide's, else the layout's, else the master's."""
+        """The displayed background: the slide's, else the layout's, else the master's."""
         for element in (self.slide, self.layout, self.master):
             place = element.find(f"{P}cSld/{P}bg")
             if place is None:
@@ -35,7 +35,7 @@ class Fills:
         return _NONE
 
     def of_shape(self, element: Any) -> ShapeFill:
-        """What fills a shape (`sp`); unknown for all other kinds of shape."""
+        """The fill of a shape (`sp`); unknown for all other kinds of shape."""
         if local(element.tag) != "sp" or element.get("useBgFill") in {"1", "true"}:
             return _UNKNOWN
         written = self.written(element.find(f"{P}spPr"))
@@ -50,7 +50,7 @@ class Fills:
         return _NONE
 
     def written(self, properties: Any) -> ShapeFill:
-        """The fill that stands in shape or cell properties; unknown if none does."""
+        """The fill in shape or cell properties; unknown without one."""
         return _UNKNOWN if properties is None else self._first(properties)
 
     def _first(self, properties: Any) -> ShapeFill:

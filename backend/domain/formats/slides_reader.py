@@ -1,4 +1,4 @@
-"""From python-pptx's objects to the values of `backend.domain.formats.slides`."""
+"""Converts python-pptx's objects to the values of `backend.domain.formats.slides`."""
 
 import itertools
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ def read_deck(path: str | None) -> tuple[Deck | None, str]:
 
 
 def deck_of(deck: "Presentation") -> Deck:
-    """Everything of a presentation that metrics look at. Raises whatever python-pptx raises for damaged parts."""
+    """All aspects of a presentation that metrics use. May raise any exception of python-pptx for damaged parts."""
     defaults = deck.part._element.find(f"{P}defaultTextStyle")  # noqa: SLF001 - no public way to the element.
     slides = tuple(_SlideReader(slide, defaults).read() for slide in deck.slides)
     if sum(len(slide.shapes) for slide in slides) > MAX_SHAPES:
@@ -115,7 +115,7 @@ class _SlideReader:
 
 
 def _type(shape: Any) -> int | None:
-    """python-pptx's number of the type; it raises for a few odd shapes."""
+    """python-pptx's number of the type, which raises for some shapes."""
     try:
         return None if shape.shape_type is None else int(shape.shape_type)
     except NotImplementedError:
@@ -123,7 +123,7 @@ def _type(shape: Any) -> int | None:
 
 
 def own_background(element: Any) -> OwnFill:
-    """The background that is written at a slide or master, as python-pptx tells it: nothing and a theme's are none."""
+    """The background set on a slide or master, as python-pptx reports it: theme backgrounds count as none."""
     filled = element.find(f"{P}cSld/{P}bg/{P}bgPr")
     for child in filled if filled is not None else ():
         kind = {"noFill": "none", "solidFill": "solid", "gradFill": "gradient", "blipFill": "picture"}.get(
@@ -138,7 +138,7 @@ def own_background(element: Any) -> OwnFill:
 
 
 def transitions(element: Any) -> Iterator[str]:
-    """Names of a slide's transition and of the one that older programs show instead. No effect has no name."""
+    """Names of a slide's transition and of its fallback for older programs. No transition has no name."""
     for transition in element.iterfind(f".//{P}transition"):
         for effect in itertools.chain(transition):
             name = local(effect.tag)

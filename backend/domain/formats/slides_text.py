@@ -1,4 +1,4 @@
-"""Text of slides: paragraphs and runs, with the colours that they inherit."""
+"""Text of slides: paragraphs and runs with inherited colours."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from backend.domain.formats.slides_fills import placeholders
 
 _TRUE = {"1", "true", "on"}
 NEAR = 64
-"""Channels that differ by less may be the same colour, resolved or rounded by another program."""
+"""Channels with a smaller difference may be the same colour, rounded by another program."""
 _PLAIN = ((0, 0, 0), (255, 255, 255))
 
 
@@ -19,7 +19,7 @@ def far(one: Colour, other: Colour, by: int = NEAR) -> bool:
 
 
 class Texts:
-    """Knows from where the texts of one slide inherit."""
+    """Knows the styles that the texts of one slide inherit."""
 
     def __init__(self, slide: Any, theme: Theme, defaults: Any) -> None:
         self.theme, self.defaults = theme, defaults
@@ -32,12 +32,12 @@ class Texts:
         styles = [element.find(f"{P}txBody/{A}lstStyle")]
         styles += [s.find(f"{P}txBody/{A}lstStyle") for s in placeholders(element, self.layout, self.master)]
         font = colour_in(element.find(f"{P}style/{A}fontRef"), self.theme)
-        if font is None:  # A shape's own style goes before the deck's defaults.
+        if font is None:  # A shape's own style precedes the deck's defaults.
             styles += [self.master.find(f"{P}txStyles/{P}{_style(mark)}"), self.defaults]
         return TextReader(styles, self.theme, font or self.theme.named("tx1"))
 
     def of_table(self) -> "TextReader":
-        """A reader for cells, whose inherited colours are the table style's and not told."""
+        """A reader for cells, whose inherited colours (of the table style) are unknown."""
         return TextReader([], self.theme, None)
 
 
@@ -60,7 +60,7 @@ class TextReader:
         return () if body is None else tuple(self._paragraph(element) for element in body.iterfind(f"{A}p"))
 
     def field_colour(self, body: Any, kind: str) -> Colour | None:
-        """The colour in which the first field of a kind (`slidenum`) shows, or without one the first run."""
+        """The displayed colour of the first field of a kind (`slidenum`), else of the first run."""
         for paragraph in body.iterfind(f"{A}p") if body is not None else ():
             fields = [field for field in paragraph.iterfind(f"{A}fld") if field.get("type") == kind]
             for text in [*fields, *paragraph.iterfind(f"{A}r")]:
@@ -124,7 +124,7 @@ class TextReader:
         return self.last if what == "text" else None
 
     def _bullet_colour(self, properties: Any, level: int, runs: Sequence[TextRun]) -> Colour | None:
-        """A bullet's colour if somebody chose it. Writers repeat the text's, the inherited and the plain colours."""
+        """A bullet's own colour, unless it repeats the text's, the inherited or a default colour, as writers do."""
         written = properties.find(f"{A}buClr") if properties is not None else None
         colour = colour_in(written, self.theme)
         if colour is None:

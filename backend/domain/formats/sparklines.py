@@ -5,7 +5,7 @@ from backend.domain.formats.sheet import Sheet
 
 
 def read_sparklines(sheet: Sheet) -> dict[str, str]:
-    """Where each one is drawn -> what it shows: `F3` -> `Sheet1!C3:E3`."""
+    """Cell -> data of its sparkline: `F3` -> `Sheet1!C3:E3`."""
     sparklines = {}
     for item in sheet.root.iterfind(".//{*}sparkline"):
         drawn, shown = item.findtext("{*}sqref"), item.findtext("{*}f")

@@ -1,4 +1,4 @@
-"""Asks a database file that an agent may have made: read-only, alone, and not for long."""
+"""Queries untrusted SQLite files: read-only, isolated and time-limited."""
 
 import contextlib
 import sqlite3
@@ -13,20 +13,19 @@ from backend.domain.errors import Invalid
 MAX_BYTES = 512 * 2**20
 MAX_SECONDS = 10.0
 MAX_VALUE = 16 * 2**20  # bytes of one text or blob
-_STEPS = 10_000  # virtual machine instructions between two looks at the clock
+_STEPS = 10_000  # virtual machine instructions between checks of the time
 _MAGIC = b"SQLite format 3\0"
 _WRONG_SQL = ("syntax error", "incomplete input", "unrecognized token", "one statement at a time", "no such function")
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
 def first_row(path: str | None, sql: str) -> tuple[tuple[Any, ...] | None, str]:
-    """The first row that a SELECT gives.
+    """The first row of a SELECT.
 
-    The file is opened as it lies there (`immutable`: no journal is looked for, nothing is written); other statements,
-    other files and extensions are refused.
+    The file is opened `immutable` (no journal, no writes); other statements, other files and extensions are rejected.
 
     Returns:
-        (row, ""), or (None, reason): no database, damaged, too large, other tables, no row.
+        (row, "") or (None, reason): not a database, damaged, too large, missing tables, no row.
 
     Raises:
         Invalid: the statement itself is wrong.

@@ -1,6 +1,6 @@
 """Structural similarity (Wang et al. 2004), as scikit-image computes it.
 
-Not scikit-image's own: it takes three times as long, importing it a second more, and memory for the whole picture.
+scikit-image's own takes three times as long, a second to import, and memory for the whole picture.
 """
 
 from typing import TYPE_CHECKING
@@ -13,13 +13,13 @@ STRIP = 16  # rows of windows at a time
 
 
 def structural_similarity(one: "np.ndarray", other: "np.ndarray", window: int = WINDOW) -> float:
-    """The mean over the windows that lie inside the pictures, and over the channels; at most 1.
+    """The mean over all windows inside the pictures and over the channels; at most 1.
 
-    The same as scikit-image's `structural_similarity(win_size=window)`: a window's sums are whole numbers.
+    Equals scikit-image's `structural_similarity(win_size=window)`.
 
     Args:
         one: bytes of a picture: (height, width) or (height, width, channels).
-        other: of the same shape. Pictures smaller than one window are compared for equality.
+        other: bytes of the same shape. Pictures smaller than one window are compared for equality.
         window: an odd number of pixels from 3 to 7.
     """
     import numpy as np
@@ -36,10 +36,10 @@ def structural_similarity(one: "np.ndarray", other: "np.ndarray", window: int = 
 
 
 def _of_windows(a: "np.ndarray", b: "np.ndarray", window: int) -> "np.ndarray":
-    """Structural similarity of every window that lies inside of a strip, per channel.
+    """Structural similarity of every window inside a strip, per channel.
 
-    Wang et al.'s formula with K1 = 0.01, K2 = 0.03 and the sample covariance, both factors of each fraction multiplied
-    by what makes sums of means and covariances: all terms but the constants fit 32-bit whole numbers.
+    Wang et al.'s formula with K1 = 0.01, K2 = 0.03 and the sample covariance, scaled so that means and covariances
+    become sums: all terms but the constants fit 32-bit integers.
     """
     import cv2
     import numpy as np
@@ -51,7 +51,7 @@ def _of_windows(a: "np.ndarray", b: "np.ndarray", window: int) -> "np.ndarray":
     sum_a, sum_b, sum_joint = _sums(a, window), _sums(b, window), _sums(a.astype(np.uint16) * b, window)
     product, squares = sum_a * sum_b, sum_a * sum_a + sum_b * sum_b
     joint = count * sum_joint - product
-    # a^2 + b^2 = (a - b)^2 + 2ab: one sum instead of two, of whole numbers that still fit 16 bits.
+    # a^2 + b^2 = (a - b)^2 + 2ab: one sum instead of two, of integers that fit 16 bits.
     spread = count * (_sums(apart * apart, window) + 2 * sum_joint) - squares
     values: np.ndarray = (2 * product + mean_floor) * (2 * joint + spread_floor)
     values /= (squares + mean_floor) * (spread + spread_floor)
@@ -59,7 +59,7 @@ def _of_windows(a: "np.ndarray", b: "np.ndarray", window: int) -> "np.ndarray":
 
 
 def _sums(plane: "np.ndarray", window: int) -> "np.ndarray":
-    """The sum of every window that lies inside, per channel."""
+    """The sum of every window inside, per channel."""
     import cv2
 
     reach = window // 2

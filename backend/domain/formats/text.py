@@ -1,4 +1,4 @@
-"""Reads text files that some application wrote."""
+"""Reads untrusted text files."""
 
 from pathlib import Path
 
@@ -7,9 +7,9 @@ _MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16", b"\xef\xbb\xbf": "utf-8-
 
 
 def read_text(path: str | None) -> tuple[str | None, str]:
-    """The text of a file with `LF` line ends only, and why there is none.
+    """The text of a file with `LF` line ends, or the reason why there is none.
 
-    UTF-8, or UTF-16 with its mark; bytes that are neither become U+FFFD, so that a comparison shows them.
+    UTF-8, or UTF-16 with a byte-order mark; bytes that are neither become U+FFFD, so that a comparison shows them.
 
     Returns:
         (text, "") or (None, reason).

@@ -1,4 +1,4 @@
-"""Texts as they were typed, from a log of interactions."""
+"""Typed texts from a log of interactions."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ _KEY = re.compile(r"\{[^{}\s]{1,60}\}")
 
 
 def joined(typed: Sequence[Mapping[str, Any]], clicks: Collection[int]) -> tuple[list[str], list[str]]:
-    """Texts that were typed in one go, and the keys that type nothing, in their order.
+    """Texts typed without interruption, and keys that produce no text, in order.
 
     A click or a key that moves the text cursor ends a text; Return, Tab and Backspace do not.
 
@@ -39,7 +39,7 @@ def joined(typed: Sequence[Mapping[str, Any]], clicks: Collection[int]) -> tuple
 
 
 def expanded(text: str) -> str:
-    """A wanted text with the characters of its keys; one that is a single key stays as it is: `{enter}`."""
+    """An expected text with key names replaced by their characters; a single key is unchanged: `{enter}`."""
     if _KEY.fullmatch(text):
         return text.lower()
     for name, character in _CHARACTERS.items():

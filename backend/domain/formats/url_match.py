@@ -1,4 +1,4 @@
-"""Compares addresses of web pages: ours, and as the two suites do it."""
+"""Compares addresses of web pages: our way, and that of both suites."""
 
 import re
 from functools import cache
@@ -11,11 +11,10 @@ LONGEST = 100_000
 
 
 def normal(url: str) -> str:
-    """The address in one spelling: two addresses of the same page have the same.
+    """The normalised address, which is equal for two addresses of the same page.
 
-    No scheme counts as http. Scheme and host are in small letters, `www.`, a leading dot (as cookies have it), user
-    info and a scheme's own port are dropped, a lone `/` counts as no path. The public suffix counts: amazon.de is not
-    amazon.com.
+    The default scheme is http. Scheme and host are in lower case; `www.`, a leading dot (as in cookies), user info,
+    default ports and a lone `/` are dropped. The public suffix counts: amazon.de is not amazon.com.
     """
     parts = _parts(url)
     host = (parts.hostname or "").lstrip(".").removeprefix("www.")
@@ -27,7 +26,7 @@ def normal(url: str) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether both lead to the same page."""
+    """Whether both refer to the same page."""
     return normal(one) == normal(other)
 
 
@@ -37,7 +36,7 @@ def same_osworld(one: str, other: str) -> bool:
 
 
 def same_waa(one: str, other: str) -> bool:
-    """As WindowsAgentArena's `compare_urls`: every `www.` is dropped, an address without scheme has no host."""
+    """As WindowsAgentArena's `compare_urls`: every `www.` is dropped, and an address without a scheme has no host."""
     return _normal_waa(one) == _normal_waa(other)
 
 
@@ -45,12 +44,12 @@ def _parts(url: str) -> SplitResult:
     text = url[:LONGEST].strip()
     try:
         return urlsplit(text if _SCHEME.match(text) else f"http://{text}")
-    except ValueError:  # A bracket in the host that opens no IPv6 number.
+    except ValueError:  # A bracket in the host that does not begin an IPv6 address.
         return SplitResult("invalid", "", text, "", "")
 
 
 def _port(parts: SplitResult) -> int | None:
-    """Its port, None if it names none, -1 if what stands there is no number (`about:blank`)."""
+    """Its port, None if it names none, -1 if it is not a number (`about:blank`)."""
     try:
         return parts.port
     except ValueError:
@@ -74,7 +73,7 @@ def _normal_waa(url: str) -> str:
 
 @cache
 def _suffixes() -> Any:
-    """The list of public suffixes as it comes with the library: a verdict asks nobody."""
+    """The list of public suffixes that comes with the library: evaluations never use the network."""
     from tldextract import TLDExtract
 
     return TLDExtract(suffix_list_urls=(), cache_dir=None)

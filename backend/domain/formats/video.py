@@ -18,12 +18,13 @@ _HEADS = (
     b"0&\xb2u\x8ef\xcf\x11",
     b"GIF8",
 )
-"""How videos start, but for MP4 and AVI: Matroska, Ogg, Flash, MPEG, ASF, GIF. Playlists, which lead to other files,
-are none."""
+"""Signatures of videos other than MP4 and AVI: Matroska, Ogg, Flash, MPEG, ASF, GIF. Playlists, which refer to other
+files, are not videos.
+"""
 
 
 def refusal(path: str | None) -> str:
-    """Why the file cannot be tried as a video; empty if it can."""
+    """Why the file cannot be opened as a video; empty if it may be tried."""
     if path is None or not Path(path).is_file():
         return "the file is not there"
     if Path(path).stat().st_size > MAX_BYTES:
@@ -38,11 +39,11 @@ def _is_video(path: str) -> bool:
 
 
 def each_frame(path: str) -> Iterator["Image"]:
-    """Decodes frame by frame; ends where the video ends or cannot be read on."""
+    """Decodes frame by frame; stops at the end or at the first unreadable frame."""
     import cv2
     from PIL import Image as Pictures
 
-    capture = cv2.VideoCapture(path, cv2.CAP_FFMPEG)  # Other back ends take `%d` in a name for a series of pictures.
+    capture = cv2.VideoCapture(path, cv2.CAP_FFMPEG)  # Other back ends treat `%d` in a name as a series of pictures.
     try:
         pixels = capture.get(cv2.CAP_PROP_FRAME_WIDTH) * capture.get(cv2.CAP_PROP_FRAME_HEIGHT)
         while 0 < pixels <= MAX_PIXELS:

@@ -4,10 +4,10 @@ from backend.domain.formats.text import read_text
 
 
 def read_settings(path: str | None) -> tuple[dict[str, str] | None, str]:
-    """The settings that are in force, the last of each key, and why there are none.
+    """The active settings, the last of each key, or the reason why there are none.
 
     Returns:
-        (key -> value, "") or (None, reason). A file without settings is one: VLC then uses its defaults.
+        (key -> value, "") or (None, reason). A file without settings is valid: VLC then uses its defaults.
     """
     text, reason = read_text(path)
     if text is None:
@@ -19,7 +19,7 @@ def read_settings(path: str | None) -> tuple[dict[str, str] | None, str]:
 
 
 def last_line_with(path: str | None, part: str) -> tuple[str | None, str]:
-    """What follows the last `=` of the last line that holds `part`, comments too: as OSWorld reads the file.
+    """The text after the last `=` of the last line that contains `part`, including comments, as OSWorld reads the file.
 
     Returns:
         (value, ""), (None, "") if no line does, or (None, reason).

@@ -1,8 +1,7 @@
 """Reads .xlsx workbooks part by part, from any program: Excel, LibreOffice, openpyxl or a script.
 
-Cells hold what the application last computed; nothing is computed here. Sheets are found by their relationship, as the
-standard says (ECMA-376 part 1, 18.2.19), and read when they are asked for. Numbers stay numbers: whether one is a date
-is a question to its style (`cell_styles`).
+Cells have the application's last computed values. Sheets are found by their relationship, as the standard requires
+(ECMA-376 part 1, 18.2.19), and read on demand. Numbers stay numbers: `cell_styles` tells whether one is a date.
 """
 
 import posixpath
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Workbook:
-    """An open workbook. Every method raises DamagedWorkbook for a part that it cannot read."""
+    """An open workbook. Every method raises DamagedWorkbook for an unreadable part."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -29,7 +28,7 @@ class Workbook:
         self._sheets: dict[str, Sheet] = {}
 
     def part(self, name: str) -> bytes | None:
-        """The bytes of a part, None if there is none."""
+        """The bytes of a part, None if it does not exist."""
         known = self._names.get(name.lower())
         if known is None:
             return None
@@ -41,7 +40,7 @@ class Workbook:
             raise DamagedWorkbook(self.path, f"{name} cannot be unpacked: {type(error).__name__}") from error
 
     def xml(self, name: str) -> Any:
-        """The root element of a part, None if there is none."""
+        """The root element of a part, None if it does not exist."""
         data = self.part(name)
         return None if data is None else self.parsed(data, name)
 
@@ -57,7 +56,7 @@ class Workbook:
             raise DamagedWorkbook(self.path, f"{name} is no XML: {str(error)[:80]}") from error
 
     def related(self, part: str) -> dict[str, tuple[str, str]]:
-        """What a part refers to: relationship id -> (last word of its type, part or address)."""
+        """References of a part: relationship id -> (last word of its type, part or address)."""
         folder, name = posixpath.split(part)
         root = self.xml(posixpath.join(folder, "_rels", f"{name}.rels"))
         targets = {}
@@ -104,14 +103,14 @@ class Workbook:
 
     @cached_property
     def active(self) -> str:
-        """Name of the sheet that was in front when the file was saved."""
+        """Name of the sheet that was active when the file was saved."""
         view = self.root.find("{*}bookViews/{*}workbookView")
         number = int(view.get("activeTab", "0")) if view is not None and view.get("activeTab", "0").isdigit() else 0
         return self.places[number].name if number < len(self.places) else ""
 
     @cached_property
     def strings(self) -> list[str]:
-        # openpyxl names no relationship to them, and Excel does not mind: then they lie in the usual place.
+        # openpyxl writes no relationship to them, which Excel accepts: then they are in the default place.
         usual = posixpath.join(posixpath.dirname(self.main), "sharedStrings.xml")
         root = self.xml(dict(self.related(self.main).values()).get("sharedStrings", usual))
         return [] if root is None else [rich_text(item) for item in root.iterfind("{*}si")]
@@ -128,7 +127,7 @@ class Workbook:
         return next((place for place in self.places if place.name == name), None)
 
     def sheet(self, name: str) -> Sheet | None:
-        """The worksheet of that name, read; None if there is none."""
+        """The worksheet of that name, read; None if it does not exist."""
         place = self.place(name)
         if place is None or place.kind != "worksheet":
             return None
@@ -138,7 +137,7 @@ class Workbook:
 
 
 def read_workbook(path: str | None) -> tuple[Workbook | None, str]:
-    """An open workbook, or why there is none: absent, no workbook, damaged, too large."""
+    """An open workbook, or the reason: missing, not a workbook, damaged, too large."""
     reason = check_package(path)
     if reason:
         return None, reason
@@ -157,6 +156,6 @@ def relation(element: Any) -> str:
 
 
 def rich_text(item: Any) -> str:
-    """The text of a string item, all its runs together, without readings in small print (phonetic runs)."""
+    """The text of a string item: all its runs, without phonetic runs."""
     texts = [child.text or "" for child in item.iterfind("{*}t")]
     return unescaped("".join(texts) + "".join(run.text or "" for run in item.iterfind("{*}r/{*}t")))

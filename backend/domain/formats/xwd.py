@@ -1,4 +1,4 @@
-"""Reads dumps of an X window (`xwd`), which some call a .png. Source: XWDFile.h of the X Window System."""
+"""Reads dumps of an X window (`xwd`), sometimes named .png. Source: XWDFile.h of the X Window System."""
 
 import struct
 from pathlib import Path
@@ -12,18 +12,18 @@ _FIELDS = 25
 _VERSION = 7
 _DEPTHS = {24, 32}
 _BITS = 32
-"""Bits of a pixel: every server of today stores 24 bits of colour in 32."""
+"""Bits per pixel: current servers store 24 bits of colour in 32."""
 
 
 def is_xwd(path: str) -> bool:
-    """Whether the file begins as such a dump does."""
+    """Whether the file begins like such a dump."""
     with Path(path).open("rb") as file:
         head = file.read(8)
     return len(head) == 8 and struct.unpack(">II", head)[1] == _VERSION and not head.startswith(b"\x00\x00\x00\x00")  # noqa: PLR2004 - two numbers.
 
 
 def read_xwd(path: str | None) -> tuple["Image | None", str]:
-    """The picture in RGB, or why there is none."""
+    """The picture in RGB, or the reason why there is none."""
     import numpy as np
     from PIL import Image as Pictures
 
