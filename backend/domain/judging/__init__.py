@@ -1,1 +1,1 @@
-"""Judging an attempt by its pictures and actions with a vision-language model: what is asked, and what an answer is."""
+"""Judges an attempt by its pictures and actions with a vision-language model: questions and answers."""

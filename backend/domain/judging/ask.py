@@ -1,4 +1,4 @@
-"""Asks a judge: a number of votes, each with one retry after an answer that cannot be used."""
+"""Asks a judge for a number of votes, each with one retry after an unusable answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ MAX_PROBLEM = 500
 
 @dataclass(frozen=True)
 class Question:
-    """What a judge is asked.
+    """The question to a judge.
 
     Attributes:
-        judge: who.
-        instruction: the task's.
-        criteria: of `criteria_of`.
+        judge: the judge.
+        instruction: instruction of the task.
+        criteria: criteria from `criteria_of`.
         steps: the attempt.
     """
 
@@ -34,20 +34,20 @@ class Question:
 
     @property
     def sha256(self) -> str:
-        """Of all that decides one vote."""
+        """Sha256 (hex) of everything that decides one vote."""
         judge = self.judge
         return input_sha256(judge.of_one_vote(), self.instruction, self.criteria, self.steps, judge.pictures)
 
 
 class VoteStore(Protocol):
-    """Where answers are kept, so that nothing is paid for twice, and every answer is counted."""
+    """Stores answers, so that none is paid for twice and every one is counted."""
 
     def known(self, input_sha256: str, number: int) -> JudgeReply | None:
-        """A usable answer to this question for this vote; None if there is none yet."""
+        """A usable answer to this question for this vote; None if there is none."""
         ...
 
     def keep(self, input_sha256: str, number: int, reply: JudgeReply) -> None:
-        """Keeps an answer, one that cannot be used as well: it was paid for."""
+        """Stores an answer, even an unusable one: it was paid for."""
         ...
 
 
@@ -57,14 +57,13 @@ def judge(
     """All votes of a judge on an attempt.
 
     Args:
-        question: what is asked.
-        client: the model, asked for only if a vote is not known yet.
+        question: the question.
+        client: the model's client, created only for a vote that is not stored.
         store: earlier answers.
-        fetch: bytes of a picture by its hash.
+        fetch: returns the bytes of a picture by its hash.
 
     Raises:
-        EvaluatorFailed: the model gave no answer, refused, or twice gave one that cannot be used. Never a verdict
-            instead.
+        EvaluatorFailed: the model gave no answer, refused, or gave two unusable answers.
     """
     if not question.criteria:
         raise EvaluatorFailed("the task has nothing for a judge", code="task_has_no_criteria")
@@ -85,7 +84,7 @@ def judge(
 
 
 class _Voter:
-    """Gets one vote after the other; the question, with its pictures, is made once."""
+    """Collects the votes one after the other; the question with its pictures is built once."""
 
     def __init__(
         self,
@@ -152,7 +151,7 @@ class _Voter:
         try:
             return self._client().complete(request)
         except (ModelApiFailed, Invalid) as error:
-            # The agent's work is done: another attempt, which is what a lost model API asks for, would repeat it.
+            # The agent's work is done: another attempt, which a lost model API would cause, would repeat it.
             raise EvaluatorFailed(
                 f"the judge gave no answer: {error.message}", code="judge_failed", hint=error.hint
             ) from error

@@ -1,4 +1,4 @@
-"""What a judge is asked about a task: its parts and its final state, as far as a judge decides them."""
+"""Criteria of a task for a judge: its parts and its final state, as far as a judge decides them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -7,17 +7,17 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.model.task import Frozen, MetricCall, Task
 
 JUDGE = "vlm_judge"
-"""The name of the metric and of its getter."""
+"""Name of the metric and of its getter."""
 FINAL = "final"
 """The criterion of the final state."""
 
 
 class Criterion(Frozen):
-    """One state in words.
+    """One state, as text.
 
     Attributes:
         name: of the part, or `final`.
-        text: what must be so.
+        text: the required state.
     """
 
     name: str
@@ -25,10 +25,10 @@ class Criterion(Frozen):
 
 
 def criteria_of(task: Task) -> tuple[Criterion, ...]:
-    """The criteria of a task, in its order, the final state last; empty if no judge decides anything.
+    """The criteria of a task in order, the final state last; empty if a judge decides nothing.
 
     Raises:
-        EvaluatorFailed: a call of the judge names another part than its own, or a part has no text to judge by.
+        EvaluatorFailed: a call of the judge names a part other than its own, or a part has no text.
     """
     spec = task.evaluator
     criteria = []
@@ -55,7 +55,7 @@ def criteria_of(task: Task) -> tuple[Criterion, ...]:
 
 
 def is_judged(spec: Mapping[str, Any]) -> bool:
-    """Whether a task, as it is stored, needs a judge. Cheap: nothing is validated."""
+    """Whether a stored task needs a judge, without full validation."""
     evaluator = spec.get("evaluator") or {}
     calls = [*(evaluator.get("calls") or ())]
     for part in evaluator.get("parts") or ():
@@ -64,7 +64,7 @@ def is_judged(spec: Mapping[str, Any]) -> bool:
 
 
 def _asks(calls: Iterable[MetricCall], name: str) -> bool:
-    """Whether the judge decides here; a call of it that names something else is a mistake of the task."""
+    """Whether the judge decides this part; a call that names another part is an error of the task."""
     named = [call.options.get("part", FINAL) for call in calls if call.func == JUDGE]
     wrong = [other for other in named if other != name]
     if wrong:

@@ -1,4 +1,4 @@
-"""Why an agent failed: a closed set of labels, rules that suggest some of them, samples, and what labels come to.
+"""Why agents fail: a closed set of labels, rules that suggest some, samples, and shares of labels.
 
 Source: protocols reference, sections 6 and 8. docs/read-results.md has the labels as a table.
 """
@@ -23,11 +23,11 @@ class FailureLabel(Frozen):
     """One reason.
 
     Attributes:
-        key: as it is stored.
-        title: as it is shown.
+        key: stored name.
+        title: displayed name.
         text: when it applies.
-        papers: what it is called in the papers that have it; empty = our own.
-        by_rule: a rule suggests it.
+        papers: its names in papers; empty = our own.
+        by_rule: whether a rule suggests it.
     """
 
     key: str
@@ -117,18 +117,18 @@ KEYS = frozenset(label.key for label in LABELS)
 
 
 def label(key: str) -> FailureLabel:
-    """The label of that key. Raises KeyError."""
+    """The label with that key. Raises KeyError."""
     return {each.key: each for each in LABELS}[key]
 
 
 @dataclass(frozen=True)
 class StepFacts:
-    """One step, as far as rules look at it.
+    """Facts of one step that rules use.
 
     Attributes:
-        actions: as they are stored; empty where there was none.
-        screen: hash of the picture before them; None = none was kept.
-        invalid: what was not understood, or empty.
+        actions: stored actions; may be empty.
+        screen: hash of the picture before them; None without one.
+        invalid: why the reply was invalid, or empty.
     """
 
     index: int
@@ -138,7 +138,7 @@ class StepFacts:
 
 
 class Suggestion(NamedTuple):
-    """A label that a rule suggests, at which step, and why."""
+    """A label suggested by a rule, with its step and reason."""
 
     label: str
     step: int | None
@@ -146,12 +146,12 @@ class Suggestion(NamedTuple):
 
 
 def suggestions(ended_by: str | None, *, feasible: bool, steps: Sequence[StepFacts]) -> list[Suggestion]:
-    """What the rules say of a failed episode, in the order of `LABELS`.
+    """Labels that the rules suggest for a failed episode, in the order of `LABELS`.
 
     Args:
-        ended_by: what stopped the agent.
-        feasible: False for a task that cannot be done.
-        steps: in order, the state that was left at the end among them or not.
+        ended_by: how the episode ended.
+        feasible: whether the task is feasible.
+        steps: the steps in order, with or without the end state.
     """
     suggestions = [*_repeated(steps), *_invalid(steps)]
     if ended_by == EndedBy.DONE:
@@ -175,13 +175,13 @@ def _repeated(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
 
 
 def _acts(step: StepFacts) -> bool:
-    """True if it does something: waiting twice is no repetition."""
+    """True for an action other than waiting: repeated waiting is not a repetition."""
     words = {ActionType.WAIT.value, ActionType.DONE.value, ActionType.FAIL.value}
     return any(isinstance(action, dict) and action.get("type") not in words for action in step.actions)
 
 
 def _same(one: Sequence[JSON], other: Sequence[JSON]) -> bool:
-    """True for equal actions; what is said beside them does not matter."""
+    """Whether actions are equal, ignoring notes."""
 
     def bare(actions: Sequence[JSON]) -> list[str]:
         return [json.dumps({**action, "note": ""}, sort_keys=True) for action in actions if isinstance(action, dict)]
@@ -197,7 +197,7 @@ def _invalid(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
 
 
 def sampled(ids: Iterable[T], number: int, seed: int) -> list[T]:
-    """A seeded sample, in the order of drawing. One more id changes at most one of those that were drawn."""
+    """A seeded sample, in the order of drawing. An additional id changes at most one member."""
 
     def place(key: T) -> bytes:
         return hashlib.sha256(f"{seed}/{key}".encode()).digest()
@@ -207,7 +207,7 @@ def sampled(ids: Iterable[T], number: int, seed: int) -> list[T]:
 
 @dataclass(frozen=True)
 class LabelShare:
-    """In how many of n failed episodes a label applies."""
+    """Share of failed episodes with a label."""
 
     label: str
     count: int
@@ -220,7 +220,7 @@ def shares(labelled: Sequence[Collection[str]]) -> list[LabelShare]:
     """The share of every label among failed episodes, with Wilson's interval.
 
     Args:
-        labelled: labels of each episode that was looked at, possibly none; several may apply to one.
+        labelled: labels of each reviewed episode, possibly none or several.
     """
     counts = [(one.key, sum(one.key in labels for labels in labelled)) for one in LABELS]
     n = len(labelled)
@@ -228,5 +228,5 @@ def shares(labelled: Sequence[Collection[str]]) -> list[LabelShare]:
 
 
 def joined(reviews: Sequence[Collection[str]]) -> frozenset[str]:
-    """Labels of an episode that several people judged: those that at least half of them set."""
+    """Labels of an episode by several people: those that at least half of them set."""
     return frozenset(key for key in KEYS if reviews and 2 * sum(key in labels for labels in reviews) >= len(reviews))

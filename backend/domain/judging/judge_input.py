@@ -1,11 +1,11 @@
-"""What a judge sees of an attempt, and which of its pictures."""
+"""The steps and pictures of an attempt that a judge gets."""
 
 from collections.abc import Sequence
 
 from backend.domain.model.task import Frozen
 
 MAX_DID = 600
-"""Characters of a step's actions that a judge is told."""
+"""Maximum characters of a step's actions."""
 
 
 class StoredPicture(Frozen):
@@ -21,10 +21,10 @@ class JudgeInputStep(Frozen):
     """One step of an attempt.
 
     Attributes:
-        index: its number, from 0.
-        did: its actions in words; what the agent said of them is left out, so that no claim of it counts.
-        picture: the screen before its actions; None where there is none.
-        final: it is no step, but the state that the agent left.
+        index: number of the step, from 0.
+        did: its actions as text, without the agent's own remarks, which might influence the judge.
+        picture: the screen before its actions; may be None.
+        final: the end state, not a step.
     """
 
     index: int
@@ -39,7 +39,7 @@ def last_step(steps: Sequence[JudgeInputStep]) -> int | None:
 
 
 def picture_positions(steps: Sequence[JudgeInputStep], most: int) -> tuple[int, ...]:
-    """Positions in `steps` of the pictures that are shown: at most `most` (2 or more), evenly, both ends included."""
+    """Positions in `steps` of the pictures to show: at most `most` (2 or more), evenly spaced, with both ends."""
     there = [position for position, step in enumerate(steps) if step.picture is not None]
     if len(there) <= most:
         return tuple(there)

@@ -1,4 +1,4 @@
-"""What a judge said of an attempt, as it is kept, and what its votes come to."""
+"""A judge's stored answers on an attempt, and the majority of its votes."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,10 +18,10 @@ class JudgeReply(Frozen):
 
     Attributes:
         text: verbatim (`backend.domain.judging.reply.text_of`).
-        problem: why it could not be used; empty if it could.
-        model: as the API names what answered.
-        usage: tokens and money.
-        dropped: settings of the judge that the API does not know.
+        problem: why it is unusable; empty if it is usable.
+        model: the answering model's name in the API.
+        usage: tokens and costs.
+        dropped: settings of the judge that the API does not support.
     """
 
     text: str
@@ -32,12 +32,12 @@ class JudgeReply(Frozen):
 
 
 class Vote(Frozen):
-    """One vote: an answer that can be used, after at most one that could not.
+    """One vote: a usable answer, after at most one unusable one.
 
     Attributes:
         number: from 0.
-        replies: in the order in which they came; the last one counts.
-        cached: the same was asked before, and that answer counts; it cost nothing now.
+        replies: answers in order; the last one counts.
+        cached: the answer was stored before and cost nothing now.
     """
 
     number: int
@@ -46,14 +46,14 @@ class Vote(Frozen):
 
 
 class Judgement(Frozen):
-    """Everything that a judge was asked and said of one attempt: the evidence of the metric `vlm_judge`.
+    """All questions to a judge and its answers on one attempt: the evidence of the metric `vlm_judge`.
 
     Attributes:
-        judge: who.
-        prompt_sha256, input_sha256: of what it was asked.
-        criteria: all that it was to judge.
-        last_step: number of the attempt's last step; None if there was none.
-        pictures: positions of the steps whose pictures it was shown.
+        judge: the judge.
+        prompt_sha256, input_sha256: hashes of the question.
+        criteria: all criteria.
+        last_step: number of the attempt's last step; None without steps.
+        pictures: positions of the steps with pictures.
         votes: as many as the judge has.
     """
 
@@ -67,7 +67,7 @@ class Judgement(Frozen):
 
     @classmethod
     def of(cls, data: object) -> "Judgement":
-        """Reads evidence. Raises EvaluatorFailed if it is none."""
+        """Parses evidence. Raises EvaluatorFailed if it is malformed."""
         try:
             return cls.model_validate(data)
         except ValidationError as error:
@@ -79,15 +79,15 @@ class Judgement(Frozen):
 
     @property
     def usage(self) -> Usage:
-        """What was spent for it now."""
+        """Tokens and costs spent now."""
         usages = [reply.usage for vote in self.votes if not vote.cached for reply in vote.replies]
         return sum(usages, Usage())
 
     def verdicts(self, criteria: Sequence[Criterion]) -> tuple[CriterionVerdict, ...]:
-        """What the majority says of each of these criteria, which are those that the judge was given.
+        """The majority's verdicts on these criteria, which must be those that the judge was given.
 
         Raises:
-            EvaluatorFailed: it was given others, votes are missing, or a vote does not fit the criteria.
+            EvaluatorFailed: the criteria differ, votes are missing, or a vote does not match the criteria.
         """
         if tuple(criteria) != self.criteria:
             raise EvaluatorFailed("the judge had other criteria than the task", code="judge_evidence_mismatch")
@@ -95,10 +95,10 @@ class Judgement(Frozen):
         return tuple(_majority(criterion.name, [vote[criterion.name] for vote in votes]) for criterion in criteria)
 
     def value(self, name: str, criteria: Sequence[Criterion]) -> MetricValue:
-        """What the majority says of one criterion; `progress` is the share of votes for it.
+        """The majority's verdict on one criterion; `progress` is the share of votes for it.
 
         Raises:
-            EvaluatorFailed: see `verdicts`, or the criterion is none of them.
+            EvaluatorFailed: see `verdicts`, or the criterion is unknown.
         """
         majority = next((verdict for verdict in self.verdicts(criteria) if verdict.name == name), None)
         if majority is None:
@@ -126,7 +126,7 @@ class Judgement(Frozen):
 
 
 def _majority(name: str, votes: Sequence[CriterionVerdict]) -> CriterionVerdict:
-    """The verdict of most votes, with the reason of the first of them and the lower median of their steps."""
+    """The majority's verdict, with the first matching reason and the lower median of the steps."""
     reached = sum(vote.reached for vote in votes) * 2 > len(votes)
     agreeing = [vote for vote in votes if vote.reached == reached]
     steps = sorted(vote.step for vote in agreeing if vote.step is not None)

@@ -1,4 +1,4 @@
-"""What a judge is asked, in our own words, and the hash by which the words are pinned."""
+"""The question to a judge, and the hash that pins its wording."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ _FORM = verdict_tool([Criterion(name="NAME", text="TEXT")]).model_dump(mode="jso
 PROMPT_SHA256 = hashlib.sha256(
     "\0".join((SYSTEM, TASK, BEFORE, STEP, NOTHING, END, ASK, REPAIR, digest(_FORM), str(MAX_DID))).encode()
 ).hexdigest()
-"""Of all the words above and the form of the answer: part of what a judge is."""
+"""Hash of all texts above and of the answer's format: part of a judge's identity."""
 
 
 def messages(
@@ -53,11 +53,11 @@ def messages(
     """The question.
 
     Args:
-        instruction: the task's.
-        criteria: all that are to be judged.
+        instruction: instruction of the task.
+        criteria: all criteria.
         steps: the attempt, in order.
-        shown: positions of the steps whose picture is shown.
-        picture: gives a picture as it is shown.
+        shown: positions of the steps with pictures.
+        picture: returns a picture as shown to the judge.
     """
     listed = "\n".join(f"- `{criterion.name}`: {criterion.text}" for criterion in criteria)
     parts = [MessagePart(text=TASK.format(instruction=instruction, criteria=listed))]
@@ -72,7 +72,7 @@ def messages(
 
 
 def repair(answer: str, problem: str, criteria: Sequence[Criterion]) -> tuple[Message, Message]:
-    """What is said after an answer that cannot be used."""
+    """The message after an unusable answer."""
     names = ", ".join(criterion.name for criterion in criteria)
     reply = Message(role="assistant", parts=(MessagePart(text=answer or "(nothing)"),))
     return reply, Message(role="user", parts=(MessagePart(text=REPAIR.format(problem=problem, names=names)),))
@@ -82,7 +82,7 @@ def shown_picture(picture: StoredPicture, fetch: Callable[[str], bytes], side: i
     """A stored picture with its longer side at most that number of pixels.
 
     Raises:
-        EvaluatorFailed: it is gone or damaged.
+        EvaluatorFailed: the picture is missing or damaged.
     """
     try:
         frame = Frame(
@@ -104,7 +104,7 @@ def shown_picture(picture: StoredPicture, fetch: Callable[[str], bytes], side: i
 def input_sha256(
     decides: str, instruction: str, criteria: Sequence[Criterion], steps: Sequence[JudgeInputStep], most: int
 ) -> str:
-    """Sha256 (hex) of all that decides a vote: the judge (`decides`), its prompt, the task and what it is shown."""
+    """Sha256 (hex) of everything that decides a vote: the judge (`decides`), its prompt, the task and its input."""
     shown = picture_positions(steps, most)
     pictures = [step.picture.sha256 if step.picture and at in shown else None for at, step in enumerate(steps)]
     rows = [[step.index, step.did[:MAX_DID], step.final] for step in steps]

@@ -1,4 +1,4 @@
-"""What a judge's answer must be: one verdict for every criterion that was listed, and for no other."""
+"""Parses a judge's answer: exactly one verdict for every listed criterion."""
 
 import json
 import re
@@ -17,16 +17,16 @@ _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
 class BrokenReply(Exception):  # noqa: N818 - named after what it says.
-    """An answer that is none; in words that the model can use to do better."""
+    """An unusable answer; the message tells the model how to correct it."""
 
 
 class CriterionVerdict(Frozen):
-    """What one answer says of one criterion.
+    """One answer's verdict on one criterion.
 
     Attributes:
         reached: whether the criterion is met.
-        step: number of the step after which it was first met; None if it is not met, or the answer does not say.
-        reason: why, bounded.
+        step: number of the step after which it was first met; None if it is not met or not given.
+        reason: the reason, bounded in length.
     """
 
     name: str
@@ -51,7 +51,7 @@ class _Answer(BaseModel):
 
 
 def verdict_tool(criteria: Sequence[Criterion]) -> Tool:
-    """The form of an answer, as a tool with a JSON schema."""
+    """The format of an answer, as a tool with a JSON schema."""
     fields: dict[str, Any] = {
         "name": {"type": "string", "enum": [criterion.name for criterion in criteria]},
         "reached": {"type": "boolean"},
@@ -70,7 +70,7 @@ def verdict_tool(criteria: Sequence[Criterion]) -> Tool:
 
 
 def text_of(reply: ModelReply) -> str:
-    """The part of a reply that is kept and read: the arguments of the tool, else its words."""
+    """The part of a reply that is stored and parsed: the tool's arguments, else the text."""
     for call in reply.calls:
         if call.name == TOOL:
             return json.dumps(dict(call.arguments), ensure_ascii=False, default=str)
@@ -81,13 +81,12 @@ def read_reply(text: str, criteria: Sequence[Criterion], last: int | None) -> tu
     """The verdicts of an answer, in the order of the criteria.
 
     Args:
-        text: of `text_of`.
-        criteria: all that were listed.
-        last: number of the last step; None if there was no step.
+        text: the text from `text_of`.
+        criteria: all listed criteria.
+        last: number of the last step; None without steps.
 
     Raises:
-        BrokenReply: it has no such form, leaves out a criterion, names one twice or one that was not listed, or a step
-            that was not made. Nothing is guessed, and nothing silently dropped.
+        BrokenReply: the answer is malformed, omits or repeats a criterion, or names an unknown criterion or step.
     """
     try:
         answer = _Answer.model_validate(_object(text))
@@ -122,7 +121,7 @@ def _check_names(verdict_names: Sequence[str], listed: Sequence[str]) -> None:
 
 
 def _verdict(verdict: _CriterionReply, last: int | None) -> CriterionVerdict:
-    """A step counts only with a criterion that is met: that of another one says nothing."""
+    """One verdict; the step is used only if the criterion is met."""
     step = verdict.step if verdict.reached else None
     if step is not None and (last is None or not 0 <= step <= last):
         words = "none was made" if last is None else f"there are 0 to {last}"
