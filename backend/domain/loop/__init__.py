@@ -1,1 +1,1 @@
-"""The agent loop: observe, decide, act, keep."""
+"""The agent loop: observe, decide, act, record."""

@@ -1,4 +1,4 @@
-"""How the loop carries out what an agent decided: which actions make sense, doing them, waiting for the page."""
+"""Executes an agent's decision: validates its actions, performs them, waits for the screen."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,7 +17,7 @@ _NEEDS_TEXT = frozenset({ActionType.TYPING, ActionType.PYTHON})
 
 
 def complaint(action: Action, screen: ScreenSize) -> str:
-    """Why the action cannot be carried out on that screen, in words for the agent; empty if it can be tried.
+    """Why the action cannot be executed on that screen, as text for the agent; empty if it can be tried.
 
     Args:
         action: one typed action.
@@ -47,17 +47,17 @@ def _about_content(action: Action) -> str:
 
 
 class ActionExecution:
-    """The actions of one decision and what came of them.
+    """The actions of one decision and their results.
 
     Attributes:
-        results: one per action, in order: what the guest says, `{"error": ...}`, or `{"skipped": ...}`.
-        done: the actions that were carried out.
-        invalid: why an action could not be carried out; the ones after it are skipped, as they were meant to follow it.
-        ended_by: set by DONE and FAIL; what comes after them in the same decision is not carried out.
-        carried_out: an action has been handed to the desktop.
-        moving: the page may still be busy with the last action.
-        action_seconds: until the input was delivered.
-        wait_seconds: what WAIT waited.
+        results: one per action, in order: the guest's answer, `{"error": ...}`, or `{"skipped": ...}`.
+        done: the executed actions.
+        invalid: why an action could not be executed; later ones are skipped because they depend on it.
+        ended_by: set by DONE and FAIL; later actions of the same decision are not executed.
+        carried_out: an action was sent to the desktop.
+        moving: the screen may still be changing after the last action.
+        action_seconds: seconds until the input was delivered.
+        wait_seconds: seconds spent in WAIT.
     """
 
     def __init__(self, desktop: Desktop, clock: Clock, wait: Settle) -> None:
@@ -74,11 +74,11 @@ class ActionExecution:
         self.wait_seconds = 0.0
 
     def carry_out(self, decision: Decision, on_first: Callable[[], None]) -> None:
-        """Does what the decision says. An answer that could not be understood is not half carried out.
+        """Executes a decision. An answer that could not be parsed is not executed at all.
 
         Args:
             decision: the agent's answer.
-            on_first: called before the first action is handed to the desktop.
+            on_first: called before the first action is sent to the desktop.
 
         Raises:
             GuestLost: the desktop is gone.
@@ -123,10 +123,10 @@ class ActionExecution:
 
 
 def settle(desktop: Desktop, clock: Clock, wait: Settle) -> float:
-    """Waits until the screen stands still. Returns the seconds that this took.
+    """Waits until the screen is still. Returns the seconds that this took.
 
     Raises:
-        GuestLost: the desktop is gone, or cannot say.
+        GuestLost: the desktop is gone, or does not answer.
     """
     before = clock.now()
     try:

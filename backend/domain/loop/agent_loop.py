@@ -1,7 +1,7 @@
-"""The agent loop, the only one in the product: observe, decide, act, keep while the screen settles.
+"""The product's only agent loop: observe, decide, act, record while the screen settles.
 
-Pure: it knows the ports and nothing else. It ends an episode only by what the agent did or used up (`EndedBy`); the
-machine's failures pass through it as `MachineLost` errors, and a cancelled run as `Cancelled`.
+Pure: it depends on ports only. It ends an episode only because of the agent's actions or budget (`EndedBy`).
+    Infrastructure failures propagate as `MachineLost`, a cancelled run as `Cancelled`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,33 +22,33 @@ from backend.domain.ports.storage import CheckpointWatch, Clock, Recorder
 DEFAULT_MAX_STEPS = 30
 PHASES = ("observe", "agent", "held", "action", "settle", "record", "person", "check")
 CONTROL_SECONDS = 0.4
-"""How long one look waits for a person who has taken over; in between, a cancelled run is noticed."""
+"""Seconds per wait for a person in control; in between, cancelled runs are noticed."""
 Thinking = Callable[[Callable[[], Any], float], Any]
-"""Calls the agent's code and gives it so many seconds; raises AgentTimeout when they are over."""
+"""Calls the agent's code with a time limit in seconds; raises AgentTimeout when it is exceeded."""
 
 
 class AgentTimeout(Exception):  # noqa: N818 - told to the loop only, which turns it into an ending.
-    """The agent did not answer within the seconds it was given. Not TimeoutError, which agents raise themselves."""
+    """The agent did not answer within its time limit. Distinct from TimeoutError, which agents may raise."""
 
 
 def at_once(call: Callable[[], Any], _seconds: float) -> Any:
-    """Calls the agent in this thread, without a limit: for agents that are known to answer."""
+    """Calls the agent in this thread without a time limit, for agents that always answer."""
     return call()
 
 
 @dataclass
 class LoopProgress:
-    """What the loop has done so far; the caller reads it however the loop ends, also after an exception.
+    """Progress of the loop; valid however the loop ends, also after an exception.
 
     Attributes:
         steps: decisions taken.
-        by_person: of them, those of a person who had taken over; they use up none of the agent's budget.
-        usage: tokens and money used.
-        timings: of the steps, as kept.
-        spent: seconds by phase, of the step under way, too.
-        acted: True from the moment an action is handed to the desktop until a whole step has passed without one. A
-            loss in between may be the agent's doing.
-        note: why the agent was stopped, in words (its exception, for instance); empty when it stopped by itself.
+        by_person: decisions by a person in control, which do not count against the agent's budget.
+        usage: tokens and costs.
+        timings: timings of the recorded steps.
+        spent: seconds by phase, including the current step.
+        acted: True from sending an action to the desktop until a whole step without one. The agent may have caused a
+            loss in between.
+        note: why the agent was stopped (its exception, for instance); empty if it stopped by itself.
     """
 
     steps: int = 0
@@ -61,18 +61,18 @@ class LoopProgress:
 
     @property
     def agent_seconds(self) -> float:
-        """What counts against the time budget: thinking, acting and what the page took to answer, never our part."""
+        """Seconds that count against the time budget: thinking, acting and the screen's response, not our overhead."""
         return self.spent["agent"] + self.spent["action"] + self.spent["settle"]
 
 
 @dataclass(frozen=True)
 class Rules:
-    """When an episode ends and what is waited for.
+    """Budgets and waiting times of an episode.
 
     Attributes:
-        max_steps: decisions at most.
-        settle: waited for after actions.
-        wait: waited for by the agent's WAIT.
+        max_steps: maximum number of decisions.
+        settle: waiting time after actions.
+        wait: waiting time of the agent's WAIT.
     """
 
     max_steps: int
@@ -89,13 +89,13 @@ class Rules:
 
 @dataclass(frozen=True)
 class LoopDependencies:
-    """Everything the loop works with.
+    """Everything that the loop uses.
 
     Attributes:
-        held: seconds waited so far for a model's API because of its limits or failures, or for a broken line to who
-            acts from outside: not the agent's time.
-        control: by which a person can take over; None where nobody can.
-        watch: looks at what is to be checked after each step; None where nothing is.
+        held: seconds spent waiting for a model's API (rate limits, failures) or for a broken channel to an external
+            agent; not the agent's time.
+        control: lets a person take over; None if that is not possible.
+        watch: evaluates checkpoints after each step; None without any.
     """
 
     agent: Agent
@@ -110,24 +110,23 @@ class LoopDependencies:
 
 
 def run_episode(parts: LoopDependencies, context: AgentContext, rules: Rules, progress: LoopProgress) -> EndedBy:
-    """Lets the agent work until it ends or its budget does.
+    """Runs the agent until it ends or its budget does.
 
-    Every step is kept durably before the next observation. After the last action one more observation is kept, as a
-    step without a decision whose result says `{"final": true}`: it shows what the agent left behind, and counts as no
-    step.
+    Every step is stored durably before the next observation. After the last action one more observation is stored, as a
+    step without a decision whose result is `{"final": true}`: it shows the end state and does not count as a step.
 
     Args:
-        parts: the agent, the desktop and where steps go.
-        context: what the agent is told.
-        rules: budgets and waiting.
+        parts: the agent, the desktop and the recorder.
+        context: the agent's context.
+        rules: budgets and waiting times.
         progress: filled as the loop goes; valid also when this raises.
 
     Returns:
-        What stopped the agent.
+        How the episode ended.
 
     Raises:
         MachineLost: the machine failed (GuestLost, LeaseLost, ...), or the model's API did (ModelApiFailed).
-        Cancelled: somebody cancelled the run.
+        Cancelled: the run was cancelled.
     """
     return _Loop(parts, context, rules, progress).run()
 
@@ -147,12 +146,12 @@ class _Loop:
         self._context = context
         self._rules = rules
         self._progress = progress
-        self._note = ""  # told to the agent with its next observation
+        self._note = ""  # sent to the agent with its next observation
         self._invalid = 0  # in a row
-        self._moving = ""  # the phase that settling counts for, if the page may still be busy with the last action
-        self._seen: Observation | None = None  # an observation that no step has taken yet
-        self._open = False  # a step is under way that has not been kept
-        self._unchecked = False  # the last step acted, and nobody has looked at what it reached
+        self._moving = ""  # the phase that settling is charged to, if the screen may still be changing
+        self._seen: Observation | None = None  # an observation that no step has used yet
+        self._open = False  # the current step is not recorded yet
+        self._unchecked = False  # the last step acted and was not evaluated yet
         self._begun = self._now()
         self._step_spent: dict[str, float] = {}
 
@@ -196,7 +195,7 @@ class _Loop:
         self._judge(decision, work)
 
     def _begin(self) -> None:
-        """Lets the page settle while the step before is being kept, then makes sure that it is."""
+        """Lets the screen settle while the previous step is being recorded, then waits for the recorder."""
         if self._open:
             return
         self._open, self._begun, self._step_spent = True, self._now(), {}
@@ -208,7 +207,7 @@ class _Loop:
         self._spend("record", self._now() - before)
 
     def _next(self) -> tuple[Observation, Decision]:
-        """What is seen, and what the person in control says to it, else the agent."""
+        """The next observation, and the decision of the person in control or the agent."""
         observation = self._observe()
         control = self._p.control
         if control is None or not control.taken():
@@ -216,11 +215,11 @@ class _Loop:
         decision = self._of_person(control, observation)
         if decision is not None:
             return observation, decision
-        observation = self._observe()  # The screen need not have stood still until the hand-back.
+        observation = self._observe()  # The screen may have changed until the hand-back.
         return observation, self._decide(observation)
 
     def _of_person(self, control: TakeoverControl, observation: Observation) -> Decision | None:
-        """Waits for the person as long as they keep control; the agent's time stands still. None: handed back."""
+        """Waits for the person while they keep control; the agent's time is paused. None: handed back."""
         before = self._now()
         try:
             while control.taken():
@@ -236,7 +235,7 @@ class _Loop:
     def _decide(self, observation: Observation) -> Decision:
         shown = observation
         if not self._p.space.shows_frame:
-            # The trajectory keeps a picture also for agents that only read the tree.
+            # The trajectory stores a picture even for agents that only read the tree.
             shown = observation.model_copy(update={"frame": None})
         decision = self._think(lambda: self._p.agent.act(shown))
         if not isinstance(decision, Decision):
@@ -247,7 +246,7 @@ class _Loop:
         self._progress.acted = True
 
     def _judge(self, decision: Decision, work: ActionExecution) -> None:
-        """Decides, after a step, whether the episode goes on and what the agent is told next."""
+        """Decides after a step whether the episode continues, and the message for the agent."""
         if work.ended_by is not None:
             raise _Stop(work.ended_by)
         if decision.stop is not None:
@@ -262,7 +261,7 @@ class _Loop:
             raise _Stop(EndedBy.INVALID, f"{self._invalid} invalid answers in a row, the last: {wrong}")
 
     def _check_progress(self) -> None:
-        """Looks at what the step before has reached; too long without anything new ends the episode."""
+        """Evaluates the previous step's progress; too long without progress ends the episode."""
         if self._p.watch is None or not self._unchecked:
             return
         self._unchecked = False
@@ -290,7 +289,7 @@ class _Loop:
         try:
             observation = self._p.space.observe(self._p.desktop, self._progress.steps)
         except GuestRefused as error:
-            # A screen that cannot be captured is the machine's failure: the agent asked for nothing.
+            # A failed capture is the machine's failure: the agent did not request anything.
             raise GuestLost(
                 f"the desktop gave no observation: {error.message}", code="observation_failed", hint=error.hint
             ) from error
@@ -309,7 +308,7 @@ class _Loop:
         except AgentTimeout as error:
             raise _Stop(EndedBy.TIME, "the agent did not answer within its time") from error
         except Unavailable as error:
-            # No agent raises it of itself: a server that its episode stands on is away, which it cannot help.
+            # Agents do not raise it themselves: a server that the episode depends on is unavailable.
             raise ClusterLost(error.message, code="service_unavailable", hint=error.hint) from error
         except Exception as error:  # noqa: BLE001 - whatever the agent's code raises is the agent's failure.
             self._stop_for_agent(error)
@@ -324,7 +323,7 @@ class _Loop:
         raise _Stop(EndedBy.AGENT_ERROR, words[:2000]) from error
 
     def _keep(self, observation: Observation, decision: Decision, results: Sequence[Mapping[str, Any]]) -> None:
-        """Hands one step to the recorder, which keeps it while the page settles."""
+        """Passes one step to the recorder, which stores it while the screen settles."""
         record = self._record(observation, decision, results)
         self._p.recorder.step(record)
         self._progress.usage += decision.usage
@@ -333,10 +332,10 @@ class _Loop:
         self._seen, self._open = None, False
 
     def _keep_end(self, stop: _Stop) -> None:
-        """Keeps what the agent left behind, with the reason it was stopped for."""
+        """Records the end state, with the reason for stopping."""
         self._note = ""
         self._begin()
-        with suppress(_Stop):  # It ends already, and not for this reason.
+        with suppress(_Stop):  # The episode is already ending for another reason.
             self._check_progress()
         observation = self._seen or self._observe()
         result: dict[str, Any] = {"final": True, "ended_by": stop.ended_by.value}

@@ -1,19 +1,19 @@
-"""What was done to a desktop, read from its log to the end."""
+"""Reads a desktop's log of interactions completely."""
 
 from backend.domain.errors import GuestLost
 from backend.domain.model.trajectory import Interaction
 from backend.domain.ports.desktop import Desktop
 
 MOST_REPLIES = 10
-"""A guest keeps 2,000 entries and tells at most 1,000 at a time."""
+"""A guest stores 2,000 entries and returns at most 1,000 at a time."""
 
 
 def log_after(desktop: Desktop, since: int) -> list[Interaction]:
     """All entries after that number.
 
     Raises:
-        GuestLost: there is no end of them.
-        GuestRefused: the desktop has no log (`unsupported`), or it broke off (`failed`).
+        GuestLost: the log does not end.
+        GuestRefused: the desktop has no log (`unsupported`), or it was interrupted (`failed`).
     """
     entries: list[Interaction] = []
     for _ in range(MOST_REPLIES):

@@ -1,20 +1,20 @@
-"""Waiting on a desktop for what shows only after a while."""
+"""Polls a desktop for a state that appears after a while."""
 
 from collections.abc import Callable
 
 from backend.domain.ports.desktop import Desktop
 
-LOOKS = 60  # how often a step looks again for what it waits for
-PAUSE = 0.25  # seconds that it gives the screen in between, at most
+LOOKS = 60  # maximum polls of a step
+PAUSE = 0.25  # maximum seconds between polls
 
 
 def look_again(desktop: Desktop, look: Callable[[], bool], *, looks: int = LOOKS) -> bool:
-    """Looks until it sees it, giving the screen time in between. False when it never came.
+    """Polls until `look` succeeds, letting the screen settle in between. False if it never does.
 
     Args:
-        desktop: whose screen it is. Where its programs take longer, it looks more often.
-        look: tells whether it is there.
-        looks: how often; the default is about 15 s.
+        desktop: the desktop. Slower desktops are polled more often.
+        look: returns whether the state is reached.
+        looks: maximum number of polls; the default takes about 15 s.
     """
     for _ in range(round(looks * desktop.patience)):
         if look():
