@@ -1,1 +1,1 @@
-"""Machines: images, slots, nodes, health, and where a desktop may connect to."""
+"""Machines: images, slots, nodes, health, and network access of desktops."""

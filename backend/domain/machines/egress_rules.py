@@ -1,4 +1,4 @@
-"""What a desktop may reach beyond itself during one attempt: decided from its task, never by what runs inside."""
+"""What a desktop may reach over the network during one attempt. Decided from its task, never from inside it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,25 +10,26 @@ from backend.domain.model.parameters import ASSET
 from backend.domain.model.task import JSON, Frozen, Task
 
 ANYWHERE = "*"
-"""As a host: every public one."""
+"""As a host: all public hosts."""
 _ADDRESS = re.compile(r"https?://[^\s\"'<>()\[\]{}\\^`|]+")
 _NAME = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
 _LONGEST_NAME = 253
 _BROUGHT = frozenset({"download", "googledrive"})
-"""Steps whose addresses the service itself asks. A desktop that could ask the same server would find the solutions of
-the published suites beside the files that the tasks begin with."""
+"""Steps whose addresses only the service downloads. A desktop that could reach the same server would find the solutions
+of the published suites beside the initial files.
+"""
 
 
 class EgressRules(Frozen):
-    """What the egress gateway of a desktop lets through.
+    """What a desktop's egress gateway allows.
 
     Attributes:
-        hosts: names that may be asked: `example.org`, `*.example.org` for all below it, `example.org:8443` for a port
-            besides 80 and 443, `*` for every public host.
-        files: address to artifact hash: what the gateway answers itself.
-        proxy: address of the proxy that requests go through, `http://user:password@host:port`; empty = directly.
-        mocked: `host:port` of every https address among `files` that a mock put there. The gateway itself is these
-            hosts, with certificates of its own; nothing else of them is reached.
+        hosts: allowed hosts: `example.org`, `*.example.org` for all below it, `example.org:8443` for a port besides 80
+            and 443, `*` for every public host.
+        files: address -> artifact hash of responses served by the gateway itself.
+        proxy: address of the upstream proxy, `http://user:password@host:port`; empty = direct.
+        mocked: `host:port` of every https address among `files` that comes from a mock. The gateway impersonates these
+            hosts with its own certificates; nothing else on them is reachable.
     """
 
     hosts: tuple[str, ...] = ()
@@ -38,14 +39,14 @@ class EgressRules(Frozen):
 
 
 def way_out_of(task: Task, assets: Mapping[str, str], *, egress: str, hosts: Sequence[str], proxy: str) -> EgressRules:
-    """The way out for a task.
+    """The egress rules of a task.
 
     Args:
-        task: its set-up and its instruction name hosts; its evaluator does not count.
-        assets: hash of every asset by name and of every fetched file by address.
+        task: its set-up and instruction name hosts; its evaluator is ignored.
+        assets: hash of every asset by name and of every downloaded file by address.
         egress: the operator's setting: `none`, `tasks` or `any`.
-        hosts: what the operator allows every desktop.
-        proxy: the operator's proxy, for tasks that ask for one; empty if there is none.
+        hosts: hosts that the operator allows for every desktop.
+        proxy: the operator's proxy, for tasks that need one; empty without one.
     """
     named = {"none": (), "tasks": _hosts(task), "any": (ANYWHERE,)}[egress]
     mocks = _mocks(task, assets)
@@ -58,30 +59,30 @@ def way_out_of(task: Task, assets: Mapping[str, str], *, egress: str, hosts: Seq
 
 
 def mocked_place(url: str) -> str:
-    """`host:port` of an https address whose host a certificate can name; empty for every other address."""
+    """`host:port` of an https address whose host can be in a certificate; empty for any other address."""
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").lower().rstrip("."), parts.port or 443
     except ValueError:
         return ""
-    numeric = host.rpartition(".")[2][:1].isdigit()  # An address, or another spelling of one.
+    numeric = host.rpartition(".")[2][:1].isdigit()  # An IP address in any notation.
     named = len(host) <= _LONGEST_NAME and _NAME.fullmatch(host) is not None and not numeric
     return f"{host}:{port}" if parts.scheme == "https" and named else ""
 
 
 def wants_proxy(task: Task) -> bool:
-    """Whether the task asks for the operator's proxy, by its label or by a step."""
+    """Whether the task needs the operator's proxy, by its label or by a step."""
     return task.raw.get("proxy") is True or any(step.type == "proxy" for step in task.setup)
 
 
 def _brought(task: Task, assets: Mapping[str, str]) -> dict[str, str]:
-    """What set-up downloads."""
+    """Files that set-up downloads."""
     brought = [step.parameters for step in task.setup if step.type in _BROUGHT]
     return {url: assets[url] for url in _addresses(brought) if url in assets}
 
 
 def _mocks(task: Task, assets: Mapping[str, str]) -> dict[str, str]:
-    """What the task's `mocks` put in the place of addresses (in its file, or its labels)."""
+    """Addresses replaced by the task's `mocks` (in its file or labels)."""
     files = {}
     for mocks in (task.raw.get("mocks"), task.labels.extra.get("mocks")):
         for url, name in mocks.items() if isinstance(mocks, Mapping) else ():
@@ -92,7 +93,7 @@ def _mocks(task: Task, assets: Mapping[str, str]) -> dict[str, str]:
 
 
 def _hosts(task: Task) -> tuple[str, ...]:
-    """The hosts that the task's own addresses name, and those below them."""
+    """The hosts of the task's own addresses, and their subdomains."""
     steps = [step.parameters for step in task.setup if step.type not in _BROUGHT]
     hosts: dict[str, None] = {}
     for url in _addresses([task.instruction, steps]):
@@ -109,7 +110,7 @@ def _hosts(task: Task) -> tuple[str, ...]:
 
 
 def _addresses(value: JSON) -> Iterator[str]:
-    """Every http(s) address anywhere in a JSON value."""
+    """Every http(s) address in a JSON value."""
     if isinstance(value, str):
         whole = value.startswith(("http://", "https://"))
         yield from [value] if whole else _ADDRESS.findall(value)

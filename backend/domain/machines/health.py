@@ -1,7 +1,7 @@
-"""The health gate's rules: what a desktop says of itself, against what an attempt needs. Pure; each failure is named.
+"""Rules of the health check: a desktop's facts against an attempt's requirements. Pure; each failure has a name.
 
-A run that met a full disk, a lock screen or a clock of last week has measured those. So the facts are compared before
-every attempt, and a desktop that fails is thrown away before the agent sees it.
+A run on a desktop with a full disk, a lock screen or a wrong clock would measure those. So the facts are checked before
+every attempt, and a desktop that fails is discarded before the agent sees it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +14,7 @@ from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen
 
 GUEST_API = (1, 1)
-"""Version of the guest API that the service speaks: the same major number, and at least this minor one."""
+"""Version of the guest API that the service speaks: guests need the same major and at least this minor version."""
 _MIB = 2**20
 FULL = _MIB
 """Bytes: a disk with less free is full."""
@@ -22,13 +22,13 @@ _NAMED = 5
 
 
 class _GuestFacts(Frozen):
-    """What a guest tells; what a newer one tells beyond it is left aside."""
+    """Facts reported by a guest; unknown facts of newer guests are ignored."""
 
     model_config = ConfigDict(extra="ignore")
 
 
 class DiskRoom(_GuestFacts):
-    """Room where programs of the desktop write; bytes."""
+    """Free space where programs of the desktop write; bytes."""
 
     path: str = Field(max_length=4096)
     free: int = Field(ge=0)
@@ -36,19 +36,19 @@ class DiskRoom(_GuestFacts):
 
 
 class RunningProgram(_GuestFacts):
-    """A program that was started since the desktop was ready."""
+    """A program that was started after the desktop became ready."""
 
     pid: int
     name: str = Field(max_length=1000)
 
 
 class ScreenHealth(_GuestFacts):
-    """The screen as the guest knows it.
+    """The screen as reported by the guest.
 
     Attributes:
-        scale: 1.0 = a pixel of a program is a pixel of the screen.
-        black: hardly a pixel is brighter than black.
-        locked: what covers the screen; empty if nothing does.
+        scale: display scaling; 1.0 = none.
+        black: nearly all pixels are black.
+        locked: what covers the screen (such as a lock screen); empty if nothing does.
     """
 
     width: int
@@ -67,8 +67,8 @@ class DesktopHealth(_GuestFacts):
     """The facts of a desktop's `GET /health`; docs/internals/guest-api.md explains each.
 
     Attributes:
-        clock: the guest's time, seconds since 1970.
-        memory_free: bytes; None where the guest cannot tell.
+        clock: the guest's time, seconds since 1970 (UTC).
+        memory_free: bytes; None if unknown.
         licence_days: until the system's licence ends; None = it does not.
     """
 
@@ -84,7 +84,7 @@ class DesktopHealth(_GuestFacts):
 
 
 class Ailment(StrEnum):
-    """What can be wrong. A closed set: docs/internals/health.md says of each what it means and what to do."""
+    """What can be wrong. A closed set; docs/internals/health.md explains each value and the remedy."""
 
     GUEST_API = "guest_api"
     CLOCK = "clock"
@@ -100,12 +100,12 @@ class Ailment(StrEnum):
 
 
 PASSING = frozenset({Ailment.BLACK_SCREEN, Ailment.LOCKED_SCREEN, Ailment.MEMORY, Ailment.PENDING})
-"""What may pass within seconds of a machine's start: it is looked at again before the desktop is given up."""
+"""Findings that may disappear within seconds of a machine's start, so that they are checked again."""
 
 
 @dataclass(frozen=True)
 class HealthFinding:
-    """One thing that is wrong, with what was found and what was expected."""
+    """One finding, with the actual and the expected value."""
 
     ailment: Ailment
     words: str
@@ -115,13 +115,13 @@ class HealthFinding:
 
 
 class HealthLimits(Frozen):
-    """What an attempt needs of its desktop.
+    """Requirements of an attempt.
 
     Attributes:
-        clock_seconds: that the guest's clock may be beside ours.
-        disk, memory: bytes that must be free, on each disk.
-        licence_days: that the system's licence must still be good for.
-        patience: seconds in which what may pass has to pass.
+        clock_seconds: maximum difference between the guest's clock and ours.
+        disk, memory: minimum free bytes, on each disk.
+        licence_days: minimum remaining days of the system's licence.
+        patience: seconds within which temporary findings must disappear.
     """
 
     clock_seconds: float = 2.0
@@ -136,13 +136,13 @@ DEFAULT_LIMITS = HealthLimits()
 
 @dataclass(frozen=True)
 class HealthReply:
-    """One question and its answer.
+    """One health request and its answer.
 
     Attributes:
         health: the answer.
-        sent_at, answered_at: by our own clock, seconds since 1970; the guest's clock was read between them.
-        screen: the one that the run asked for.
-        picture_size: (width, height) of the picture that the desktop really sent.
+        sent_at, answered_at: seconds since 1970 by our clock; the guest read its clock in between.
+        screen: the screen size that the run requires.
+        picture_size: (width, height) of the picture that the desktop sent.
     """
 
     health: DesktopHealth
@@ -153,7 +153,7 @@ class HealthReply:
 
 
 def findings(probe: HealthReply, limits: HealthLimits) -> tuple[HealthFinding, ...]:
-    """Everything that is wrong, in the order of Ailment; empty for a desktop that an attempt can begin on."""
+    """All findings, in the order of Ailment; empty for a desktop that is fit for an attempt."""
     return tuple(
         HealthFinding(ailment, words)
         for ailment in Ailment
@@ -162,7 +162,7 @@ def findings(probe: HealthReply, limits: HealthLimits) -> tuple[HealthFinding, .
 
 
 def full_disks(health: DesktopHealth) -> tuple[HealthFinding, ...]:
-    """The disks on which programs can write nothing more, FULL bytes at the most."""
+    """The disks on which programs can no longer write: FULL bytes or less are free."""
     return tuple(
         HealthFinding(Ailment.DISK, f"{_mib(disk.free)} free of {_mib(disk.size)} in {disk.path[:100]}")
         for disk in health.disks
@@ -179,7 +179,7 @@ def _guest_api(probe: HealthReply, _: HealthLimits) -> Iterator[str]:
 
 
 def _clock(probe: HealthReply, limits: HealthLimits) -> Iterator[str]:
-    """The guest's clock was read between sending and answer: only what lies outside is certainly wrong."""
+    """The guest's clock was read between request and answer: only a time outside that range is certainly wrong."""
     ahead, behind = probe.health.clock - probe.answered_at, probe.sent_at - probe.health.clock
     off = max(ahead, behind)
     if off > limits.clock_seconds:

@@ -1,4 +1,4 @@
-"""Images that a provider can make desktops of, and which of them an attempt gets."""
+"""Images that a provider offers, and the choice for an attempt."""
 
 from collections.abc import Sequence
 
@@ -10,18 +10,18 @@ from backend.domain.model.task import Frozen
 
 
 class ImageOffer(Frozen):
-    """What a provider says of one of its images.
+    """A provider's description of one of its images.
 
     Attributes:
-        name: as a run names it.
-        os: `linux` or `windows`, as tasks name it.
-        default: it is taken where a run names none.
-        about: for people: variant, version, memory.
+        name: its name in runs.
+        os: `linux` or `windows`.
+        default: used if a run names none.
+        about: description for people: variant, version, memory.
         programs: commands found on it, as `Availability.programs`.
-        screens: sizes in pixels that it can show; empty = any.
-        prepared: the template that its desktops are cloned from is there; False: the first one makes it, and takes
-            longer. None where there are no templates, or each of several places has its own.
-        reason: why no desktop can be made of it here; empty if one can.
+        screens: supported screen sizes in pixels; empty = any.
+        prepared: whether the template for cloning exists; False: the first desktop creates it, which takes longer. None
+            without templates, or if each of several places has its own.
+        reason: why it cannot be used here; empty if it can.
     """
 
     name: str
@@ -35,16 +35,16 @@ class ImageOffer(Frozen):
 
 
 def image_for(offers: Sequence[ImageOffer], requested: str | None, system: str) -> str:
-    """The name that an attempt's DesktopSpec bears.
+    """The image name for an attempt's DesktopSpec.
 
     Args:
-        offers: of the provider; empty where it has only one kind of desktop.
-        requested: what the run names, None = nothing.
-        system: of the task: among several images, one of that system is taken, the default one first.
+        offers: the provider's offers; empty if it has only one kind of desktop.
+        requested: the run's choice; None = no choice.
+        system: the task's system: among several images, one of that system is used, preferably the default one.
     """
     if requested is not None:
         return requested
     fitting = sorted((offer for offer in offers if offer.os == system), key=lambda offer: not offer.default)
-    # One that cannot be used is no choice, unless it is the default or there is no other.
+    # An unusable image is skipped, unless it is the default or there is no other.
     fitting = [offer for offer in fitting if offer.default or not offer.reason] or fitting
     return fitting[0].name if fitting and (fitting[0].default or len(fitting) == 1) else DEFAULT

@@ -1,7 +1,7 @@
-"""A machine image: the folder that virtual machines are made from, and `image.json`, which says what lies in it.
+"""A machine image: the folder that virtual machines are made from, and its description `image.json`.
 
-`DATA/images/NAME/` is written once by a builder (`vm_images/linux`, `vm_images/windows`) and never again: machines
-write to overlays. `image.json` comes last and whole, so a folder without it is a build that did not end.
+A builder (`vm_images/linux`, `vm_images/windows`) writes `DATA/images/NAME/` once; machines write to overlays.
+`image.json` is written last and atomically, so a folder without it is an unfinished build.
 """
 
 import datetime as dt
@@ -22,7 +22,7 @@ from backend.domain.model.task import Frozen
 
 FILE = "image.json"
 DEFAULT = "default"
-"""As a name: the image that the settings name, else the only one."""
+"""As a name: the image in the settings, else the only one."""
 NAME = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}")
 _MOST_BYTES = 16 * 2**20
 _HINT = "docs/internals/machine-images.md says how images are made; a damaged one is removed and built again."
@@ -36,7 +36,7 @@ class ImageFile(Frozen):
     """A file of the image's folder.
 
     Attributes:
-        file: its name in the folder; never a path.
+        file: its name in the folder, not a path.
         size: bytes.
     """
 
@@ -49,18 +49,18 @@ class SystemDisk(ImageFile):
     """The system disk, in QEMU's format qcow2.
 
     Attributes:
-        virtual_size: bytes that the guest sees.
+        virtual_size: size in bytes as seen by the guest.
     """
 
     virtual_size: int = Field(gt=0)
 
 
 class DirectBoot(Frozen):
-    """What QEMU starts without a boot loader.
+    """Files for a start without boot loader.
 
     Attributes:
-        command_line: of the kernel. The code that starts the machine adds the run's screen size (see `screen_option`).
-        screen_option: added to the command line, with `{width}` and `{height}` in pixels; empty = nothing to add.
+        command_line: of the kernel, without the run's screen size (see `screen_option`).
+        screen_option: appended to the command line, with `{width}` and `{height}` in pixels; may be empty.
     """
 
     kernel: ImageFile
@@ -75,19 +75,19 @@ class DirectBoot(Frozen):
         return self
 
     def line(self, screen: ScreenSize) -> str:
-        """The whole command line for a machine with that screen."""
+        """The complete command line for a machine with that screen."""
         option = self.screen_option.replace("{width}", str(screen.width)).replace("{height}", str(screen.height))
         return f"{self.command_line} {option}".strip()
 
 
 class Devices(Frozen):
-    """Which of QEMU's devices the system has drivers for, by QEMU's own names.
+    """QEMU's devices that the system has drivers for, by QEMU's names.
 
     Attributes:
-        disk: what the system disk hangs on.
-        network: the card behind which the guest API's port lies.
-        display: the graphics card; `virtio-*` can be given any size, `VGA` by its EDID.
-        entropy: True = the system has a driver for `virtio-rng-pci`.
+        disk: bus of the system disk.
+        network: network card.
+        display: graphics card; `virtio-*` supports any screen size, `VGA` by its EDID.
+        entropy: whether the system has a driver for `virtio-rng-pci`.
     """
 
     disk: Literal["virtio-blk-pci", "ide-hd", "nvme"] = "virtio-blk-pci"
@@ -98,10 +98,10 @@ class Devices(Frozen):
 
 
 class Package(Frozen):
-    """Something that was installed.
+    """An installed package.
 
     Attributes:
-        sha256: of the file that it was installed from; empty if that was not kept.
+        sha256: sha256 of its installer; empty if unknown.
     """
 
     name: Line = Field(min_length=1)
@@ -110,21 +110,21 @@ class Package(Frozen):
 
 
 class MachineImage(Frozen):
-    """What `image.json` says.
+    """Content of `image.json`.
 
     Attributes:
-        format: of this file; only 1 so far.
-        name: of its folder.
-        variant: which of the builder's, for example `minimal` or `full`.
-        version: the builder's own; another one for another content.
-        made_at: when, or for a reproducible build the moment that its inputs are dated to.
-        guest_api: version of the guest API that its server speaks.
+        format: version of this file; only 1 so far.
+        name: name of its folder.
+        variant: the builder's variant, for example `minimal` or `full`.
+        version: the builder's version; differs for different content.
+        made_at: time of the build; for a reproducible build, the date of its inputs.
+        guest_api: version of its guest API.
         guest_server: sha256 of the guest server's sources; empty if unknown.
-        screens: sizes in pixels that it can show, the first by itself.
-        memory_mib, cpus: that a machine of it needs.
-        firmware: what QEMU starts; a direct boot is `bios`.
+        screens: supported sizes in pixels; the first is the default.
+        memory_mib, cpus: requirements of a machine.
+        firmware: firmware that QEMU starts; `bios` for a direct boot.
         boot: None = the firmware boots from the disk.
-        packages: what is installed.
+        packages: installed packages.
         programs: commands that tasks can start, as `Availability.programs`.
     """
 
@@ -158,23 +158,23 @@ class MachineImage(Frozen):
         return self
 
     def files(self) -> tuple[ImageFile, ...]:
-        """Every file besides image.json, the disk first."""
+        """All files except image.json, the disk first."""
         return (self.disk, *((self.boot.kernel, self.boot.initrd) if self.boot is not None else ()))
 
     def digest(self) -> str:
-        """sha256 of all that `image.json` says, the files' hashes included: another content, another digest."""
+        """Sha256 of `image.json`, which includes the files' hashes: different content, different digest."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
     def shows(self, screen: ScreenSize) -> bool:
-        """Whether a machine of it can be given that screen."""
+        """Whether a machine of it supports that screen."""
         return screen in self.screens
 
 
 def read_image(folder: Path) -> MachineImage:
-    """What an image's folder says of itself. Its files are looked at by name and size only; see `verify`.
+    """Reads an image's description. Checks only names and sizes of its files; see `verify`.
 
     Raises:
-        NotFound: there is no image, or its build did not end.
+        NotFound: there is no image, or its build is unfinished.
         Invalid: `image.json` is wrong, or a file is missing or has another size; `path` says which.
     """
     file = folder / FILE
@@ -226,7 +226,7 @@ def verify(folder: Path) -> MachineImage:
     """Reads every file of the image and compares its hash; takes as long as reading the disk.
 
     Raises:
-        NotFound, Invalid: as `read_image`, and for a file with another content.
+        NotFound, Invalid: as `read_image`, and for a file with different content.
     """
     image = read_image(folder)
     for each in image.files():
@@ -238,7 +238,7 @@ def verify(folder: Path) -> MachineImage:
 
 
 def file_sha256(path: Path) -> str:
-    """The hash of a file of any size. Raises OSError."""
+    """Sha256 of a file of any size. Raises OSError."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -249,14 +249,14 @@ def described(path: Path) -> dict[str, Any]:
 
 
 def write_image(folder: Path, image: MachineImage) -> None:
-    """Writes `image.json`, whole or not at all, and makes every file of the image read-only.
+    """Writes `image.json` atomically and makes every file of the image read-only.
 
     Args:
-        folder: holds the other files already.
-        image: must bear the folder's name.
+        folder: already contains the other files.
+        image: must have the folder's name.
 
     Raises:
-        Invalid: the folder does not hold what the image says.
+        Invalid: the folder does not match the description.
         OSError: it cannot be written.
     """
     if image.name != folder.name:
@@ -277,7 +277,7 @@ def write_image(folder: Path, image: MachineImage) -> None:
 
 
 def image_names(images: Path) -> Iterator[str]:
-    """Names of the whole images of a folder such as `DATA/images`, sorted; none where the folder is missing."""
+    """Sorted names of the complete images of a folder such as `DATA/images`; empty if the folder is missing."""
     if images.is_dir():
         yield from sorted(
             each.name for each in images.iterdir() if NAME.fullmatch(each.name) and (each / FILE).exists()
@@ -285,15 +285,15 @@ def image_names(images: Path) -> Iterator[str]:
 
 
 def find_image(images: Path, name: str, *, default: str = "") -> tuple[Path, MachineImage]:
-    """The image that a `DesktopSpec` asks for, with its folder.
+    """The image for a `DesktopSpec`, with its folder.
 
     Args:
-        images: such as `DATA/images`.
-        name: an image's, or `default`.
-        default: what the settings name; empty = the only image there is.
+        images: folder of images, such as `DATA/images`.
+        name: name of an image, or `default`.
+        default: the image in the settings; empty = the only image.
 
     Raises:
-        NotFound: there is none of that name, or `default` could be several.
+        NotFound: there is no image of that name, or `default` is ambiguous.
         Invalid: it is damaged.
     """
     known = tuple(image_names(images))

@@ -1,4 +1,4 @@
-"""Nodes as a worker sees them: its own machine, or those of a cluster."""
+"""Nodes from a worker's view: its own machine, or those of a cluster."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -10,34 +10,35 @@ from backend.domain.model.task import Frozen
 
 
 class NodeState(StrEnum):
-    """Whether a node's slots may be leased, and what becomes of what runs there."""
+    """Whether a node's slots may be leased, and what happens to running attempts."""
 
     READY = "ready"
     DRAINING = "draining"
-    """Nothing new begins there; what runs may finish."""
+    """Nothing new starts there; running attempts may finish."""
     UNREADY = "unready"
-    """It does not answer. Nothing new begins; what runs is waited for, a short while."""
+    """It does not answer. Nothing new starts; running attempts are waited for briefly."""
     LOST = "lost"
-    """It did not come back in time, or drives everything out: what runs there is lost, and tried elsewhere at once."""
+    """It did not come back in time, or evicts everything: running attempts are lost and retried elsewhere at once."""
     GONE = "gone"
-    """The cluster has it no more; otherwise as `lost`."""
+    """The cluster no longer has it; otherwise as `lost`."""
 
     @property
     def ends_attempts(self) -> bool:
-        """Whether what runs there is given up."""
+        """Whether running attempts are given up."""
         return self in {NodeState.LOST, NodeState.GONE}
 
 
 class NodeReport(Frozen):
-    """What a worker saw of one node of a cluster.
+    """A worker's report of one node of a cluster.
 
     Attributes:
-        name: in the cluster; empty = wherever the cluster's own scheduler places a pod.
-        state: what may be done there.
-        reason: why, in words. A ready node that has a reason is used after all others.
-        slots: desktops that it runs at once.
-        labels: of the node object, those that people ask for.
-        capacity: what the slots were counted from: `devices`, `memory` and `disk` in bytes, `cpu` in thousandths.
+        name: name in the cluster; empty = placed by the cluster's scheduler.
+        state: state of the node.
+        reason: reason of the state. A ready node with a reason is used last.
+        slots: number of parallel desktops.
+        labels: labels of the node object that selectors use.
+        capacity: resources that the slots were computed from: `devices`, `memory` and `disk` in bytes, `cpu` in
+            thousandths.
     """
 
     name: str
@@ -49,5 +50,5 @@ class NodeReport(Frozen):
 
 
 def cluster_of(capabilities: Mapping[str, Any], provider: str) -> str:
-    """The cluster whose slots a worker may lease for a provider; empty = those of its own machine."""
+    """The cluster whose slots a worker may lease for a provider; empty = its own machine's slots."""
     return str(capabilities.get("providers", {}).get(provider, {}).get("cluster", ""))

@@ -1,4 +1,4 @@
-"""How many desktops a machine runs at once: counted from its memory, cores and disk, or set by a person."""
+"""Number of parallel desktops of a machine: computed from memory, cores and disk, or set by a person."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,22 +11,22 @@ from backend.domain.model.task import Frozen
 
 MIB, GIB = 2**20, 2**30
 MOST = 32
-"""More are never counted, only set: beyond it the database and the worker themselves are what limits."""
+"""Upper bound of a computed number: beyond it, the database and the worker are the bottleneck."""
 VM_OVERHEAD = 256 * MIB
-"""Of QEMU itself, beside the guest's memory."""
+"""Memory of QEMU itself, in addition to the guest's."""
 VM_DISK = 4 * GIB
-"""What an attempt may write into its overlay."""
+"""Bytes that an attempt may write to its overlay."""
 
 
 @dataclass(frozen=True, order=True)
 class SlotRef:
-    """A slot of one provider as its worker names it. Two with the same index and node are the same slot.
+    """A slot of one provider, as named by its worker. Equal index and node mean the same slot.
 
     Attributes:
         index: from 0, among the provider's slots of that node.
-        node: empty on the worker's own machine, and where a cluster's scheduler places the slot's pod itself.
-        id: of its row; empty where no database is asked.
-        fence: number of the lease under which it is held; each further lease has a higher one. 0 = not leased.
+        node: empty on the worker's own machine, and if the cluster's scheduler places the pod.
+        id: id of its row; empty without a database.
+        fence: fencing token of its lease, which increases with each lease. 0 = not leased.
     """
 
     index: int
@@ -39,12 +39,12 @@ class SlotRef:
 
 
 class DesktopNeeds(Frozen):
-    """What one desktop takes of its machine.
+    """Resources that one desktop needs.
 
     Attributes:
         memory: bytes.
-        cores: of processors; a fraction where desktops mostly wait.
-        disk: bytes of the data folder's disk, screenshots included.
+        cores: processor cores; a fraction, because desktops mostly wait.
+        disk: bytes on the data folder's disk, including screenshots.
     """
 
     memory: int = Field(default=GIB, gt=0)
@@ -53,12 +53,12 @@ class DesktopNeeds(Frozen):
 
 
 KEPT = DesktopNeeds(memory=GIB, cores=0.01, disk=2 * GIB)
-"""What the service itself takes: database, broker, worker, evaluations."""
+"""Needs of the service itself: database, broker, worker, evaluations."""
 
 
 @dataclass(frozen=True)
 class FreeResources:
-    """What a machine has left: bytes of memory that can be had, cores, bytes of the data folder's disk."""
+    """Free resources of a machine: bytes of memory, cores, bytes on the data folder's disk."""
 
     memory: int
     cores: int
@@ -67,21 +67,21 @@ class FreeResources:
 
 @dataclass(frozen=True)
 class SlotCount:
-    """A number of slots, and where it comes from, in words."""
+    """A number of slots, and how it was determined."""
 
     number: int
     reason: str
 
 
 def slot_count(room: FreeResources, need: DesktopNeeds, *, slot_limit: int | None = None) -> SlotCount:
-    """How many desktops run at once.
+    """Number of parallel desktops.
 
-    The scarcest of memory, cores and disk decides; a machine with a single busy core still runs one.
+    The scarcest of memory, cores and disk decides; cores alone never reduce it below one.
 
     Args:
-        room: what the machine has, before any desktop runs.
-        need: of one desktop.
-        slot_limit: what a person has set, whatever the machine has; None = counted.
+        room: free resources before any desktop runs.
+        need: needs of one desktop.
+        slot_limit: number set by a person, regardless of resources; None = computed.
     """
     left = {
         "memory": (room.memory - KEPT.memory) // need.memory,
@@ -98,11 +98,11 @@ def slot_count(room: FreeResources, need: DesktopNeeds, *, slot_limit: int | Non
 
 
 def need_of(image: MachineImage) -> DesktopNeeds:
-    """What a virtual machine of an image takes.
+    """Needs of a virtual machine of an image.
 
-    A clone of a Linux template shares most memory with the others (53 to 95 MB of its own were measured); half is
-    counted for what a task touches. Windows counts in full until its growth has been measured. Desktops mostly wait,
-    so two of their processors share one core.
+    Clones of a Linux template share most memory (53 to 95 MB of their own were measured); half is counted, for the
+    pages that a task touches. Windows counts in full until it has been measured. Two processors of desktops share one
+    core, because desktops mostly wait.
     """
     memory = image.memory_mib * MIB
     shared = memory // 2 if image.os == "linux" else 0
@@ -110,7 +110,7 @@ def need_of(image: MachineImage) -> DesktopNeeds:
 
 
 def largest(needs: Iterable[DesktopNeeds]) -> DesktopNeeds:
-    """Enough for any of them; the smallest there is for none."""
+    """The maximum of all needs; the smallest possible for an empty list."""
     all_needs = list(needs) or [DesktopNeeds()]
     return DesktopNeeds(
         memory=max(each.memory for each in all_needs),
@@ -120,14 +120,14 @@ def largest(needs: Iterable[DesktopNeeds]) -> DesktopNeeds:
 
 
 def room_for(running: Iterable[str], provider: str, slots: Mapping[str, int]) -> int:
-    """How many more desktops of a provider fit beside those that run.
+    """How many more desktops of a provider fit beside the running ones.
 
-    A provider's n slots are the whole machine, so each desktop takes an nth of it, whichever provider made it.
+    A provider's n slots are the whole machine, so each desktop takes one nth of it.
 
     Args:
         running: the provider of each running desktop.
-        provider: of the next ones.
-        slots: by provider.
+        provider: provider of the next desktops.
+        slots: number of slots by provider.
     """
     if not slots.get(provider):
         return 0
