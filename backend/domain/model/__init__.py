@@ -1,1 +1,1 @@
-"""The values that everything speaks of: tasks, runs, episodes, trajectories, scores."""
+"""Core values: tasks, runs, episodes, trajectories, scores."""

@@ -1,18 +1,18 @@
-"""What a benchmark's licence, by its name, means for those who train on what was done in it."""
+"""What a benchmark's licence allows for training on its trajectories."""
 
 import re
 from enum import StrEnum
 
 
 class LicenceStatus(StrEnum):
-    """Whether somebody who knows only the name of a licence may go on."""
+    """Permission status of a licence, known by its name only."""
 
     OPEN = "open"
-    """Allows use, change and passing on, also for money; its conditions (naming the source, ...) remain."""
+    """Allows use, modification and redistribution, also commercial; its conditions (attribution, ...) apply."""
     RESTRICTED = "restricted"
-    """Forbids some of that: no commercial use, no changes, research only, all rights reserved."""
+    """Restricted: non-commercial, no derivatives, research only, or all rights reserved."""
     UNKNOWN = "unknown"
-    """No licence is given, or none that we know. Without one nothing is allowed."""
+    """No licence, or an unknown one, which permits nothing."""
 
 
 _OPEN = frozenset(
@@ -25,7 +25,7 @@ _FORBIDS = re.compile(r"(?:^|-)(?:nc|nd|noncommercial|non-commercial|noai|propri
 
 
 def licence_status(name: str) -> LicenceStatus:
-    """The status of a licence by its SPDX identifier or usual name; several, joined by `and` or commas: the worst."""
+    """The status of a licence by its SPDX identifier or usual name; the most restrictive of several (`and`, commas)."""
     text = name.strip().lower().replace(", version", " version")
     parts = [part for part in re.split(r"\s*(?:,|;|\band\b)\s*", text) if part]
     statuses = {_status_of(part) for part in parts} or {LicenceStatus.UNKNOWN}

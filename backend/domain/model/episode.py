@@ -1,4 +1,4 @@
-"""How episodes and attempts live and end: states, outcomes and the moves that are legal."""
+"""Life cycle of episodes, attempts and runs: states, outcomes and legal moves."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _S = TypeVar("_S", bound=StrEnum)
 
 
 class EndedBy(StrEnum):
-    """What stopped the agent. Every value is followed by an evaluation of the state it left."""
+    """What stopped the agent. The end state is always evaluated."""
 
     DONE = "done"
     INFEASIBLE = "infeasible"
@@ -22,11 +22,11 @@ class EndedBy(StrEnum):
     INVALID = "invalid"
     AGENT_ERROR = "agent_error"
     STALLED = "stalled"
-    """No part of the task was newly reached within the number of steps that the benchmark allows (OmniBench)."""
+    """No part was newly reached within the number of steps that the benchmark allows (OmniBench)."""
 
 
 class Outcome(StrEnum):
-    """What an ended episode counts as. `handed_in`: people judge the work, so there is no score, and it is no 0."""
+    """Outcome of an ended episode. `handed_in`: people judge the work, so there is no score (not a 0)."""
 
     SCORED = "scored"
     HANDED_IN = "handed_in"
@@ -35,7 +35,7 @@ class Outcome(StrEnum):
 
 
 class EpisodeState(StrEnum):
-    """Where an episode is. `not_runnable` is set at submission, with a reason, and is no outcome."""
+    """State of an episode. `not_runnable` is set at submission, with a reason, and is not an outcome."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -47,12 +47,12 @@ class EpisodeState(StrEnum):
 
     @property
     def outcome(self) -> Outcome | None:
-        """The outcome of an ended episode, None for one that is not ended."""
+        """The outcome of an ended episode, None if it has not ended."""
         return Outcome(self.value) if self.value in set(Outcome) else None
 
 
 class AttemptState(StrEnum):
-    """Where an attempt is: reset and set-up, the agent's loop, evaluation, or ended."""
+    """State of an attempt: reset and set-up, the agent's loop, evaluation, or ended."""
 
     PREPARING = "preparing"
     RUNNING = "running"
@@ -64,12 +64,12 @@ class AttemptState(StrEnum):
 
     @property
     def ended(self) -> bool:
-        """True once nothing more may be written to the attempt."""
+        """True if nothing more may be written to the attempt."""
         return self.value in set(Outcome)
 
 
 class RunState(StrEnum):
-    """Where a run is. An *open* run stays `running` until it is closed, even with no episode left."""
+    """State of a run. An *open* run stays `running` until it is closed, even without episodes."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -81,7 +81,7 @@ class RunState(StrEnum):
 _E, _A, _R = EpisodeState, AttemptState, RunState
 
 EPISODE_MOVES: Mapping[EpisodeState, frozenset[EpisodeState]] = {
-    # To an end at once: an evaluation that is repeated on kept evidence needs no desktop.
+    # Straight to an end: repeating an evaluation on stored evidence needs no desktop.
     _E.WAITING: frozenset({_E.RUNNING, _E.SCORED, _E.HANDED_IN, _E.LOST, _E.CANCELLED, _E.NOT_RUNNABLE}),
     _E.RUNNING: frozenset({_E.WAITING, _E.SCORED, _E.HANDED_IN, _E.LOST, _E.CANCELLED}),
     _E.SCORED: frozenset(),
@@ -96,7 +96,7 @@ ATTEMPT_MOVES: Mapping[AttemptState, frozenset[AttemptState]] = {
     _A.EVALUATING: frozenset({_A.SCORED, _A.HANDED_IN, _A.LOST, _A.CANCELLED}),
     _A.SCORED: frozenset(),
     _A.HANDED_IN: frozenset(),
-    _A.LOST: frozenset({_A.SCORED, _A.HANDED_IN}),  # Its kept evidence was judged after all.
+    _A.LOST: frozenset({_A.SCORED, _A.HANDED_IN}),  # Its stored evidence was evaluated later.
     _A.CANCELLED: frozenset(),
 }
 RUN_MOVES: Mapping[RunState, frozenset[RunState]] = {
@@ -113,8 +113,8 @@ def check_move(moves: Mapping[_S, frozenset[_S]], old: _S, new: _S) -> None:
 
     Args:
         moves: one of EPISODE_MOVES, ATTEMPT_MOVES, RUN_MOVES.
-        old: the state it is in.
-        new: the state it should go to.
+        old: the current state.
+        new: the next state.
     """
     if new not in moves[old]:
         what = type(old).__name__.removesuffix("State").lower()
@@ -123,50 +123,50 @@ def check_move(moves: Mapping[_S, frozenset[_S]], old: _S, new: _S) -> None:
         raise IllegalMove(words, hint=f"From {old} it can go to {allowed}." if allowed else "It has ended.")
 
 
-# How often an episode may be tried again after a loss of each class, beyond its first attempt.
+# Number of retries of an episode after losses of each class.
 RETRIES: Mapping[FailureClass, int] = {
     FailureClass.MODEL_API: 5,
     FailureClass.TASK_SETUP: 1,
     FailureClass.GUEST: 2,
     FailureClass.CLUSTER: 5,
-    FailureClass.EVALUATOR: 2,  # Only the evaluation is repeated, inside the same attempt; then as below.
+    FailureClass.EVALUATOR: 2,  # Only the evaluation is repeated, within the same attempt; then as below.
 }
 UNBEGUN_RETRIES = 10
-"""The same for attempts lost to the `cluster` before their agent saw anything. They are counted apart: nothing was
-spent on them, and a cluster that starts nothing for some minutes must not cost an episode."""
+"""Maximum retries after `cluster` losses before the agent saw anything. They are counted separately: they cost nothing,
+and a cluster that starts nothing for some minutes must not use up an episode's retries.
+"""
 
 
 REPEAT_PAUSES = (5.0, 30.0, 180.0)
-"""Seconds before each repeat of an evaluation whose evidence is kept; after the last the attempt is given up."""
+"""Seconds before each repeat of an evaluation on stored evidence; after the last, the attempt is given up."""
 
 
 def repeat_pause(tries: int) -> float | None:
-    """Seconds until an evaluation is repeated that has been repeated `tries` times; None = it is given up."""
+    """Seconds until an evaluation is repeated after `tries` repeats; None = it is given up."""
     return REPEAT_PAUSES[tries] if tries < len(REPEAT_PAUSES) else None
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A lost attempt, as the policy sees it. `begun`: its agent had seen a desktop."""
+    """A lost attempt, as seen by the retry policy. `begun`: its agent had seen a desktop."""
 
     failure: FailureClass
     after_start: bool = True
 
     @property
     def counted_as(self) -> tuple[FailureClass, bool]:
-        """Losses that use up the same tries."""
+        """The failure classes that share a retry count."""
         return self.failure, self.after_start or self.failure is not FailureClass.CLUSTER
 
 
 def next_try(losses: Sequence[Loss]) -> float | None:
-    """Seconds until an episode with these losses, the last one just now, gets another attempt; None = it gets none.
+    """Seconds until the next attempt of an episode with these losses, the last one just now; None = no more attempts.
 
-    After a first loss of a machine there is no pause: the episode is taken up at once. What has taken several in a row
-    may go on for a while, so the next ones are asked for after 1, 2, 4 s and so on, a minute at most; a model's API
-    after 5, 10, 20 s, five minutes at most.
+    The first retry after an infrastructure loss is immediate; further ones follow after 1, 2, 4 s and so on, at most
+    one minute. After a loss of the model's API the delays are 5, 10, 20 s and so on, at most five minutes.
 
-    After an `evaluator` loss the desktop is gone, and a new attempt would measure the agent twice: only the evaluation
-    is repeated, on the evidence that was kept (`repeat_pause`). Without evidence it stays lost until a person retries.
+    After an `evaluator` loss a new attempt would measure the agent twice, so only the evaluation is repeated on the
+    stored evidence (`repeat_pause`). Without evidence the episode stays lost until a person retries it.
     """
     failure, after_start = kind = losses[-1].counted_as
     times = sum(each.counted_as == kind for each in losses)

@@ -1,4 +1,4 @@
-"""Which trajectories somebody wants as training data, and in which form."""
+"""Which trajectories to export as training data, and in which form."""
 
 import re
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class MeasureMinimum(Frozen):
-    """A measure of the evaluation must be there and at least `least`."""
+    """A measure must exist and be at least `least`."""
 
     name: str
     least: float = Field(allow_inf_nan=False)
 
 
 def read_floor(value: Any) -> Any:
-    """`CR>=0.5` or `CR=0.5` as a MeasureMinimum; anything but text is left to pydantic. Raises ValueError."""
+    """Parses `CR>=0.5` or `CR=0.5`; values other than text are left to pydantic. Raises ValueError."""
     if not isinstance(value, str):
         return value
     match = _FLOOR.fullmatch(value)
@@ -34,15 +34,15 @@ def read_floor(value: Any) -> Any:
 
 
 class Filters(Frozen):
-    """What is wanted; an empty list asks nothing.
+    """Filters of an export; an empty list does not restrict.
 
     Attributes:
-        results: how far the agent came.
-        kinds: who acted.
-        since, until: when the episode ended, with zone; `until` itself is outside.
+        results: results of episodes.
+        kinds: kinds of agents.
+        since, until: range of the episode's end, with time zone; `until` is exclusive.
         min_score: in [0, 1].
-        measures: floors that all must hold.
-        open_licence: only benchmarks whose licence is known and allows use and change.
+        measures: minimum values, which must all hold.
+        open_licence: only benchmarks with a known open licence.
     """
 
     results: tuple[AttemptResult, ...] = (AttemptResult.SOLVED,)
@@ -68,13 +68,13 @@ class Filters(Frozen):
 
 
 class ExportRequest(Frozen):
-    """What is exported, and how.
+    """Content and format of an export.
 
     Attributes:
         form: a registered training form.
-        format: how rows are written.
-        pictures: False: pictures are listed, and fetched by hash from elsewhere.
-        from_part: parts of the data before it are there already, and are not sent again; they count all the same.
+        format: file format of the rows.
+        pictures: False: pictures are listed by hash, and downloaded separately.
+        from_part: first part to send; earlier parts are counted but not sent.
     """
 
     filters: Filters = Filters()
@@ -85,7 +85,7 @@ class ExportRequest(Frozen):
 
 
 def read_filters(values: Mapping[str, Any]) -> Filters:
-    """The filters of what somebody gave. Raises Invalid, which names the field."""
+    """Parses filters. Raises Invalid, which names the field."""
     try:
         return Filters.model_validate(dict(values))
     except ValidationError as error:
@@ -95,7 +95,7 @@ def read_filters(values: Mapping[str, Any]) -> Filters:
 
 
 def check_form(name: str, file_format: str, columns: Any) -> None:
-    """Raises Invalid where a table is asked for and the form has none."""
+    """Raises Invalid if a table is requested and the form has none."""
     if file_format == "parquet" and columns is None:
         hint = "Ask for jsonl, or for another form."
         raise Invalid(f"the form {name!r} has no table", code="invalid_request", path="format", hint=hint)

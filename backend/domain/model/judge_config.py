@@ -1,4 +1,4 @@
-"""Which model judges, and everything that decides what it says."""
+"""The model that judges, and all settings that affect its answers."""
 
 from pydantic import Field, field_validator
 
@@ -6,16 +6,16 @@ from backend.domain.model.task import Frozen, digest
 
 
 class JudgeConfig(Frozen):
-    """A judge. What it is asked is pinned beside it, as the hash of its prompt (`backend.domain.judging.prompt`).
+    """A judge. The hash of its prompt is pinned separately (`backend.domain.judging.prompt`).
 
     Attributes:
-        endpoint: where it is asked: an endpoint of docs/models.md.
-        model: as its API names it.
-        temperature: of sampling.
-        votes: how often it is asked; the majority counts, so the number is odd.
-        pictures: most pictures of an attempt that it is shown; the first and the last are always among them.
-        picture_side: pixels of a picture's longer side, at most.
-        max_tokens: of one answer.
+        endpoint: an endpoint of docs/models.md.
+        model: the model's name in its API.
+        temperature: sampling temperature.
+        votes: number of votes; odd, because the majority counts.
+        pictures: maximum number of pictures per attempt, including the first and the last.
+        picture_side: maximum pixels of a picture's longer side.
+        max_tokens: maximum tokens of one answer.
     """
 
     endpoint: str = Field(default="openai", min_length=1, max_length=100)
@@ -29,11 +29,11 @@ class JudgeConfig(Frozen):
     @field_validator("votes")
     @classmethod
     def no_ties(cls, value: int) -> int:
-        """An odd number of votes always has a majority."""
+        """Requires an odd number of votes, which always has a majority."""
         if value % 2 == 0:
             raise ValueError("an odd number, so that there is always a majority")
         return value
 
     def of_one_vote(self) -> str:
-        """Sha256 (hex) of what decides one vote: judges that differ in the number of votes share their votes."""
+        """Sha256 (hex) of the settings that decide one vote; judges that differ only in `votes` share their votes."""
         return digest(self.model_dump(mode="json", exclude={"votes"}))

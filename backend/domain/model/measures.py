@@ -1,6 +1,6 @@
-"""What measures mean: their names on boards, their definitions in words, which tasks have them.
+"""Descriptions of measures: titles on leaderboards, definitions, and the tasks that have them.
 
-A protocol may give any measure; one that is not described here is shown by its own name.
+A protocol may define any measure; one without a description is shown by its name.
 """
 
 import re
@@ -9,19 +9,19 @@ from collections.abc import Mapping, Sequence
 from backend.domain.model.task import Frozen
 
 PARTS = "parts"
-"""Parts reached / parts listed, pooled over the parts of all tasks: what roll-ups add to the protocols' measures."""
+"""Parts reached / parts listed, over the parts of all tasks; added by roll-ups to the protocols' measures."""
 PHASE = re.compile(r"phase:([1-9][0-9]?)")
 MOST_PHASES = 10
-"""Phases that a roll-up has a measure for, by their place; the protocol's own `phase:NAME` is the task's alone."""
+"""Phases that roll-ups have a measure for, by position; the protocol's `phase:NAME` is specific to a task."""
 
 
 class MeasureInfo(Frozen):
-    """A measure as people read it.
+    """Description of a measure.
 
     Attributes:
-        title: head of its column.
+        title: title of its column.
         text: its definition.
-        levels: levels of the tasks that have it; empty = all tasks of its protocol.
+        levels: levels of tasks with this measure; empty = all tasks of its protocol.
     """
 
     title: str
@@ -60,7 +60,7 @@ ORDER = ("S_int", PARTS, "S_final", "S_judge", "S_assert", "CR", "LC")
 
 
 def info(name: str) -> MeasureInfo:
-    """What a measure means."""
+    """The description of a measure."""
     phase = PHASE.fullmatch(name)
     if phase is not None:
         return MeasureInfo(title=f"Phase {phase[1]}", text=f"mean value of phase {phase[1]} of the tasks that have one")
@@ -68,7 +68,7 @@ def info(name: str) -> MeasureInfo:
 
 
 def in_order(names: Sequence[str]) -> list[str]:
-    """Measures in the order of columns: known ones first, then phases by their place, then the rest by name."""
+    """Measures in the order of columns: known ones first, then phases by position, then the others by name."""
 
     def place(name: str) -> tuple[int, int, str]:
         phase = PHASE.fullmatch(name)

@@ -17,7 +17,7 @@ CAPABILITIES: Mapping[str, str] = {
     "CDK": "Cross-Domain Knowledge",
     "DSK": "Domain-Specific Knowledge",
 }
-"""By the paper's letters, in the order of its Table 4. A task may serve several."""
+"""Capabilities by the paper's letters, in the order of its Table 4. A task may serve several."""
 COMPLEXITIES: Mapping[str, str] = {
     "dependency": "edges: up to 1, 2 or 3, 4 or more",
     "instruction": "nodes: up to 2, 3 or 4, 5 or more",
@@ -29,13 +29,13 @@ COMPLEXITIES: Mapping[str, str] = {
 
 
 def capabilities(extra: Mapping[str, Any]) -> tuple[str, ...]:
-    """Letters of the capabilities in a task's further labels (`capabilities`), in the paper's order."""
+    """Letters of a task's capabilities (label `capabilities`), in the paper's order."""
     labels = extra.get("capabilities")
     return tuple(letters for letters in CAPABILITIES if letters in labels) if isinstance(labels, list) else ()
 
 
 def complexity(extra: Mapping[str, Any]) -> dict[str, str]:
-    """Level by dimension in a task's further labels (`complexity`); what is none of them is left out."""
+    """Level by dimension from a task's label `complexity`; unknown entries are left out."""
     labels = extra.get("complexity")
     levels = labels if isinstance(labels, dict) else {}
     return {name: levels[name] for name in COMPLEXITIES if levels.get(name) in list(Difficulty)}

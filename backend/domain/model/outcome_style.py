@@ -1,4 +1,4 @@
-"""How an episode's end looks on a page: eleven kinds, each with one word, one shape and one colour everywhere."""
+"""How an episode's outcome looks on pages: eleven kinds, each with one word, shape and colour."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -49,23 +49,23 @@ ENDED_WORDS: Mapping[str, str] = {
     EndedBy.STALLED: "no progress",
 }
 STOPPED = frozenset(ENDED_WORDS) - {EndedBy.DONE, EndedBy.INFEASIBLE}
-"""Ways of ending that are neither the agent's decision nor the machine's failure."""
+"""Endings that are neither the agent's decision nor an infrastructure failure."""
 
 
 @dataclass(frozen=True)
 class StateStyle:
-    """A state as it is shown: its look and its words."""
+    """A state's style and text."""
 
     look: OutcomeStyle
     words: str
 
 
 UNRATED = StateStyle(OutcomeStyle.WAITING, "waiting for your rating")
-"""A person's task that has ended and is not rated: nobody is told yet whether it was solved."""
+"""A person's task that has ended and is not rated: whether it was solved is not known yet."""
 
 
 def look_of(state: str, score: float | None, ended_by: str | None, *, mixed: bool = False) -> OutcomeStyle:
-    """The look of an episode from its facts."""
+    """The style of an episode."""
     plain = {
         EpisodeState.HANDED_IN: OutcomeStyle.HANDEDIN,
         EpisodeState.LOST: OutcomeStyle.LOST,
@@ -89,7 +89,7 @@ def look_of(state: str, score: float | None, ended_by: str | None, *, mixed: boo
 def state_of(
     state: str, score: float | None, ended_by: str | None, failure_class: str | None = None, *, mixed: bool = False
 ) -> StateStyle:
-    """Look and words of one episode: `out of steps`, `partially solved, 0.50`, `lost (guest)`."""
+    """Style and text of one episode: `out of steps`, `partially solved, 0.50`, `lost (guest)`."""
     look = look_of(state, score, ended_by, mixed=mixed)
     if look is OutcomeStyle.AGENT:
         return StateStyle(look, ENDED_WORDS[str(ended_by)])
@@ -102,7 +102,7 @@ def state_of(
 
 @dataclass(frozen=True)
 class OutcomeCounts:
-    """Episodes by look: what a progress bar draws and its legend says."""
+    """Number of episodes by style: the data of a progress bar and its legend."""
 
     counts: Mapping[OutcomeStyle, int]
 
@@ -112,14 +112,14 @@ class OutcomeCounts:
 
     @property
     def ended(self) -> int:
-        """Those that run or wait no more."""
+        """Number of ended episodes."""
         return self.total - self.counts.get(OutcomeStyle.RUNNING, 0) - self.counts.get(OutcomeStyle.WAITING, 0)
 
     @property
     def parts(self) -> list[tuple[OutcomeStyle, str, int]]:
-        """(look, words, count) of those that are there, in the order of the kinds."""
+        """(style, words, count) of the styles that occur, in order."""
         return [(look, WORDS[look], self.counts[look]) for look in OutcomeStyle if self.counts.get(look)]
 
     def words(self) -> str:
-        """The bar in one sentence, for those who do not see it."""
+        """The bar as a sentence, for screen readers."""
         return ", ".join(f"{count} {words}" for _, words, count in self.parts) or "no episodes"

@@ -1,4 +1,4 @@
-"""Parameters of plug-ins as task files write them."""
+"""Parameters of plug-ins in task files."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -12,11 +12,11 @@ ASSET = "asset:"
 
 
 class Parameters(Frozen):
-    """Base of a plug-in's parameters; an unknown one is an error."""
+    """Base of a plug-in's parameters; unknown ones are errors."""
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Reads them from a task file's JSON. Raises Invalid with the first wrong parameter's path."""
+        """Parses them from a task file's JSON. Raises Invalid with the first wrong parameter's path."""
         try:
             return cls.model_validate(dict(parameters))
         except ValidationError as error:
@@ -27,11 +27,11 @@ class Parameters(Frozen):
 def asset_name(url: str, path: str) -> str:
     """The asset that an address names: `asset:NAME`, a file of the task set's assets folder, or a file of the web.
 
-    A file of the web is an asset by its address: it is fetched once and stored (docs/assets.md). No desktop and no
-    evaluation fetches it itself.
+    A file of the web is an asset by its address: it is downloaded once and stored (docs/assets.md), never by a desktop
+    or an evaluation.
 
     Raises:
-        Invalid: another kind of address.
+        Invalid: the address has another scheme.
     """
     scheme, separator, rest = url.partition("://")
     if separator and scheme in {"http", "https"} and rest.strip("/"):

@@ -1,7 +1,7 @@
-"""Presets: the settings under which a benchmark's own results were published, in one word (protocols §3).
+"""Presets: settings under which a benchmark's published results were obtained (protocols §3).
 
-A preset fills in what a request leaves open; what a request says always counts. Where a paper is silent, so is its
-preset. Settings of the agent are used by agents that have a parameter of that name.
+A preset fills in settings that a request leaves open; the request takes precedence. A preset sets only what its paper
+states. Settings of the agent apply to agents with a parameter of that name.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from pydantic import Field
 from backend.domain.errors import Invalid
 from backend.domain.model.task import Frozen
 
-# Ours for all of them: WAIT ends when the screen has been still for 0.5 s, after 5 s at the latest.
+# Common to all presets: WAIT ends when the screen has been still for 0.5 s, after at most 5 s.
 _WAIT = {"quiet": 0.5, "timeout": 5.0}
 
 
@@ -20,11 +20,11 @@ class Preset(Frozen):
     """One published setting.
 
     Attributes:
-        about: what it is, for a form.
-        config: fields of RunConfig, nested as there.
-        params: parameters of the agent.
-        agents: agents whose paper it is: only they get its observation space.
-        observation, observation_params, image: what those agents are shown.
+        about: description for forms.
+        config: fields of RunConfig, nested alike.
+        params: parameters of agents.
+        agents: the paper's agents, which alone get its observation space.
+        observation, observation_params, image: input of those agents.
         judge: settings of the run's judge, if it has one.
     """
 
@@ -80,14 +80,14 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def filled(fields: Mapping[str, Any], known_params: frozenset[str]) -> dict[str, Any]:
-    """What was asked for, with the preset that it names filled in where it is silent.
+    """A request with its preset's settings filled in.
 
     Args:
-        fields: those of RunConfig that were given, and no others.
+        fields: fields of RunConfig that the request sets.
         known_params: names of the agent's parameters.
 
     Raises:
-        Invalid: there is no such preset; the hint names those that there are.
+        Invalid: the preset does not exist; the hint lists the existing ones.
     """
     name = fields.get("preset")
     if name is None:
@@ -109,7 +109,7 @@ def filled(fields: Mapping[str, Any], known_params: frozenset[str]) -> dict[str,
 
 
 def _observation_options(preset: Preset, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """What the preset's own agents see. Options belong to their space: another one was asked for, so they fall away."""
+    """The observation of the preset's own agents. Its options apply only to its own observation space."""
     own = fields.get("observation") in {None, preset.observation}
     settings = {
         "observation": preset.observation,
@@ -120,7 +120,7 @@ def _observation_options(preset: Preset, fields: Mapping[str, Any]) -> dict[str,
 
 
 def _under(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Both together; where both say something, `above` counts. None says nothing."""
+    """Merges both; `above` takes precedence, None is ignored."""
     both = dict(below)
     for key, value in above.items():
         lower = both.get(key)
