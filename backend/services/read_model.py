@@ -1,13 +1,13 @@
-"""Base of all read models: a noun as it is shown, built from rows in one place, for JSON and pages."""
+"""Base of all read models: views of rows, built in one place, for JSON and pages."""
 
 from pydantic import BaseModel, ConfigDict, Field
 
 MOST = 160
-"""Characters of a text that is shown on one line."""
+"""Maximum characters of a text on one line."""
 
 
 class ReadModel(BaseModel):
-    """A row, or several of them joined, as people and programs read it.
+    """A row, or several joined rows, as shown to people and programs.
 
     The API returns it unchanged; pages get the same object, with its properties and the filters of
     `backend.web.templating`.

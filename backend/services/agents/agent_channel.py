@@ -35,7 +35,7 @@ async def newer(
         picture: include the picture.
     """
     if status.attempt_id is None or not status.running:
-        return None  # What a dead worker has shown may still lie in the broker.
+        return None  # A dead worker's observation may still be in the broker.
     index = await agent_channel_store.latest_index(status.attempt_id)
     if index is None:
         return None
@@ -50,14 +50,14 @@ async def next_observation(
 ) -> tuple[Pass, StoredObservation | None]:
     """Waits for an observation later than `after`, for the end of the agent's part, or for the desktop's loss.
 
-    Where the answer to `after` was forgotten that one is given again: see `newer`.
+    If the answer to `after` was lost, that observation is returned again; see `newer`.
 
     Args:
         look: reads the episode from Postgres.
         after: see `newer`.
         attempt: see `newer`.
-        seconds: waited at most.
-        again: waits for another attempt, too, while the episode is held: as its run is paused.
+        seconds: maximum wait.
+        again: also wait for another attempt while the episode is held, for example while its run is paused.
         parts: `tree`, `picture`: see `newer`.
 
     Raises:
@@ -119,7 +119,7 @@ async def give(status: Pass, index: int, attempt: int | None, message: Mapping[s
         False if the same answer was sent before: nothing is performed twice.
 
     Raises:
-        Conflict: no such observation waits for an answer, or it has another answer already.
+        Conflict: no such observation is waiting for an answer, or it already has another answer.
         Unavailable: the broker is unavailable, or lost the attempt's data: the worker will offer the observation again.
     """
     if status.attempt_id is None or attempt not in {None, status.attempt}:

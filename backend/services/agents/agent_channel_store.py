@@ -105,7 +105,7 @@ def put_seen(  # noqa: PLR0913 - the parts of one record
         head: see `StoredObservation`.
         picture: of the screen.
         tree: accessibility tree.
-        again: it was stored before and got lost: so may have been its answer.
+        again: it was stored before and lost; its answer may be lost as well.
     """
     fields: dict[str, Any] = {"index": index, "head": json.dumps(dict(head)), "picture": picture, "tree": tree}
     if again:

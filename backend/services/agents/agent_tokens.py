@@ -39,7 +39,7 @@ class Pass:
         attempt: its number, from 1; 0 before the first.
         attempt_state: likewise.
         state: of the episode.
-        held: it waits for its program: its desktop was lost, or a retry was requested.
+        held: it is waiting for its program: its desktop was lost, or a retry was requested.
     """
 
     episode_id: UUID
@@ -135,7 +135,7 @@ def opened(session: Session, token: str) -> Pass:
 
 
 def start_attempt(session: Session, token: str) -> Pass:
-    """Lets what is held for the token's program begin. Returns what the token opens then. Raises InvalidToken."""
+    """Starts an episode that is held for the token's program. Returns its new state. Raises InvalidToken."""
     status = opened(session, token)
     rows = _lock_holder(session, status)
     if rows is None or RunState(rows[0].state) not in {RunState.QUEUED, RunState.RUNNING}:

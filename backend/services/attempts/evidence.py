@@ -133,7 +133,7 @@ def _earlier_call(calls: Sequence[Mapping[str, Any]], call: MetricCall, place: i
         for position in order:
             if all(calls[position].get(side) == getattr(call, side) for side in sides):
                 return calls[position]
-    # Another getter was here: nothing was gathered for this one, and that must show, not as "never its turn".
+    # Another getter was at this position: evidence is missing, rather than "never reached".
     return {"notes": calls[place].get("notes", ())} if place < len(calls) else {}
 
 
@@ -196,5 +196,5 @@ def needs_no_desktop(task: Task, spec: Spec) -> bool:
     except NeedsDesktop:
         return False
     except DeskarenaError:
-        return True  # Its own complaint, for example about a parameter, is said when it is asked in earnest.
+        return True  # Its own error, about a parameter for example, is reported when it is called for real.
     return True

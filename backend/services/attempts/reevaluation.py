@@ -364,9 +364,9 @@ def _plan(session: Session, subject: _JudgementInput, *, ask: bool) -> tuple[Evi
     before, config = subject.before, subject.run.config
     evidence = attempt_repository.evidence(session, [before.id])[before.id]
     old = before.spec
-    by_rule = bool(before.rule) and not before.metrics  # Nothing was looked at.
+    by_rule = bool(before.rule) and not before.metrics  # The rule used no evidence.
     gathered_for = before.task_id or subject.episode.task_id
-    if not old and not by_rule:  # It was stored before evaluations said what they were asked.
+    if not old and not by_rule:  # Stored before evaluations recorded their question.
         old = spec_of(task_of(session, session.get_one(Task, gathered_for), config))
     task = task_of(session, subject.task, config)
     known = {} if by_rule else old

@@ -24,7 +24,7 @@ def import_labels(session: Session, name: str, text: str) -> tuple[int, int]:
     benchmark = get_benchmark(session, name)
     newest = latest_task_set(session, name)
     rows = read_labels(text, [row.key for row in task_repository.all_of(session, newest.id)])
-    last = {row.task: row for row in rows}  # A task that is there twice has what its last row says.
+    last = {row.task: row for row in rows}  # The last row of a task counts.
     repository.put_labels(
         session,
         [

@@ -34,7 +34,7 @@ class TaskFinding:
 
 
 class LintFinding(ReadModel):
-    """One thing in a task that is wrong or odd."""
+    """A problem of a task."""
 
     task: str = Field(examples=["files/rename-report"])
     path: str = Field(examples=["evaluator.calls.0.func"])
@@ -53,7 +53,7 @@ class LintReport(ReadModel):
 
 
 def lint_report(session: Session, name: str) -> LintReport:
-    """Mistakes in every task of a benchmark's newest version. Raises NotFound."""
+    """Findings of all tasks of a benchmark's newest version. Raises NotFound."""
     task_set = latest_task_set(session, name)
     rows = [(row.task, row.finding) for row in lint_task_set(session, task_set)]
     return LintReport(

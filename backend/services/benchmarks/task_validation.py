@@ -1,4 +1,4 @@
-"""What the three validation agents scored on a task, and whether it tells right from wrong."""
+"""Scores of the three validation agents on a task, and whether the task is sound."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,7 +12,7 @@ from backend.services.read_model import ReadModel
 
 
 class Validation(ReadModel):
-    """What oracle, noop and always_fail scored on one task, and whether that is sound."""
+    """Scores of oracle, noop and always_fail on one task, and whether it is sound."""
 
     task: str
     feasible: bool
@@ -31,7 +31,7 @@ class Validation(ReadModel):
 
 
 def validation_of(task: Task, results: Mapping[str, TaskValidation]) -> Validation:
-    """From the newest result of each agent."""
+    """Built from the newest result of each agent."""
     wrong = _wrong(task, results)
     scores = {agent: results[agent].score if agent in results else None for agent in VALIDATION_AGENTS}
     return Validation(
@@ -46,7 +46,7 @@ def validation_of(task: Task, results: Mapping[str, TaskValidation]) -> Validati
 
 
 def is_sound(task: Task, results: Mapping[str, TaskValidation]) -> bool | None:
-    """Whether the task tells right from wrong; None until all three agents have a score."""
+    """Whether the task is sound; None until all three agents have a score."""
     wrong = _wrong(task, results)
     return None if wrong is None else not wrong
 

@@ -18,7 +18,7 @@ from backend.services.read_model import ReadModel
 
 
 class AffectedTask(ReadModel):
-    """A task that differs between two task sets, and what the older one already has of it."""
+    """A task that differs between two task sets, and stored results of the older one."""
 
     task: str
     kind: Literal["added", "removed", "changed"]

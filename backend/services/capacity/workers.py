@@ -76,8 +76,8 @@ def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Wo
 
     Args:
         session: the transaction.
-        info: what it says of itself.
-        running: whether a worker of this host still lives.
+        info: the worker's description.
+        running: tells whether a worker of this host is still running.
     """
     node = repository.node(session, info.node)
     _offer_slots(session, node.id, info)

@@ -49,7 +49,7 @@ def append(  # noqa: PLR0913 - two optional references
     Args:
         session: the transaction in which it happened.
         run: run of the event; its row is locked until the commit.
-        kind: what happened.
+        kind: kind of event.
         data: small; pictures and texts are stored elsewhere.
         episode_id: which episode, if one.
         attempt_id: which attempt, if one.

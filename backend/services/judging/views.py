@@ -1,4 +1,4 @@
-"""Judges as they are shown, and what a person is asked of their items."""
+"""Views of judges, and of items for their reviewers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Coefficient(ReadModel):
 
 
 class LevelAgreement(ReadModel):
-    """Judge beside people on tasks of one level, or on `all`; each verdict of a person is one pair."""
+    """Agreement of judge and people on tasks of one level, or on `all`; each verdict of a person is one pair."""
 
     level: str = Field(examples=["L2"])
     both_yes: int
@@ -44,7 +44,7 @@ class LevelAgreement(ReadModel):
 
 
 class RatingCorrelation(ReadModel):
-    """Pearson's r of a measure of graphs and what people rated, over attempts that two people have rated."""
+    """Pearson's r of a measure of graphs and people's ratings, over attempts rated by two people."""
 
     measure: Literal["CR", "LC"]
     rating: Literal["completion", "logic"]
@@ -75,7 +75,7 @@ class JudgeView(ReadModel):
 
     @property
     def graph(self) -> bool:
-        """It is the evaluator of graphs, whose measures people rate."""
+        """Whether it is the evaluator of graphs, whose measures people rate."""
         return self.kind is JudgeKind.GRAPH
 
 
@@ -96,7 +96,7 @@ class ReviewStep(ReadModel):
 
 
 class ReviewTaskView(ReadModel):
-    """The next item of the queue for a person: nothing of the judge's verdict, nothing of whose attempt it is."""
+    """The next item for a person, without the judge's verdict and the agent."""
 
     item: UUID
     kind: Literal["vlm", "graph"]
@@ -107,11 +107,11 @@ class ReviewTaskView(ReadModel):
 
 @dataclass(frozen=True)
 class JudgePage:
-    """One judge with what else its page shows.
+    """Content of a judge's page.
 
     Attributes:
         people: items of its queue, by person.
-        unsure: verdicts of people who could not tell; they count nowhere.
+        unsure: people's "cannot tell" answers, which are not counted.
     """
 
     judge: JudgeView
@@ -188,7 +188,7 @@ def _coefficient(value: float | None, interval: Interval | None, n: int) -> Coef
 
 
 def review_task_view(task: ReviewTask) -> ReviewTaskView:
-    """An item without anything that is not to be seen."""
+    """An item without the hidden fields."""
     return ReviewTaskView.model_validate(
         {
             "item": task.item,
@@ -223,7 +223,7 @@ def agreement_rows(judge: JudgeView) -> Iterator[dict[str, Any]]:
 
 
 def answer_rows(session: Session, judge: JudgeView) -> Iterator[dict[str, Any]]:
-    """People's answers beside the judge's, as flat rows."""
+    """People's and the judge's answers, as flat rows."""
     if judge.graph:
         for row in review_repository.rated(session, judge.id):
             yield {

@@ -42,9 +42,9 @@ def reap(session: Session, now: datetime | None = None, *, lease_seconds: float 
     before = now - timedelta(seconds=seconds)
     # If the clock went back, dead workers would not be noticed until it catches up.
     if repository.bring_back(session, now, now + timedelta(seconds=abs(seconds))):
-        return []  # What it wrote is held now, and whoever waits for it may hold a run: the next look ends the dead.
+        return []  # Rows may be locked now, and waiting for them could block a run: the next round ends the dead.
     if before < repository.server_started(session):
-        return []  # While the database was away nobody could tell that it lives; everybody gets the full time again.
+        return []  # While the database was unavailable, nobody could renew leases; everybody gets the full time again.
     repository.give_up_silent(session, before)
     reason = f"{SILENT} {seconds:g} s: the worker died, froze or lost the database"
     return _end_leases(session, dict.fromkeys(leases.silent(session, before), reason), before)
@@ -116,7 +116,7 @@ def _end_lease(
     run_id = None if attempt is None else attempts.run_id_of(session, attempt.id)
     run = None if run_id is None else locked.get(run_id)
     if attempt is not None and run is None:
-        return None  # It was begun after we looked: the lease is in use, so it is not silent.
+        return None  # Started after the query: the lease is in use, so it is not silent.
     if attempt is not None and run is not None:
         retry_policy.lose(session, run, attempt.id, FailureClass.CLUSTER, reason)
     leases.release(session, lease, reason, repository.now(session))

@@ -75,7 +75,7 @@ def lose(  # noqa: PLR0913 - what is known of a loss
         failure: failure class, which decides about retries.
         message: description of what happened.
         seconds: seconds by phase.
-        after_action: it came right after an action of the agent.
+        after_action: the loss followed right after an action of the agent.
         evaluation: its evidence, if only the verdict is missing.
     """
     rows = repository.locked(session, attempt_id)
@@ -162,7 +162,7 @@ def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation,
         run: its run, locked.
         episode: running, or lost.
         evaluation: evidence of its last attempt.
-        request: how.
+        request: options of the evaluation.
 
     Returns:
         The request's id.

@@ -1,4 +1,4 @@
-"""The one place where runs, episodes and attempts change state: checked, written, logged as an event.
+"""The only module that changes states of runs, episodes and attempts: validated, written, logged as events.
 
 Except for the start of attempts, of which there may be hundreds per second: `services.scheduling.attempt_start`.
 """
@@ -37,7 +37,7 @@ class RunChange(TypedDict, total=False):
 
 
 class EpisodeChange(TypedDict, total=False):
-    """Columns of an episode that may be written with its move. `retry_baseline`: also as another column."""
+    """Columns of an episode that may be written with its move. `retry_baseline` may be set from another column."""
 
     available_at: datetime
     ended_at: datetime | None
@@ -67,7 +67,7 @@ class AttemptChange(TypedDict, total=False):
 
 
 def move_run(session: Session, run: Run, new: RunState, **change: Unpack[RunChange]) -> None:
-    """Moves a run, locked by the caller, with the columns that come with it. Raises IllegalMove."""
+    """Moves a run, locked by the caller, with the columns of `change`. Raises IllegalMove."""
     old = RunState(run.state)
     check_move(RUN_MOVES, old, new)
     _write(run, new, change)
@@ -114,11 +114,11 @@ def move_episodes(  # noqa: PLR0913 - which ones, and to what
     Args:
         session: the transaction; loaded episodes are not refreshed.
         run: locked by the caller.
-        old: where they are.
-        new: where they go.
-        failures: of lost ones, only those of these failure classes.
-        tasks: only those of these tasks.
-        change: the columns that come with it.
+        old: current state.
+        new: new state.
+        failures: for lost episodes, only these failure classes.
+        tasks: only these tasks.
+        change: columns to write.
 
     Returns:
         Number of episodes.
@@ -142,7 +142,7 @@ def settle(session: Session, run: Run) -> None:
     """Completes the run if it is not open and none of its episodes waits or runs."""
     if run.accepts_episodes or RunState(run.state) in {RunState.COMPLETED, RunState.CANCELLED}:
         return
-    session.flush()  # The question below has to see the move that has just been made.
+    session.flush()  # The query below must see the preceding move.
     if not run_repository.unfinished(session, run.id):
         move_run(session, run, RunState.COMPLETED, ended_at=episode_repository.now(session))
 

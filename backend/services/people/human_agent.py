@@ -31,8 +31,8 @@ class NextAction(StrEnum):
     """The person's next action in a run."""
 
     JUDGE = "judge"  # is the task feasible? asked before its desktop is shown
-    AGAIN = "again"  # its desktop was lost: they begin it anew, judged as it was
-    ACT = "act"  # a desktop is theirs
+    AGAIN = "again"  # the desktop was lost: restart, with the feasibility answer kept
+    ACT = "act"  # the desktop is ready
     RATE = "rate"  # how hard was it?
     LEARN = "learn"  # it was not solved: the solution, and a second try
     END = "end"
@@ -131,7 +131,7 @@ def _next(run: Run, rows: Sequence[Any]) -> tuple[int | None, NextAction]:
 
 
 def _under_way(episode: Episode) -> bool:
-    """It has a desktop, or only waits for one."""
+    """Whether it has a desktop or is waiting for one."""
     waits = episode.state == EpisodeState.WAITING and episode.available_at < LATER
     return waits or episode.state == EpisodeState.RUNNING
 

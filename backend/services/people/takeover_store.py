@@ -36,7 +36,7 @@ def hand_of(attempt_id: UUID) -> str:
 
 
 async def take_hand(attempt_id: UUID, token: str) -> bool:
-    """Takes or keeps control; False if somebody else has it or the broker is unavailable."""
+    """Takes or keeps control; False if somebody else is in control or the broker is unavailable."""
     life = int(HAND_SECONDS * 1000)
     return bool(await _call(lambda client: client.eval(_TAKE, 1, _key(attempt_id), token, life)))
 

@@ -74,7 +74,7 @@ class RunAnalysisView(ReadModel):
 
 
 class LanguageGapView(ReadModel):
-    """Chinese against English instructions on one level, over the tasks done in both."""
+    """Chinese against English instructions on one level, over tasks with both."""
 
     level: str
     s_int_en: float | None = None
@@ -96,7 +96,7 @@ class LanguagesView(ReadModel):
 
 
 class AnalysesView(ReadModel):
-    """What agents reach against what they finish, on a benchmark's newest version."""
+    """Intermediate versus final results, on a benchmark's newest version."""
 
     benchmark: str = Field(examples=["windowsworld"])
     version: int

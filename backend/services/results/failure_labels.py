@@ -110,13 +110,13 @@ class FailureSample(ReadModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def judged(self) -> int:
-        """Of those drawn, how many somebody has judged."""
+        """Sampled failures that somebody has judged."""
         return len(self._judged)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def by_people(self) -> list[ShareView]:
-        """Shares among those that somebody has judged."""
+        """Shares among judged failures."""
         return [
             ShareView.model_validate(share) for share in failure_labels.shares([row.labels for row in self._judged])
         ]
@@ -124,14 +124,14 @@ class FailureSample(ReadModel):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def by_rules(self) -> list[ShareView]:
-        """Shares of what rules suggest, among all that were drawn, for the labels that have a rule."""
+        """Shares of suggestions by rules among all sampled failures, for labels with a rule."""
         shares = failure_labels.shares([{one.label for one in row.suggested} for row in self.episodes])
         return [ShareView.model_validate(share) for share, label in zip(shares, LABELS, strict=True) if label.by_rule]
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def agreement(self) -> list[ReviewerAgreement]:
-        """Of every label that somebody set, over the episodes that several people judged."""
+        """Agreement on every used label, over episodes judged by several people."""
         twice = [[review.labels for review in row.reviews] for row in self.episodes if len(row.reviews) > 1]
         used = [label.key for label in LABELS if any(label.key in labels for unit in twice for labels in unit)]
         return [

@@ -1,4 +1,4 @@
-"""Who is better on a benchmark, and where: from roll-ups only, as workers last computed them."""
+"""Leaderboards, from stored roll-ups only."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,8 +32,7 @@ class BoardRow:
     """One condition: an agent configuration with everything else that determines a result.
 
     Attributes:
-        run: representing run: of its runs the one that covers most tasks, then the newest. Never the one with the best
-            result.
+        run: representative run: the one that covers most tasks, then the newest, regardless of results.
         others: its other runs on this task set, newest first.
         mark: `floor`, `privileged` (it sees the task), `human` or empty. Marked rows have no rank.
         missing_tasks: tasks of the task set without a scored episode.
@@ -68,7 +67,7 @@ class BenchmarkBoard:
 
     Attributes:
         as_of: when the newest of its roll-ups was computed; None before the first.
-        stale: an episode has changed since a roll-up of it was computed.
+        stale: an episode has changed since its roll-up was computed.
     """
 
     benchmark: Benchmark
@@ -95,7 +94,7 @@ def leaderboard(
         session: the transaction.
         benchmark: its name.
         version: of the task set; default: the newest.
-        dimensions: what rows are broken down by.
+        dimensions: dimensions of the breakdown.
 
     Returns:
         Ranked rows by mean score, best first, then marked ones, then those without a scored episode.

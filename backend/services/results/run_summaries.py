@@ -13,11 +13,11 @@ from backend.services.results.rollups import summary_of
 from backend.services.runs.summary import RunSummary, run_summary
 
 LARGE = 2_000
-"""Episodes above which nobody who waits for a page has a running run's summary computed."""
+"""Number of episodes above which pages use a running run's stored cube instead of computing its summary."""
 
 
 def summaries(session: Session, runs: Sequence[Run]) -> dict[UUID, RunSummary]:
-    """Each run's summary: exact, but for large runs that go on, whose cube is of some seconds ago (`as_of`)."""
+    """Each run's summary: exact, except for large active runs, whose cube is some seconds old (`as_of`)."""
     ids = [run.id for run in runs]
     behind = rollup_jobs.behind_among(session, ids)
     cells = {cell.run_id: cell for cell in repository.cells(session, ids)}
@@ -25,7 +25,7 @@ def summaries(session: Session, runs: Sequence[Run]) -> dict[UUID, RunSummary]:
 
 
 def summary(session: Session, run: Run) -> RunSummary:
-    """The same of one run."""
+    """The summary of one run."""
     return summaries(session, [run])[run.id]
 
 

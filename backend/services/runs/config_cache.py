@@ -37,7 +37,7 @@ def config_of(run_id: UUID, raw: Mapping[str, Any]) -> RunConfig:
     """A run's configuration.
 
     Raises:
-        UnreadableConfig: the message says what of it.
+        UnreadableConfig: the message names the part.
     """
     if run_id not in _configs:
         try:

@@ -21,7 +21,7 @@ AT_ONCE = 5
 
 
 class TaskTraits(Protocol):
-    """What is read of a task."""
+    """The fields of a task that are used."""
 
     id: UUID
     domain: str
@@ -59,7 +59,7 @@ def renew(session: Session, run_id: UUID) -> int:
         return 0
     waiting = [(row, row.max_steps) for row in repository.waiting_tasks(session, run_id)]
     rows = expectations(session, run, waiting)
-    runs.lock(session, run_id)  # Only now: nobody's step waits while the past is read.
+    runs.lock(session, run_id)  # Locked only now, so that no step waits while past runs are read.
     return repository.write(session, run_id, rows)
 
 

@@ -113,7 +113,7 @@ def submit_run(
     number = _make_episodes(session, run, config, chosen, config.repeats, can, lacking)
     data = {"benchmark": benchmark.name, "agent": config.agent, "episodes": number, "purpose": run.purpose}
     events.append(session, run, EventKind.RUN_SUBMITTED, data)
-    settle(session, run)  # A run of nothing but not-runnable tasks has already ended.
+    settle(session, run)  # A run without runnable tasks has already ended.
     worker_wakeup.wake_workers(session)
     return run
 
@@ -270,7 +270,7 @@ def retry_run(
 
 
 def _repeat_kept(session: Session, run: Run, failures: Sequence[str]) -> int:
-    """Requests evaluation of stored evidence that lacks a verdict; returns the number."""
+    """Requests evaluation of stored evidence without a verdict; returns the number."""
     if failures and FailureClass.EVALUATOR.value not in failures:
         return 0
     rows = reevaluations.unjudged_of_run(session, run.id)

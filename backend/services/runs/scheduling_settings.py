@@ -24,7 +24,7 @@ _ENDED = {RunState.COMPLETED, RunState.CANCELLED}
 
 
 class ProjectView(ReadModel):
-    """A project: how it shares in the slots, and the desktops that it has."""
+    """A project with its scheduling settings and its running desktops."""
 
     name: str = Field(examples=["default"])
     weight: float
@@ -34,7 +34,7 @@ class ProjectView(ReadModel):
 
 
 def update_scheduling(session: Session, run_id: UUID, tuning: SchedulingUpdate) -> Run:
-    """Changes the fields in `tuning`, from the next claim on; running attempts continue. Safe to call twice.
+    """Updates the fields in `tuning`, from the next claim on; running attempts continue. Safe to call twice.
 
     Raises:
         NotFound: There is no such run.

@@ -21,7 +21,7 @@ from backend.services.runs.runs import RunRequest, submit_run
 class ValidationReport(ReadModel):
     """The newest validation of a task set. `done` once its three runs have ended.
 
-    `ok`: done, and every task that can run here is sound, those aside whose work people judge.
+    `ok`: done, and every runnable task is sound, except those that people judge.
     """
 
     benchmark: str
@@ -89,7 +89,7 @@ def validation_report(session: Session, benchmark: str, task_set: TaskSet | None
 
 
 def _validation(task: Task, results: Mapping[str, TaskValidation], reasons: Mapping[UUID, str]) -> Validation:
-    """What the results say, and where they say nothing, why."""
+    """Scores of the validation agents, or the reason why they are missing."""
     validation = validation_of(task, results)
     if _by_people(results):
         return validation.model_copy(update={"sound": None, "reason": "people judge it"})

@@ -1,1 +1,1 @@
-"""Who gets the next free slot, and why others wait."""
+"""Assignment of free slots, and reasons why episodes wait."""

@@ -26,9 +26,9 @@ def begin(
 
     Args:
         session: the transaction, which holds the runs.
-        chosen: the episodes.
-        places: where each takes place.
-        images: of the worker's desktops.
+        chosen: the selected episodes.
+        places: their slots and leases.
+        images: images of the worker's desktops.
     """
     claims = Claims(session, images)
     starts = [(each, claims.make(each, uuid7(), place), place) for each, place in zip(chosen, places, strict=True)]

@@ -19,7 +19,9 @@ from backend.services.scheduling.scheduler_demand import episode_demand
 FRESH_SECONDS = 5.0
 LOST_SECONDS, LEASES_SECONDS = 3600.0, 60.0
 REASONS = ("ready", "later", "held", "paused")
-"""Why episodes wait: for a slot, for the end of a pause, for a person or a repeated evaluation, for a paused run."""
+"""Why episodes wait: for a slot, for the end of a pause, for a person or a repeated evaluation, or because their run is
+paused.
+"""
 
 
 @dataclass(frozen=True)

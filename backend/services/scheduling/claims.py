@@ -53,7 +53,7 @@ def claim_many(session: Session, worker_id: UUID, provider: str, number: int) ->
         return []
     able = episode_scheduler.able_of(worker, provider)
     if not episode_scheduler.open_to(session, able):
-        return []  # Nobody else is kept waiting for that.
+        return []  # Nobody else should have to wait for that.
     scheduler.enter(session)
     slots = leases.free_slots(session, worker, provider, number)
     chosen = episode_scheduler.start_episodes(session, able, len(slots)) if slots else []
@@ -77,7 +77,7 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     Raises:
         LeaseLost: The lease was released or revoked.
     """
-    scheduler.enter(session)  # Before the lease: whoever gives slots may hold its run.
+    scheduler.enter(session)  # Before the lease: whoever assigns slots may hold its run.
     idle = leases.lock_idle(session, lease_id)
     if idle is None:
         raise LeaseLost("the lease is another worker's, or is in use")
@@ -85,7 +85,7 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     offered = slot.state == SlotState.FREE and node.state == NodeState.READY
     if worker.state != WorkerState.ONLINE or not offered:
         return None
-    lease.wait_reason = ""  # Of the attempt before, which has ended: the next one waits for no model yet.
+    lease.wait_reason = ""  # The reason belonged to the previous attempt, which has ended.
     chosen = episode_scheduler.start_episodes(session, episode_scheduler.able_of(worker, slot.provider), 1, leases=1)
     if not chosen:
         return None

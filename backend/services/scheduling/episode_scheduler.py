@@ -57,7 +57,7 @@ def needs_of(session: Session, task_set_id: UUID) -> tuple[Requirements, ...]:
 
 
 def open_to(session: Session, able: WorkerCapability) -> list[Row[Any]]:
-    """Runs that might start an episode now if such a worker had a free slot. Locks nothing."""
+    """Runs that could start an episode now if such a worker had a free slot. Locks nothing."""
     rows = repository.queue(session)
     fitting = _fitting(rows, able)
     if not fitting:
@@ -133,7 +133,7 @@ class _EpisodeSelection:
             before = len(self.picks)
             self._start_rows(locked_counts)
             if len(self.picks) > before:
-                passed.clear()  # Others had their turns; what is left may be theirs.
+                passed.clear()  # The others had their turn; this run may take what is left.
 
     def _read(self, row: Row[Any]) -> None:
         """Facts of a run, or that this release cannot read it: then it is left to others."""
@@ -162,7 +162,7 @@ class _EpisodeSelection:
         return passed
 
     def _equalled(self, run: UUID, counts: Mapping[UUID, int]) -> bool:
-        """Whether another run that may have one more slot is as urgent."""
+        """Whether another run that may take one more slot is equally urgent."""
         able = [
             each
             for each in self.now.runs
@@ -178,7 +178,7 @@ class _EpisodeSelection:
             with self.session.begin_nested():
                 self._note(repository.lock_runs(self.session, [run], skip_locked=False))
         except OperationalError:
-            return False  # Whoever holds it takes their time: another poll finds it.
+            return False  # The lock is held for long: another poll will find the run.
         finally:
             repository.patience(self.session, None)
         return run in self.locked

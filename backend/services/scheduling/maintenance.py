@@ -31,7 +31,7 @@ class ClockWatch:
         self._last: tuple[float, datetime] | None = None
 
     def went_back(self, now: datetime) -> bool:
-        """Whether it did, given `now`. True before the first check, because it is unknown."""
+        """Whether it went back, given `now`. True before the first check, because it is unknown."""
         if self._last is None:
             return True
         tick, at = self._last
@@ -72,7 +72,7 @@ def keep_schedule(factory: SessionFactory, clock: ClockWatch = _clock) -> None:
 
 
 def _recount(session: Session, run_id: UUID) -> bool:
-    """Under the run's lock, so that concurrent writes are not mistaken for errors. Whether there was an error."""
+    """Recounts under the run's lock, so that concurrent writes do not look like errors. True if there was an error."""
     return runs.lock(session, run_id) is not None and scheduler.recount(session, run_id)
 
 

@@ -57,7 +57,7 @@ def projects_of(rows: Sequence[Row[Any]], provider: str) -> dict[UUID, ProjectLo
 
 
 def rules_of(weight: float, quota: Mapping[str, int], reserved: Mapping[str, int]) -> ProjectRules:
-    """A project's columns, which were validated when written."""
+    """A project's rules, which were validated when written."""
     return ProjectRules.model_construct(weight=weight, quota=quota, reserved=reserved)
 
 
@@ -78,7 +78,7 @@ def run_of(row: Row[Any]) -> RunLoad:
 
 
 def urgency_of(row: Row[Any]) -> Urgency:
-    """Who waits for a run's episodes: a person who acts or tries a draft, or an external program."""
+    """Who is waiting for a run's episodes: a person who acts or tries a draft, or an external program."""
     if row.human or row.hidden:
         return Urgency.PERSON
     return Urgency.PROGRAM if row.agent in OUTSIDE else Urgency.NOBODY

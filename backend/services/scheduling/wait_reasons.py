@@ -65,7 +65,7 @@ def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, WaitVie
 
 
 def explain_alike(session: Session, alike: Collection[WaitGroup]) -> dict[WaitGroup, str]:
-    """Why they wait, as text; nothing for those that only wait for their turn."""
+    """Why they wait, as text; empty for those that only wait for their turn."""
     view = _QueueView(session)
     return {each: words for each in alike if view.queues(each.run_id) and (words := view.explain_alike(each))}
 
@@ -180,7 +180,7 @@ class _QueueView:
         return sum(run.in_use for run in _before(now, mine)) + sum(self._beginning_before(now, mine).values())
 
     def _beginning_before(self, now: QueueSnapshot, mine: RunLoad) -> dict[UUID, int]:
-        """Waiting episodes of each more urgent run that only lack slots."""
+        """Waiting episodes of each more urgent run that lack only slots."""
         before = [run.id for run in _before(now, mine)]
         return beginning(now, repository.count_waiting(self._session, before)) if before else {}
 

@@ -69,7 +69,7 @@ def outlook(session: Session, worker_id: UUID, cluster: str, seconds: float) -> 
         try:
             read = config_of(run_id, config)
         except UnreadableConfig:
-            return []  # A run that a later release wrote is for its own workers.
+            return []  # A run written by a newer release is left to its own workers.
         return [DesktopSpec(screen=read.screen, image=image_for(images, read.desktop_image, system))]
 
     waiting: Counter[DesktopSpec] = Counter()

@@ -1,4 +1,4 @@
-"""A study and its results as they are shown, and as flat rows."""
+"""Views of a study and its results, also as flat rows."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -31,7 +31,7 @@ class FactorView(ReadModel):
 
 
 class StudyView(ReadModel):
-    """A study and how it is doing."""
+    """A study and its progress."""
 
     id: UUID
     name: str
@@ -53,7 +53,7 @@ class StudyView(ReadModel):
 
 
 class RateDifferenceView(ReadModel):
-    """How a rate differs over the pairs that count: the level minus the base level."""
+    """Difference of a rate over the counted pairs: the level minus the base level."""
 
     base: float = Field(examples=[0.8])
     level: float = Field(examples=[0.4])
@@ -63,7 +63,7 @@ class RateDifferenceView(ReadModel):
 
 
 class MeasureComparison(ReadModel):
-    """How a measure differs, over the pairs that have it under both levels; null where no pair has."""
+    """Difference of a measure over pairs that have it under both levels; null without such pairs."""
 
     difference: RateDifferenceView | None
     pairs: int
@@ -111,7 +111,7 @@ class LevelComparison(ReadModel):
 
 
 class SpreadView(ReadModel):
-    """How steps are spread."""
+    """Distribution of steps."""
 
     n: int
     lowest: float
@@ -123,7 +123,7 @@ class SpreadView(ReadModel):
 
 
 class StudyCellView(ReadModel):
-    """One cell: its levels, its run and what that came to."""
+    """One cell: its levels, its run and the run's results."""
 
     levels: dict[str, Any]
     run: UUID
@@ -149,7 +149,7 @@ class StudyResults(ReadModel):
 
     @property
     def ways(self) -> list[str]:
-        """Every way in which an episode of the study ended."""
+        """All endings of episodes in the study."""
         return sorted({way for cell in self.cells for way in cell.ended_by})
 
 
@@ -294,7 +294,7 @@ def _rate_cells(name: str, rate: RateDifferenceView | None) -> dict[str, Any]:
 
 
 def cell_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
-    """Every cell with its rates, steps and ways of ending, flat."""
+    """Every cell with its rates, steps and endings, flat."""
     for cell in results.cells:
         summary, steps = cell.summary, cell.steps
         yield {
@@ -319,7 +319,7 @@ def step_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
 
 
 def measure_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
-    """How measures differ, flat: one row per level and measure."""
+    """Differences of measures, flat: one row per level and measure."""
     for level in results.comparisons:
         known = {"factor": level.factor, "base": level_words(level.base), "level": level_words(level.level)}
         for name, one in level.measures.items():
@@ -328,7 +328,7 @@ def measure_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
 
 
 def sensitivity_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
-    """By how much values vary with a factor's levels, flat."""
+    """Variation of values with a factor's levels, flat."""
     for one in results.sensitivity:
         yield one.model_dump()
 

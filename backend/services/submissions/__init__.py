@@ -1,1 +1,1 @@
-"""Work that people compare."""
+"""Submissions that people compare."""

@@ -1,4 +1,4 @@
-"""Blind comparison of works: which pair a person sees next, what they chose, and the ratings that follow."""
+"""Blind pairwise comparison of submissions: the next pair, preferences, and ratings."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,11 +27,11 @@ EXPERT = "human expert"
 
 @dataclass(frozen=True)
 class SubmissionPair:
-    """Two works of one task, as they lie side by side. Nothing here tells whose they are.
+    """Two submissions for one task, side by side and anonymous.
 
     Attributes:
         judged: pairs of the benchmark that this person has judged.
-        remaining: those that are left, this one included.
+        remaining: remaining pairs, including this one.
     """
 
     task: Task
@@ -58,7 +58,7 @@ class ContestantView(ReadModel):
 
 
 class SubmissionBoard(ReadModel):
-    """Ratings of a benchmark's newest tasks, best first."""
+    """Ratings of submissions for a benchmark's newest tasks, best first."""
 
     benchmark: str
     version: int
@@ -72,19 +72,19 @@ class SubmissionBoard(ReadModel):
 
     @property
     def widest(self) -> float:
-        """The end of the axis that holds all intervals, in points."""
+        """The end of the axis that covers all intervals, in points."""
         ends = [abs(end) for row in self.contestants if row.interval for end in row.interval]
         return max(ends, default=1.0) or 1.0
 
     @property
     def groups(self) -> int:
-        """Groups of contestants that no choice connects."""
+        """Groups of contestants that no preference connects."""
         return len({row.group for row in self.contestants if row.group is not None})
 
 
 @dataclass(frozen=True)
 class _Entry:
-    """A work with its contestant."""
+    """A submission with its contestant."""
 
     work: Submission
     task: Task
@@ -93,15 +93,15 @@ class _Entry:
 
 
 def benchmarks(session: Session) -> list[str]:
-    """Names of the benchmarks that have works, by name."""
+    """Sorted names of the benchmarks with submissions."""
     return repository.benchmarks(session)
 
 
 def next_pair(session: Session, benchmark: str, actor: Actor, chance_of: Random) -> SubmissionPair | None:
-    """The pair that this person judges next; None when nothing is left.
+    """The next pair for this person; None when nothing is left.
 
-    Of the pairs that the person has not seen, one of the two contestants that were compared least, of the pair that
-    was judged least by anybody. Sides are random.
+    Among unseen pairs, prefers contestants with the fewest comparisons, then pairs with the fewest judgements. Sides
+    are random.
     """
     entries, choices = _entries(session, benchmark), _choices(session, benchmark)
     names = {entry.work.id: entry.name for entry in entries}
@@ -123,12 +123,12 @@ def next_pair(session: Session, benchmark: str, actor: Actor, chance_of: Random)
 
 
 def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preference, actor: Actor) -> None:
-    """Keeps what a person chose.
+    """Stores a person's preference.
 
     Raises:
-        NotFound: there is no such work.
-        Invalid: the two are not works of one task.
-        Conflict: this person has judged this pair before.
+        NotFound: the submission does not exist.
+        Invalid: the two are not submissions for the same task.
+        Conflict: this person has already judged the pair.
     """
     left, right = get_work(session, left_id), get_work(session, right_id)
     if left.id == right.id or left.task_id != right.task_id:
@@ -143,7 +143,7 @@ def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preferenc
 
 
 def board(session: Session, benchmark: str) -> SubmissionBoard:
-    """What people chose among the works of a benchmark's newest tasks, and the ratings that follow."""
+    """Preferences among submissions for a benchmark's newest tasks, and the resulting ratings."""
     benchmark_row, task_set = get_benchmark(session, benchmark), latest_task_set(session, benchmark)
     entries, choices = _entries(session, benchmark), _choices(session, benchmark)
     names = {entry.work.id: entry.name for entry in entries}
@@ -173,7 +173,7 @@ def _entries(session: Session, benchmark: str) -> list[_Entry]:
 
 
 def _named(row: AnyRow, shared: Collection[str]) -> tuple[str, str]:
-    """A contestant's name and mark. One condition of one agent is one contestant."""
+    """A contestant's name and mark. Each condition of an agent is one contestant."""
     if row.Run is None:
         return EXPERT, "expert"
     agent: AgentConfiguration = row.AgentConfiguration
@@ -192,7 +192,7 @@ def _choices(session: Session, benchmark: str) -> list[PairwisePreference]:
 
 
 def _pairs(entries: Sequence[_Entry]) -> Iterator[tuple[_Entry, _Entry]]:
-    """All pairs of works of one task by two contestants."""
+    """All pairs of submissions for one task by two contestants."""
     by_task: dict[UUID, list[_Entry]] = {}
     for entry in entries:
         by_task.setdefault(entry.task.id, []).append(entry)
@@ -205,7 +205,7 @@ def _pair(choice: PairwisePreference) -> frozenset[UUID]:
 
 
 def _scores(names: Mapping[UUID, str], choices: Sequence[PairwisePreference]) -> list[Score]:
-    """The choices, counted by pair of contestants."""
+    """Number of preferences by pair of contestants."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for choice in choices:
         counts.setdefault((names[choice.left_id], names[choice.right_id]), Counter())[choice.preference] += 1
@@ -252,7 +252,7 @@ def _not_rated(number: int) -> list[str]:
 
 
 def _warnings(ratings: Sequence[Rating]) -> list[str]:
-    """Groups that were never compared, and contestants whom nobody beat or who beat nobody."""
+    """Warnings: groups that were never compared, and contestants without any win or any loss."""
     number = len({row.group for row in ratings})
     warnings = []
     if number > 1:
@@ -269,7 +269,7 @@ def _warnings(ratings: Sequence[Rating]) -> list[str]:
 
 
 def rows(board: SubmissionBoard) -> Iterator[list[object]]:
-    """The board as a table: group, contestant, mark, works, tasks, counts, points with interval, against the expert."""
+    """The board as a table: group, contestant, mark, submissions, tasks, counts, points with interval."""
     for row in board.contestants:
         head: list[object] = [
             "" if row.group is None else row.group + 1,

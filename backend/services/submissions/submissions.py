@@ -1,4 +1,4 @@
-"""Works that people judge: handed in by attempts, or made by human experts (`benchmarks.expert_work`)."""
+"""Submissions that people judge: files left by attempts, or made by human experts (`benchmarks.expert_work`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from backend.services.artifacts.artifacts import ArtifactRef
 
 
 def hand_in(session: Session, attempt: Attempt, episode: Episode, results: Sequence[tuple[str, ArtifactRef]]) -> None:
-    """Keeps what an attempt left as a work; nothing where it left no file. Safe to call twice.
+    """Stores the files that an attempt left as a submission; does nothing without files. Safe to call twice.
 
     Args:
         session: the transaction.
-        attempt: whose work it is.
-        episode: the attempt's.
-        results: the files that it left, each with its name there.
+        attempt: the attempt.
+        episode: the attempt's episode.
+        results: its files with their names.
     """
     files = [
         {"name": name.replace("\\", "/").rpartition("/")[2] or name, "sha256": blob.sha256} for name, blob in results
@@ -31,7 +31,7 @@ def hand_in(session: Session, attempt: Attempt, episode: Episode, results: Seque
 
 
 def get_work(session: Session, work_id: UUID) -> Submission:
-    """The work. Raises NotFound."""
+    """The submission. Raises NotFound."""
     work = repository.get(session, work_id)
     if work is None:
         raise NotFound("Submission not found.", code="submission_not_found")
@@ -40,7 +40,7 @@ def get_work(session: Session, work_id: UUID) -> Submission:
 
 @dataclass(frozen=True)
 class ShownFile:
-    """A file as a page shows it: a picture by its address, a text by its beginning, anything else to be saved."""
+    """A file on a page: a picture by address, the beginning of a text, anything else as a download."""
 
     form: DisplayForm
     size: int
@@ -48,7 +48,7 @@ class ShownFile:
 
 
 def submission_files(store: ArtifactStore, work: Submission) -> list[ShownFile]:
-    """A work's files in order. Their names are not told: a name could tell whose they are."""
+    """A submission's files in order, without names, which could reveal the author."""
     files = []
     for file in work.files:
         data = store.get(str(file["sha256"]))
@@ -58,7 +58,7 @@ def submission_files(store: ArtifactStore, work: Submission) -> list[ShownFile]:
 
 
 def read_file(session: Session, store: ArtifactStore, work_id: UUID, number: int) -> bytes:
-    """The bytes of one of a work's files, counted from 0. Raises NotFound."""
+    """The bytes of a submission's file, counted from 0. Raises NotFound."""
     work = get_work(session, work_id)
     if not 0 <= number < len(work.files):
         raise NotFound("The submission has no such file.", code="file_not_found")

@@ -87,7 +87,7 @@ class BucketStore:
             raise store_error(error, self.place) from error
 
     def tidy(self, before: float) -> int:  # noqa: ARG002 - the port's signature
-        """See ArtifactStore. There is nothing: an object is there as a whole or not at all."""
+        """Does nothing: objects are written atomically. See ArtifactStore."""
         return 0
 
     def _object(self, sha256: str) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""Drafts of tasks as they are shown."""
+"""Views of drafts."""

@@ -1,4 +1,4 @@
-"""A draft of a task as it is shown, with its trial, reviews, versions and recordings."""
+"""View of a draft with its trial, reviews, versions and recordings."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -70,7 +70,7 @@ class DraftTrialView(ReadModel):
 
     @property
     def only_noop(self) -> bool:
-        """Nothing is wrong but that doing nothing scores, too: the author may say why."""
+        """The only problem is that doing nothing scores, which the author may explain."""
         return self.done and not self.unknown and len(self.wrong) == 1 and bool(self.scores.get("noop"))
 
 
@@ -126,7 +126,7 @@ class DraftDetail(DraftView):
 
 
 class DraftContentView(ReadModel):
-    """What one version of a draft held."""
+    """Content of one version of a draft."""
 
     number: int
     content: dict[str, Any]
@@ -153,7 +153,7 @@ class PluginView(ReadModel):
 
 
 class DraftRequestView(ReadModel):
-    """What became of a request for drafts."""
+    """Result of a request for drafts."""
 
     id: UUID
     persona: str
@@ -187,7 +187,7 @@ def draft_views(session: Session, drafts: Sequence[TaskDraft]) -> list[DraftView
 
 
 def draft_detail(session: Session, row: TaskDraft, store: ArtifactStore) -> DraftDetail:
-    """A draft with everything that hangs on it."""
+    """A draft in full."""
     content = drafts.content_of(session, row)
     checks = draft_checks.checks_of(session, row, content)
     return DraftDetail(
@@ -229,7 +229,7 @@ def _recording(view: Recording) -> DraftRecording:
 
 
 def request_view(row: TaskDraftRequest) -> DraftRequestView:
-    """What became of a request to a model."""
+    """Result of a request to a model."""
     columns = _own(row, "id persona state message requested_count created_count usage created_at ended_at")
     parameters = {"endpoint": row.model_request["endpoint"], "model": row.model_request["model"]}
     return DraftRequestView.model_validate({**columns, **parameters})

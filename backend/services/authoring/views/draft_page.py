@@ -41,8 +41,8 @@ class DraftPage:
     """One draft.
 
     Attributes:
-        stops: a check found what must not be tried.
-        streams: runs of it that are under way, whose events bring the page up to date.
+        stops: a check found a problem that prevents a trial.
+        streams: its active runs, whose events update the page.
         refusal: why this person may not review it; empty if they may.
         needed: approvals that are still needed.
     """
@@ -79,7 +79,7 @@ def draft_list(  # noqa: PLR0913 - one keyword per thing to ask by
 def draft_page(
     session: Session, row: TaskDraft, actor: Actor, store: ArtifactStore, content: DraftContent | None = None
 ) -> DraftPage:
-    """One draft as `actor` sees it. `content`: what was typed and not kept, to show it again."""
+    """One draft as `actor` sees it. `content`: submitted content that was not stored, to be shown again."""
     draft = draft_detail(session, row, store)
     shown = content or drafts.content_of(session, row)
     return DraftPage(

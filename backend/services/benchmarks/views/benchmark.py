@@ -1,4 +1,4 @@
-"""A benchmark as it is shown, and what papers report of it."""
+"""Views of a benchmark and its published results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ class BenchmarkView(ReadModel):
 
 
 class BenchmarkDetail(BenchmarkView):
-    """A benchmark with what its version has beside its tasks."""
+    """A benchmark with the selections and variants of its version."""
 
     selections: dict[str, int] = Field(
         default={},
@@ -70,14 +70,14 @@ class ImportResult(ReadModel):
 
 
 class LabelResult(ReadModel):
-    """What an import of labels did."""
+    """Result of an import of labels."""
 
     rows: int
     tasks: int = Field(description="Tasks of all versions whose labels changed.")
 
 
 class ReportedResultView(ReadModel):
-    """A number that a paper reports; never measured here."""
+    """A published result, not measured here."""
 
     source: str = Field(examples=["OSWorld paper, Table 5"])
     agent: str
@@ -91,12 +91,12 @@ class ReportedResultView(ReadModel):
 
 
 def benchmark_view(row: Benchmark, task_set: TaskSet | None, versions: int) -> BenchmarkView:
-    """A benchmark at one version; None: it has none yet."""
+    """A benchmark at one version; None: it has no version yet."""
     return BenchmarkView(**_fields(row, task_set, versions))
 
 
 def benchmark_detail(session: Session, row: Benchmark, task_set: TaskSet | None, versions: int) -> BenchmarkDetail:
-    """The same with selections, variants and what nobody here understands."""
+    """The same with selections, variants and unsupported parts."""
     fields = _fields(row, task_set, versions)
     if task_set is None:
         return BenchmarkDetail(**fields)
@@ -137,7 +137,7 @@ def _fields(row: Benchmark, task_set: TaskSet | None, versions: int) -> Mapping[
 
 
 def reported_results(session: Session, name: str) -> list[ReportedResultView]:
-    """What papers report of a benchmark. Raises NotFound."""
+    """Published results of a benchmark. Raises NotFound."""
     rows = leaderboard_repository.reported(session, get_benchmark(session, name).id)
     return [reported_result(row) for row in rows]
 

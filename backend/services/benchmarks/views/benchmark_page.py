@@ -1,4 +1,4 @@
-"""Pages about benchmarks: what is in one, and is it sound?"""
+"""Page of a benchmark: content and health."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -63,7 +63,7 @@ def task_counts(rows: Sequence[AnyRow]) -> TaskCounts:
 
 @dataclass(frozen=True)
 class BenchmarkRow:
-    """One benchmark in the list; `counted` as its tasks are labelled now."""
+    """One benchmark in the list; `counted` are its tasks by current labels."""
 
     benchmark: BenchmarkView
     counted: TaskCounts
@@ -84,7 +84,7 @@ def benchmark_list(session: Session) -> list[BenchmarkRow]:
 
 @dataclass(frozen=True)
 class TaskRow:
-    """One task in a list, with what became of it in runs that count."""
+    """One task in a list, with its results in counted runs."""
 
     task: TaskView
     validation: Validation

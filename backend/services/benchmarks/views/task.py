@@ -1,4 +1,4 @@
-"""A task as it is shown."""
+"""View of a task."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -44,7 +44,7 @@ class TaskView(ReadModel):
 
 
 class TaskDetail(TaskView):
-    """One task in full. `spec` is everything that decides how it runs and is scored."""
+    """One task in full. `spec` has everything that determines how it runs and is scored."""
 
     task_set: TaskSetRef
     content_hash: str

@@ -1,4 +1,4 @@
-"""The page of a task: is it sound, and what is known of it?"""
+"""Page of a task: health and known facts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class TaskPage:
-    """A task with what its page needs besides.
+    """A task with everything else on its page.
 
     Attributes:
-        facts: labels in words.
-        variants: what each variant changes of it; None where it changes nothing.
-        findings: what is wrong or odd in it.
+        facts: labels as text.
+        variants: changes of each variant; None without changes.
+        findings: its problems.
     """
 
     task: TaskDetail

@@ -46,7 +46,7 @@ class LeasedSlotView(SlotView):
 
 
 class NodeView(ReadModel):
-    """A machine with slots: a worker's own, or one of a cluster."""
+    """A machine with slots: a worker's own, or a cluster's node."""
 
     cluster: str = Field(description="Empty: a worker's own machine.")
     name: str = Field(description="Empty: wherever the cluster's scheduler places a desktop.")
@@ -125,13 +125,13 @@ def workers_page(session: Session) -> WorkersPage:
 
 
 def list_workers(session: Session, nodes: Sequence[NodeView] | None = None) -> list[WorkerView]:
-    """Workers that are online, and those that went away within a day, with the slots of their machines."""
+    """Workers that were online within the last day, with the slots of their machines."""
     machines = {node.name: node for node in nodes or list_nodes(session) if not node.cluster}
     return [_worker(row.Worker, row.node, machines.get(row.node)) for row in repository.workers(session)]
 
 
 def _worker(worker: Worker, name: str, machine: NodeView | None) -> WorkerView:
-    """A worker with the slots of its machine: closed where it can begin nothing, because it is not online."""
+    """A worker with the slots of its machine: closed if the worker is offline."""
     begins = worker.state == WorkerState.ONLINE
     slots = [] if machine is None else machine.slots
     return WorkerView(

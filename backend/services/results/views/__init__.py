@@ -1,1 +1,1 @@
-"""What pages show of results."""
+"""Views of results."""

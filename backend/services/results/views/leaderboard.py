@@ -1,4 +1,4 @@
-"""A leaderboard as it is shown, and cut by a dimension for charts and their tables."""
+"""View of a leaderboard, and its breakdown by a dimension for charts and their tables."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from backend.services.runs.summary import RunSummary
 
 CUTS = ("domain", "difficulty", "level", "capability", "complexity")
 RATES = {"mean": "mean score", "success": "success rate"}
-"""What a chart can show besides measures."""
+"""Values of a chart besides measures."""
 PAPERS = "CR"
 """Values of OmniBench's own tables of capabilities and complexities."""
 _ORDERS: Mapping[str, Sequence[str]] = {
@@ -95,7 +95,7 @@ class Leaderboard(ReadModel):
 
 
 def leaderboard_view(board: BenchmarkBoard) -> Leaderboard:
-    """A board as it is shown."""
+    """The view of a leaderboard."""
     return Leaderboard(
         benchmark=board.benchmark.name,
         title=board.benchmark.title,
@@ -144,7 +144,7 @@ def _row(row: BoardRow, tasks: int) -> LeaderboardRow:
 
 @dataclass(frozen=True)
 class ChartValue:
-    """One value of a chart with its interval; `note` says what it is based on."""
+    """One value of a chart with its interval; `note` describes its basis."""
 
     value: float
     interval: Interval | None
@@ -222,10 +222,10 @@ def cut(board: Leaderboard, dimension: str, measure: str | None = None) -> Board
     """The board by a dimension, rows with a scored episode only.
 
     Args:
-        board: of a benchmark.
+        board: a benchmark's leaderboard.
         dimension: one of `CUTS`.
-        measure: a rate or a measure; an unavailable one, or None: the mean score, or coverage rate where the paper's
-            table has it.
+        measure: a rate or a measure; if unavailable or None, the mean score, or the coverage rate for tables of the
+            paper.
     """
     rows = [row for row in board.rows if row.summary.mean_score is not None]
     keys = _keys({key for row in rows for key in row.by(dimension)}, dimension)
@@ -253,7 +253,7 @@ def board_of(session: Session, benchmark: str, version: int | None) -> Leaderboa
 
 
 def sorted_by(board: Leaderboard, column: str) -> list[LeaderboardRow]:
-    """The board's rows by a column, highest first and those without a value last; any other word: by rank."""
+    """The board's rows sorted by a column, highest first and missing values last; by rank for any other name."""
     by: dict[str, Callable[[LeaderboardRow], float | None]] = {
         "mean": lambda row: row.summary.mean_score,
         "success": lambda row: row.summary.success_rate,

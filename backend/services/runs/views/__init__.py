@@ -1,1 +1,1 @@
-"""What pages show of runs and episodes."""
+"""Views of runs and episodes."""

@@ -18,7 +18,7 @@ _SILENT = ({"final": True}, {"value": None}, {"value": ""})
 
 
 class DesktopStartup(ReadModel):
-    """What an attempt waits for while its desktop is created."""
+    """What an attempt is waiting for while its desktop is created."""
 
     subject: str = ""
     phase: str
@@ -94,21 +94,21 @@ class AttemptView(ReadModel):
 
     @property
     def to_first_observation(self) -> float | None:
-        """Seconds from its start to the agent's first observation."""
+        """Seconds from the start to the agent's first observation."""
         if self.started_at is None or self.first_observation_at is None:
             return None
         return (self.first_observation_at - self.started_at).total_seconds()
 
     @property
     def unreported(self) -> float:
-        """Seconds without a phase, for an attempt lost to the cluster: a worker that died reported none."""
+        """Seconds without a phase, for an attempt lost to the cluster: a dead worker did not report any."""
         if self.started_at is None or self.ended_at is None or self.failure_class is not FailureClass.CLUSTER:
             return 0.0
         return max(0.0, (self.ended_at - self.started_at).total_seconds() - sum(self.seconds.values()))
 
     @property
     def startup(self) -> DesktopStartup | None:
-        """What its desktop waits for while it is created."""
+        """What it is waiting for while its desktop is created."""
         return startup_of(self.state, self.desktop)
 
 

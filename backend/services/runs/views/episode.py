@@ -58,7 +58,7 @@ class EpisodeView(ReadModel):
 
     @property
     def duration(self) -> float | None:
-        """Seconds from its first attempt's start to its end; None until then."""
+        """Seconds from its first attempt's start to its end; None before the end."""
         if self.started_at is None or self.ended_at is None:
             return None
         return (self.ended_at - self.started_at).total_seconds()

@@ -41,7 +41,7 @@ class EpisodePage:
         episode: without its score while it is `unrated`.
         unrated: a person's ended task that is not rated: its result is hidden.
         shown: selected attempt.
-        newer: whether the benchmark's newest version has the task, too.
+        newer: whether the benchmark's newest version also has the task.
     """
 
     episode: EpisodeView

@@ -1,4 +1,4 @@
-"""Who solves a task: its newest episodes, and what each agent made of it."""
+"""Results of a task: its newest episodes, and a summary per agent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class TaskHistoryRow:
 
 @dataclass(frozen=True)
 class AgentHistory:
-    """What one agent made of a task, over all its episodes shown."""
+    """One agent's results on a task, over the shown episodes."""
 
     agent: str
     privileged: bool
@@ -45,7 +45,7 @@ class TaskHistory:
 
 
 def task_history(session: Session, task_id: UUID) -> TaskHistory:
-    """Of all runs."""
+    """The newest episodes of a task, over all runs."""
     rows = repository.history(session, task_id, HISTORY)
     return TaskHistory([_row(row) for row in rows], _by_agent(rows))
 
