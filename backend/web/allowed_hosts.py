@@ -1,4 +1,4 @@
-"""Which Host and Origin names requests may carry. Pure functions; `guard` applies them."""
+"""Which Host and Origin names requests may carry. Pure functions, applied by `security_middleware`."""
 
 import ipaddress
 import socket
@@ -32,7 +32,7 @@ def name_of(authority: str) -> str:
         return ""
     try:
         parts = urlsplit(f"//{authority}")
-        _ = parts.port  # Raises on a port that is no number.
+        _ = parts.port  # Raises for a port that is not a number.
     except ValueError:
         return ""
     return (parts.hostname or "").rstrip(".").lower()
@@ -42,8 +42,8 @@ class KnownHosts:
     """The names under which this service may be addressed.
 
     On loopback, only loopback names are accepted: a foreign name that resolves to 127.0.0.1 (DNS rebinding) is refused.
-    On other addresses, which need a token, numeric addresses and this machine's own name are accepted, too; neither can
-    be rebound by foreign DNS.
+    On other addresses, which need a token, numeric addresses and this machine's own name are accepted as well; neither
+    can be rebound by foreign DNS.
     """
 
     def __init__(self, bound_to: str, further: Iterable[str] = ()) -> None:
@@ -54,14 +54,14 @@ class KnownHosts:
             self._names |= {bound_to.lower(), own}
 
     def knows(self, authority: str) -> bool:
-        """Whether a Host header names us."""
+        """Whether a Host header names this service."""
         name = name_of(authority)
         return bool(name) and (name in self._names or (self._open and _is_address(name)))
 
     def same_origin(self, origin: str, authority: str) -> bool:
-        """Whether an Origin header is a page of ours: same name and port as the Host header.
+        """Whether an Origin header is one of our pages: same name and port as the Host header.
 
-        The scheme is left out, because a proxy in front of us may speak TLS.
+        The scheme is ignored, because a proxy may terminate TLS.
         """
         try:
             parts = urlsplit(origin)

@@ -1,4 +1,4 @@
-"""What API routes share: request bodies, parameters of lists, addresses of following parts, documented errors."""
+"""Shared parts of API routes: request bodies, list parameters, links to next pages, documented errors."""
 
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import urlencode
@@ -20,7 +20,7 @@ Word = Annotated[str | None, Query(max_length=100)]
 
 
 class RequestModel(BaseModel):
-    """A request body: an unknown field is an error, so that a typo is never silently ignored."""
+    """A request body: an unknown field is an error, so that typos are reported."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -39,7 +39,7 @@ class Problem(ReadModel):
 
 
 class Page(ReadModel, Generic[T]):
-    """A part of a list. `next` is the address of the following part, or null."""
+    """A page of a list. `next` is the address of the next page, or null."""
 
     items: list[T]
     next: str | None = Field(default=None, examples=["/api/v1/runs?limit=50&cursor=eyJ..."])
@@ -60,7 +60,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         507: "The disk has no room for the upload.",
     }.items()
 }
-"""Of all operations; `backend.web.openapi` leaves out what one cannot have."""
+"""Errors of all operations; `backend.web.openapi` removes impossible ones."""
 
 
 def api_router(tag: str) -> APIRouter:

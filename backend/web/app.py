@@ -59,12 +59,12 @@ async def _tell() -> None:
 def create_app(
     settings: Settings | None = None, factory: SessionFactory | None = None, store: ArtifactStore | None = None
 ) -> FastAPI:
-    """Builds the application. Opens no connection: the first request that needs one does.
+    """Builds the application. Connections are opened on first use.
 
     Args:
         settings: those of the environment if None.
         factory: session factory; from `settings.database_url` if None.
-        store: where artifacts lie; below `settings.data_dir` if None.
+        store: artifact store; below `settings.data_dir` if None.
 
     Raises:
         Invalid: the listening address is not loopback and no token is set.
@@ -95,7 +95,7 @@ def create_app(
     routers = (*api_routes.ROUTERS, *page_routes.ROUTERS, *socket_routes.ROUTERS)
     for router in routers:
         app.include_router(router)
-    app.mount("/docs", Documentation(), name="docs")  # After the API reference, whose address begins alike.
+    app.mount("/docs", Documentation(), name="docs")  # After the API reference, whose address has the same prefix.
     errors.install(app, [route for router in routers for route in router.routes])
     app.add_middleware(
         SecurityMiddleware, hosts=KnownHosts(settings.host, settings.allowed_hosts), token=token, metrics_token=counter
@@ -110,7 +110,7 @@ def operation_id(route: APIRoute) -> str:
 
 
 def favicon() -> FileResponse:
-    """The icon that browsers ask for unasked."""
+    """The default icon of browsers."""
     return FileResponse(STATIC / "img" / "logo.svg", media_type="image/svg+xml")
 
 

@@ -19,7 +19,7 @@ def attachment(name: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) ->
 
 
 def cell(value: Any) -> Any:
-    """Text that no spreadsheet takes for a formula."""
+    """Text that spreadsheets do not interpret as a formula."""
     return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
 
 

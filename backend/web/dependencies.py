@@ -1,7 +1,7 @@
 """Dependencies of endpoints: the session of their own transaction, project, actor, store.
 
 The transaction is committed after the endpoint has returned and before the response is sent (`scope="function"`), so a
-response can be relied on.
+response confirms the commit.
 """
 
 from collections.abc import Iterator
@@ -44,7 +44,7 @@ class AppContext:
 
     @property
     def store(self) -> ArtifactStore:
-        """Where artifacts lie."""
+        """The artifact store."""
         with self._lock:
             if self._store is None:
                 from backend.services.artifacts.stores import open_store
@@ -54,12 +54,12 @@ class AppContext:
 
     @cached_property
     def signals(self) -> CachedSignals:
-        """Signals for autoscalers, remembered for a few seconds."""
+        """Cached signals for autoscalers."""
         return CachedSignals(self.factory)
 
     @cached_property
     def web(self) -> Web:
-        """The guarded way to the web."""
+        """The SSRF-safe HTTP client."""
         from backend.services.artifacts.egress_policy import EgressPolicy
         from backend.services.artifacts.ssrf_safe_http import GuardedWeb
 
@@ -77,7 +77,7 @@ READS = frozenset({"GET", "HEAD"})
 
 
 def open_session(request: Request, edge: EdgeDep) -> Iterator[Session]:
-    """One transaction per request; one that only reads can write nothing."""
+    """One transaction per request; read-only for requests that only read."""
     with (read_only if request.method in READS else unit_of_work)(edge.factory) as session:
         yield session
 

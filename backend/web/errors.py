@@ -1,4 +1,4 @@
-"""Every error as `application/problem+json`, and for a person's browser as a calm page."""
+"""Every error as `application/problem+json`, or as a page for browsers."""
 
 import errno
 import logging
@@ -37,7 +37,7 @@ class TooLarge(DeskarenaError):
 
 
 class NoSuchPage(DeskarenaError):
-    """An address, or a method on it, that does not exist."""
+    """The address does not exist, or does not support the method."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message, code=_ROUTE_CODES.get(status, "bad_request"), hint=_ENDPOINTS)
@@ -55,7 +55,7 @@ def no_room(error: BaseException | None) -> NoRoom | None:
 
 
 def problem(error: DeskarenaError, errors: Sequence[FieldProblem] = ()) -> Problem:
-    """Problem details of an error."""
+    """Problem details (RFC 9457) of an error."""
     return Problem(
         type=f"{ERRORS_PAGE}#{error.code}",
         title=HTTPStatus(error.status).phrase,
@@ -82,7 +82,7 @@ def path_of(location: Sequence[Any]) -> str:
 
 
 def from_validation(error: RequestValidationError) -> tuple[Invalid, list[FieldProblem]]:
-    """A request that does not fit its schema, with each wrong field named."""
+    """The error of a request that violates its schema, with all wrong fields."""
     fields = [FieldProblem(path=path_of(item["loc"]), message=str(item["msg"])) for item in error.errors()]
     first = fields[0] if fields else FieldProblem(path="", message="the request is not valid")
     return Invalid(first.message, code="invalid_request", path=first.path), fields
@@ -95,7 +95,7 @@ def as_ours(error: Exception) -> DeskarenaError:
     if isinstance(error, HTTPException):
         if error.status_code == TooLarge.status:
             return TooLarge(str(error.detail))
-        # FastAPI reports a body that could not be stored as broken (400).
+        # FastAPI reports a body that could not be stored as malformed (400).
         return no_room(error.__cause__) or NoSuchPage(error.status_code, str(error.detail))
     if is_away(error):
         log.warning("the database is away: %s", str(error).splitlines()[0])
@@ -119,7 +119,7 @@ def allowed_methods(routes: Sequence[BaseRoute], request: Request) -> str:
 
 
 def wants_page(request: Request) -> bool:
-    """True for a person's browser on a page; programs and the API get JSON."""
+    """True for a browser's request for a page; programs and the API get JSON."""
     if request.url.path.startswith(("/api/", "/healthz", "/livez", "/readyz", "/static/")):
         return False
     return "text/html" in request.headers.get("accept", "")
@@ -143,7 +143,7 @@ def install(app: FastAPI, routes: Sequence[BaseRoute] = ()) -> None:
             response = problem_response(ours, fields)
         if ours.status == HTTPStatus.METHOD_NOT_ALLOWED:
             response.headers["Allow"] = allowed_methods(routes, request)
-        # An unforeseen error is answered outside the guard, which would have set these.
+        # Unexpected errors bypass the security middleware, which normally sets these.
         for name, value in HEADERS.items():
             response.headers.setdefault(name, value)
         return response

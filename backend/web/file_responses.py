@@ -1,4 +1,4 @@
-"""Files of guests as answers: pictures to look at, everything else to save."""
+"""Responses with files of guests: pictures are shown, everything else is downloaded."""
 
 from fastapi import Response
 
@@ -11,7 +11,7 @@ HEADERS = {
 
 
 def guest_file(data: bytes, name: str) -> Response:
-    """The bytes with a type that their first bytes bear out; no browser runs any of them."""
+    """The bytes with a media type verified by their signature; browsers run none of them."""
     form = form_of(data)
     shown = form.picture
     headers = {**HEADERS, "Content-Disposition": "inline" if shown else f'attachment; filename="{name}"'}

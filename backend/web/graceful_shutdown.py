@@ -1,4 +1,4 @@
-"""Graceful shutdown without failing requests: this process finishes what it started, and sends the rest elsewhere."""
+"""Graceful shutdown without failed requests: finishes running ones and redirects new ones."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -18,8 +18,8 @@ class ShutdownState:
 class GracefulShutdownMiddleware:
     """Before the end, refuses new requests that a proxy can retry elsewhere, and closes idle connections.
 
-    A refused request was not started, so nothing is done twice. Without such a proxy requests are served to the last.
-    Plain ASGI, outermost.
+    A refused request was not started, so nothing is done twice. Without such a proxy, requests are served until the
+    end. Plain ASGI, outermost.
     """
 
     def __init__(self, app: ASGIApp, drain: ShutdownState) -> None:
@@ -27,7 +27,7 @@ class GracefulShutdownMiddleware:
         self._drain = drain
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request or one websocket's opening."""
+        """Handles one request or one websocket's opening."""
         if scope["type"] not in {"http", "websocket"} or not self._drain.begun:
             await self._app(scope, receive, send)
         elif scope["path"] in ALWAYS_ANSWERED or not _has_elsewhere(scope):
@@ -43,7 +43,7 @@ def _has_elsewhere(scope: Scope) -> bool:
 
 
 async def _refuse(scope: Scope, send: Send, kind: str) -> None:
-    """429 by the means of that protocol; where a websocket's server knows none, it refuses with 403 itself."""
+    """Refuses with 429 in the protocol's form; a websocket server without it refuses with 403."""
     if kind.startswith("websocket") and "websocket.http.response" not in scope.get("extensions", {}):
         await send({"type": "websocket.close", "code": 1012})
         return

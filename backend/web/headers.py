@@ -1,4 +1,4 @@
-"""Headers that every answer carries."""
+"""Headers of every response."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Liveness, readiness and health of the service. No token is needed."""
+"""Liveness, readiness and health of the service. Requires no token."""
 
 from fastapi import APIRouter, Response
 from sqlalchemy import text
@@ -33,16 +33,15 @@ def health(edge: EdgeDep, response: Response) -> ServiceHealth:
 
 @router.get("/livez")
 async def live() -> Liveness:
-    """Whether the process responds. It checks nothing else: a restart does not repair an unavailable database."""
+    """Whether the process responds. Checks nothing else: a restart does not repair an unavailable database."""
     return Liveness(status="alive")
 
 
 @router.get("/readyz", responses={503: {"model": Readiness, "description": "Send requests elsewhere."}})
 def ready(edge: EdgeDep, response: Response) -> Readiness:
-    """Whether requests are to be sent here.
+    """Whether to send requests here.
 
-    503 while this process ends, while the database is away, and while its schema is older than this release needs or
-    so new that it no longer serves it.
+    503 during shutdown, while the database is unavailable, and if its schema is too old or too new for this release.
     """
     status, reason = "ready", ""
     if edge.drain.begun:

@@ -18,13 +18,13 @@ class ServiceHealth(ReadModel):
 
 
 class Liveness(ReadModel):
-    """The process answers."""
+    """The process responds."""
 
     status: Literal["alive"]
 
 
 class Readiness(ReadModel):
-    """Whether requests are to be sent here."""
+    """Whether to send requests here."""
 
     status: Literal["ready", "draining", "database", "schema"]
     reason: str = Field(default="", description="Why not, in words.")

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what FastAPI derives, with who may call what, and every error as it is sent."""
+"""The OpenAPI document: FastAPI's, extended by security schemes and the actual form of errors."""
 
 from http import HTTPStatus
 from typing import Any
@@ -55,7 +55,7 @@ def _security(path: str, *, has_token: bool) -> list[dict[str, list[str]]]:
 
 
 def _responses(operation: dict[str, Any]) -> dict[str, Any]:
-    """Those of an operation, without the errors that it cannot have, each error as a problem with its headers."""
+    """Responses of an operation, without impossible errors, each error as a problem with its headers."""
     body = operation.get("requestBody", {}).get("content", {})
     impossible = set()
     if not body:

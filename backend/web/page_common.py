@@ -1,4 +1,4 @@
-"""Shared by page routes: a router outside OpenAPI, ids from addresses, and forms."""
+"""Shared parts of page routes: a router outside OpenAPI, ids from addresses, and forms."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -19,17 +19,17 @@ Text = Annotated[str, Query(max_length=200)]
 
 
 def changed_fields(fields: Mapping[str, str], shown: Mapping[str, str]) -> dict[str, str]:
-    """A form's changes: fields that differ from what it showed.
+    """The changes in a form: fields that differ from their previous values.
 
-    A form posts all its fields as of when its page was loaded: unchanged ones would revert somebody else's changes.
+    A form posts all its fields as of when its page was loaded: unchanged ones could revert other people's changes.
 
     Args:
-        fields: those of the form as they are posted.
+        fields: the posted fields.
         shown: the same fields with their previous values.
     """
     return {name: value.strip() for name, value in fields.items() if value.strip() != shown[name].strip()}
 
 
 def redirect(address: str) -> RedirectResponse:
-    """After a form: look at this address. Reloading it posts nothing again."""
+    """Redirects after a form, so that reloading does not post again."""
     return RedirectResponse(address, status_code=303)

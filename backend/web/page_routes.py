@@ -28,9 +28,9 @@ MODULES = (
     episode_page,
     benchmarks_pages,
     checkpoint_analyses_page,
-    authoring_pages,  # Before tasks, whose addresses begin alike.
+    authoring_pages,  # Before tasks, whose addresses have the same prefix.
     task_page,
-    submissions_pages,  # Before the leaderboards, whose addresses end in the name of any dimension; so is the next one.
+    submissions_pages,  # Before the leaderboards, whose addresses end in any dimension's name; so is the next one.
     core_operations_page,
     leaderboard_page,
     capacity_pages,

@@ -1,4 +1,4 @@
-"""The guard in front of everything: Host, Origin, token, body size, and the headers of every answer.
+"""Security middleware in front of everything: Host, Origin, token, body size, and the headers of every response.
 
 Plain ASGI, so that it covers HTTP, websockets and static files alike and never buffers a body.
 """
@@ -22,9 +22,9 @@ COOKIE = "deskarena_session"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/login", "/static/", "/favicon.ico")
 AGENT_PATH = "/api/v1/agent"
-"""Below it a program shows the token of its episode instead; the endpoints there check it."""
+"""Below it, programs use the token of their episode, which the endpoints check."""
 SIGNAL_PATHS = ("/metrics", "/api/v1/signals")
-"""A token of its own opens these and nothing else: who counts need not be able to act."""
+"""Paths for the metrics token, which allows nothing else."""
 BODY_LIMIT = 2**20
 UPLOAD_LIMIT = 512 * 2**20
 
@@ -37,12 +37,12 @@ class TokenNeeded(NotAllowed):
 
 
 def session_value(token: str) -> str:
-    """What the browser's cookie holds: proof of the token, not the token itself."""
+    """Value of the browser's cookie: proof of the token, not the token itself."""
     return hmac.new(token.encode(), b"deskarena browser session", hashlib.sha256).hexdigest()
 
 
 class SecurityMiddleware:
-    """Lets through what may pass; see the module's text."""
+    """Passes on permitted requests; see the module."""
 
     def __init__(self, app: ASGIApp, *, hosts: KnownHosts, token: str | None, metrics_token: str = "") -> None:
         self._app = app
@@ -83,7 +83,7 @@ class SecurityMiddleware:
             raise TokenNeeded("this service needs its token", hint="Send it as 'Authorization: Bearer TOKEN'.")
 
     def _foreign(self, scope: Scope, headers: Headers, host: str) -> bool:
-        """True if a browser reports that another site's page makes a request reserved for our own pages."""
+        """True if a browser reports that another site's page makes a request reserved for our pages."""
         guarded = (
             scope["type"] == "websocket" or scope["method"] not in SAFE_METHODS or scope["path"].startswith("/api/")
         )
@@ -152,7 +152,7 @@ def _takes_files(path: str) -> bool:
 
 
 def _bounded(scope: Scope, headers: Headers, receive: Receive) -> Receive:
-    """`receive` with a limit: a larger body is refused, whatever its Content-Length."""
+    """`receive` with a limit: a larger body is rejected, whatever its Content-Length."""
     if scope["type"] != "http":
         return receive
     limit = UPLOAD_LIMIT if _takes_files(scope["path"]) else BODY_LIMIT
@@ -167,7 +167,7 @@ def _bounded(scope: Scope, headers: Headers, receive: Receive) -> Receive:
         part = await receive()
         size += len(part.get("body", b""))
         if size > limit:
-            # FastAPI lets this one through while it reads a body; any other it would call a broken body (400).
+            # FastAPI passes this one on while it reads a body; any other would become a malformed body (400).
             raise HTTPException(TooLarge.status, message)
         return dict(part)
 

@@ -1,9 +1,9 @@
 """Serves API and pages: `python -m backend.web.serve`, for containers and for `deskarena up` (on its socket: `--fd`).
 
-SIGTERM ends it in order. First it drains for DESKARENA_DRAIN_SECONDS: `/readyz` says 503, websockets are closed with
-1012 so that pages come back through another process, requests that wait for events are answered, and a proxy that can
-is sent elsewhere (see `draining`). Then it stops listening, finishes what is under way, and ends in bounded time. A
-second signal shortens the first part.
+SIGTERM shuts it down gracefully. First it drains for DESKARENA_DRAIN_SECONDS: `/readyz` returns 503, websockets are
+closed with 1012 so that pages reconnect to another process, waiting requests are answered, and proxies that support it
+are redirected (see `graceful_shutdown`). Then it stops listening, finishes running requests, and ends in bounded time.
+A second signal ends the draining.
 """
 
 import argparse
@@ -59,7 +59,7 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """As uvicorn does, after a word to all who wait."""
+        """Shuts down like uvicorn, after notifying all waiting clients."""
         end_patience()
         await super().shutdown(sockets)
 
@@ -99,7 +99,7 @@ def make_server(settings: Settings, *, finish_seconds: int = FINISH_SECONDS) -> 
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Serves until SIGTERM. Exits with one sentence on a database of before 0.2."""
+    """Serves until SIGTERM. Exits with one sentence if the database is older than 0.2."""
     parser = argparse.ArgumentParser(prog="backend.web.serve", description="Serve the API and the pages.")
     parser.add_argument("--fd", type=int, help="number of a listening socket that was handed over")
     descriptor = parser.parse_args(arguments).fd

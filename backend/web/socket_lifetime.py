@@ -8,9 +8,9 @@ from typing import Any
 from fastapi import WebSocket, WebSocketDisconnect
 
 GONE = 4404
-"""The thing does not exist; coming back is of no use."""
+"""Close code: the resource does not exist; reconnecting is useless."""
 ENDED = 4000
-"""The attempt has ended: there will be no further frame."""
+"""Close code: the attempt has ended, there are no further frames."""
 
 
 async def until_closed(
@@ -24,9 +24,9 @@ async def until_closed(
 
 
 async def over(*tasks: asyncio.Task[None]) -> None:
-    """Cancels tasks until they have ended: a library may take a cancellation for the time-out that came with it.
+    """Cancels tasks until they have ended: a library may mistake a cancellation for a simultaneous timeout.
 
-    Raises a failure; the viewer's leaving is not one.
+    Raises failures; the viewer's disconnect is not one.
     """
     going = {task for task in tasks if not task.done()}
     while going:
@@ -39,7 +39,7 @@ async def over(*tasks: asyncio.Task[None]) -> None:
 
 
 async def _listen(socket: WebSocket, heard: Callable[[], None]) -> None:
-    """Reads from the viewer until it leaves, which only reading can detect."""
+    """Reads from the viewer until it disconnects, which only reading can detect."""
     while True:
         message = await socket.receive()
         if message["type"] == "websocket.disconnect":

@@ -1,4 +1,4 @@
-"""Files that are served as they are: those of the pages, and the documentation."""
+"""Static files of pages, and the documentation."""
 
 import hashlib
 from functools import lru_cache
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FRONTEND = ROOT / "frontend"
 STATIC = FRONTEND / "static"
 DOCS_SITE = ROOT / ".docs-site"
-"""What `make docs` builds from docs/."""
+"""Output of `make docs`."""
 FOREVER = "public, max-age=31536000, immutable"
 
 

@@ -1,4 +1,4 @@
-"""Templates and the words that pages use for numbers, times and states."""
+"""Templates, and the formats of numbers, times and states on pages."""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ THEMES = frozenset({"light", "dark"})
 
 
 def percent(value: float | None, digits: int = 1) -> str:
-    """`0.7271` as `72.7 %`; a dash for nothing."""
+    """`0.7271` as `72.7 %`; a dash for None."""
     return DASH if value is None else f"{value * 100:.{digits}f}{NBSP}%"
 
 
@@ -41,7 +41,7 @@ def interval(pair: tuple[float, float] | None, digits: int = 1) -> str:
 
 
 def thousands(value: float) -> str:
-    """A whole number with separators: `3,610`."""
+    """An integer with separators: `3,610`."""
     return f"{value:,.0f}"
 
 
@@ -71,12 +71,12 @@ def counts_text(numbers: Mapping[str, int]) -> str:
 
 
 def score(value: float | None) -> str:
-    """A score with two digits; a dash for none."""
+    """A score with two digits; a dash for None."""
     return DASH if value is None else f"{value:.2f}"
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds in the unit that reads well: `0.84 s`, `42 s`, `3 min 05 s`, `2 h 10 min`."""
+    """Seconds in a readable unit: `0.84 s`, `42 s`, `3 min 05 s`, `2 h 10 min`."""
     if seconds is None:
         return DASH
     if seconds < 10:  # noqa: PLR2004 - below that, tenths matter
@@ -135,20 +135,20 @@ def style(episode: EpisodeView, *, unrated: bool = False) -> StateStyle:
 
 
 def reason(episode: EpisodeView) -> str:
-    """Why it waits, was lost or cannot run."""
+    """Why it is waiting, was lost or cannot run."""
     if episode.waiting is not None:
         return episode.waiting.words
     return episode.failure_message if episode.state is EpisodeState.LOST else episode.reason
 
 
 def screen_size(step: StepView) -> tuple[int, int]:
-    """Width and height of a step's picture; those of a usual screen where they are not known."""
+    """Width and height of a step's picture; default size if unknown."""
     frame = step.frame
     return (frame and frame.width) or 1920, (frame and frame.height) or 1080
 
 
 def amount(result: ReportedResultView) -> str:
-    """A published figure with its unit, with the printed digits if ours have as many."""
+    """A published figure with its unit, with as many digits as printed."""
     units = {"percent": " %", "percentage points": " points"}
     return f"{result.value:g}{units.get(result.unit, f' {result.unit}' if result.unit else '')}"
 
@@ -184,7 +184,7 @@ FILTERS = {
 
 @lru_cache(maxsize=1)
 def environment() -> Environment:
-    """The one template environment. Everything is escaped; an unknown name is an error, not an empty text."""
+    """The one template environment. Everything is escaped; an unknown name raises."""
     environment = Environment(
         loader=FileSystemLoader(FRONTEND / "templates"),
         autoescape=select_autoescape(default=True, default_for_string=True),
@@ -200,7 +200,7 @@ def environment() -> Environment:
 
 
 def render(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:
-    """Renders a page. Pages are personal and change, so they are not cached."""
+    """Renders a page. Pages are not cached."""
     theme = request.cookies.get("theme", "")
     text = (
         environment()

@@ -1,4 +1,4 @@
-"""Projects: how they share in the slots."""
+"""Projects and their scheduling settings."""
 
 from typing import Annotated
 
@@ -23,5 +23,5 @@ def projects(session: SessionDep) -> Page[ProjectView]:
 
 @router.patch("/projects/{name}")
 def set_rules(session: SessionDep, name: Name, body: ProjectBody) -> ProjectView:
-    """Change how a project shares in the slots, from the next claim on."""
+    """Change a project's scheduling settings, from the next claim on."""
     return service.set_rules(session, name, body.model_dump(exclude_unset=True))

@@ -1,4 +1,4 @@
-"""`/login`: exchanges the token for a cookie that only this browser's requests carry."""
+"""`/login`: exchanges the token for a browser cookie."""
 
 import hmac
 from typing import Annotated
@@ -16,7 +16,7 @@ MONTH = 30 * 24 * 3600
 
 
 def inside(address: str) -> str:
-    """`address` if it is a path of this service, else the first page: a link must not send people elsewhere."""
+    """`address` if it is a path of this service, else the first page, so that links cannot redirect elsewhere."""
     plain = address.startswith("/") and not address.startswith(("//", "/\\"))
     return address if plain and address.isprintable() else "/"
 

@@ -1,1 +1,1 @@
-"""API and pages: agents from outside: their tokens and their channel."""
+"""API and pages: tokens and channel of external agents."""

@@ -1,4 +1,4 @@
-"""Agents from outside: they act in one episode with its token. Async; no session is held while one waits."""
+"""External agents: they act in one episode with its token. Async; holds no session while waiting."""
 
 import asyncio
 import base64
@@ -42,7 +42,7 @@ def _call(
 
 
 def looker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:
-    """Reads what the request's token opens, each time in a transaction of its own."""
+    """Reads the episode of the request's token, each time in a new transaction."""
     return _call(request, edge, agent_tokens.opened, read_only)
 
 
@@ -69,7 +69,7 @@ def issue(session: SessionDep, actor: ActorDep, episode_id: Id) -> schemas.Agent
 
 @router.get("/agent")
 async def show(look: LookDep, wait: Wait = 0) -> schemas.AgentEpisode:
-    """Show the token's episode; with `wait`, once it has ended, or after that number of seconds."""
+    """Show the token's episode; with `wait`, once it has ended or after that number of seconds."""
     return episode(await agent_channel.until_over(look, wait) if wait else await look())
 
 
@@ -85,7 +85,7 @@ async def observation(  # noqa: PLR0913 - one parameter for each thing to ask by
 ) -> schemas.AgentPoll:
     """Get the newest observation if it is later than step `after`; optionally wait for one.
 
-    Without one, `episode.acting` says whether to ask again. Each attempt counts its steps from 0: give the `attempt`
+    Without one, `episode.acting` tells whether to ask again. Each attempt counts its steps from 0: pass the `attempt`
     that `after` belongs to.
     """
     status, observation = await agent_channel.next_observation(look, after, attempt, wait, again=again, picture=inline)
@@ -118,8 +118,8 @@ async def start(begin: StartDep) -> schemas.AgentEpisode:
 async def act(look: LookDep, leave: LeaveDep, body: schemas.AgentAnswer) -> schemas.AgentReceipt:
     """Answer an observation. A repeated identical answer is performed once.
 
-    After the desktop was lost (`episode.held`) only the stop `steps` is accepted: the program gives the episode up, and
-    it is lost.
+    After the desktop was lost (`episode.held`) only the stop `steps` is accepted, which gives the episode up: it is
+    lost.
     """
     status = await look()
     if status.held and body.stop == "steps" and body.attempt in {None, status.attempt}:
@@ -131,7 +131,7 @@ async def act(look: LookDep, leave: LeaveDep, body: schemas.AgentAnswer) -> sche
 
 
 def episode(status: Pass) -> schemas.AgentEpisode:
-    """The episode as its agent may know it."""
+    """The episode as visible to its agent."""
     return schemas.AgentEpisode.model_validate(
         {
             "episode_id": status.episode_id,

@@ -1,4 +1,4 @@
-"""Bodies and answers of the API for agents from outside."""
+"""Bodies and responses of the API for external agents."""
 
 from typing import Any, Literal, Self
 from uuid import UUID
@@ -20,7 +20,7 @@ class AgentToken(ReadModel):
 
 
 class AgentEpisode(ReadModel):
-    """The episode that a token opens, as it stands now."""
+    """The token's episode, with its current state."""
 
     episode_id: UUID
     run_id: UUID
@@ -81,7 +81,7 @@ class AgentPoll(ReadModel):
 
 
 class AgentAnswer(RequestModel):
-    """The answer to one observation: typed actions, or a reply in the run's action space, or an end."""
+    """The answer to one observation: typed actions, a reply in the run's action space, or an end."""
 
     index: int = Field(ge=0, description="The observation that this answers.", examples=[0])
     attempt: int | None = Field(default=None, ge=1, description="The attempt it is meant for; null = the newest.")
@@ -104,7 +104,7 @@ class AgentAnswer(RequestModel):
 
 
 class AgentReceipt(ReadModel):
-    """What became of an answer."""
+    """Result of an answer."""
 
     index: int
     repeated: bool = Field(description="The same answer was given before; nothing is carried out twice.")

@@ -1,1 +1,1 @@
-"""API and pages: stored bytes, and the guarded way to the web that fetches them."""
+"""API and pages: stored bytes."""

@@ -9,8 +9,8 @@ from backend.web.api_common import api_router
 from backend.web.dependencies import ActorDep, EdgeDep, SessionDep
 
 router = api_router("artifacts")
-# Encoded by our own code, so a browser may show them. Everything else came out of a guest or a task file and is only
-# ever saved: as HTML or SVG it could run as a page of ours.
+# Our own code encodes these, so browsers may show them. Everything else came from a guest or a task file and is only
+# downloaded: as HTML or SVG it could run as a page of ours.
 SHOWN = {"image/jpeg": b"\xff\xd8\xff", "image/png": b"\x89PNG\r\n\x1a\n"}
 TEXT = ("text/plain", "application/xml", "text/xml", "application/json")
 
@@ -26,7 +26,7 @@ def read(
     edge: EdgeDep,
     sha256: Annotated[str, Path(pattern="^[0-9a-f]{64}$", examples=["0" * 64])],
 ) -> Response:
-    """The bytes of an artifact: pictures to look at, everything else as a file to save."""
+    """The bytes of an artifact: pictures are shown, everything else is downloaded."""
     artifact = open_for(session, sha256, actor)
     data = edge.store.get(sha256)
     mark = SHOWN.get(artifact.media_type)

@@ -1,1 +1,1 @@
-"""API and pages: attempts, their evaluations and the evidence behind them."""
+"""API and pages: attempts, their evaluations and evidence."""

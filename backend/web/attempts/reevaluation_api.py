@@ -1,4 +1,4 @@
-"""Evaluations of an episode, and scoring stored evidence again."""
+"""Evaluations of an episode, and re-evaluation of stored evidence."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -19,7 +19,7 @@ router = api_router("rescoring")
 
 
 class RescoreBody(RequestModel):
-    """Which task and which model judge, and whether the verdict counts."""
+    """Which task and which judge to use, and whether the verdict counts."""
 
     task_set: Literal["own", "latest"] = Field(
         default="own", description="`latest`: the task of the same key in the newest task set of the benchmark."
@@ -52,9 +52,9 @@ def evaluations(session: SessionDep, episode_id: Id) -> Page[EvaluationView]:
 def rescore_episode(
     session: SessionDep, actor: ActorDep, episode_id: Id, body: RescoreBody | None = None
 ) -> RescoreView:
-    """Score an episode's stored evidence again, without a desktop. Asking twice while one waits is one request.
+    """Score an episode's stored evidence again, without a desktop. An identical waiting request is returned.
 
-    Also for an episode lost without a verdict: it waits again, and is scored if there is one this time.
+    Works for an episode lost without a verdict, too: it waits again, and is scored if there is a verdict now.
     """
     return rescore_view(service.request(session, episode_id, actor, (body or RescoreBody()).wish))
 
@@ -68,7 +68,7 @@ def episode_rescores(session: SessionDep, episode_id: Id) -> Page[RescoreView]:
 
 @router.post("/runs/{run_id}/rescore", status_code=202)
 def rescore_run(session: SessionDep, actor: ActorDep, run_id: Id, body: RescoreBody | None = None) -> RunRescore:
-    """Score again every episode of a run that has a score or lacks only the verdict. The others are refused."""
+    """Score again every episode of a run with a score or without only the verdict. The others are refused."""
     rows, refused = service.request_run(session, run_id, actor, (body or RescoreBody()).wish)
     return RunRescore(
         run=run_id,

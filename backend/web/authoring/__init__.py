@@ -1,1 +1,1 @@
-"""API and pages: own tasks before they count."""
+"""API and pages: drafts of own tasks."""

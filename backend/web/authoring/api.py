@@ -1,4 +1,4 @@
-"""Own tasks before they count: write, record, try, review, publish."""
+"""Drafts of own tasks: write, record, try, review, publish."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -55,7 +55,7 @@ def list_drafts(  # noqa: PLR0913 - one parameter per filter
 def create_draft(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftBody, response: Response
 ) -> DraftDetail:
-    """Write a draft. Everything but its key may still be missing."""
+    """Create a draft. Only the key is required."""
     by = person_or_local(session, project, body.by, path="by")
     row = service.create(session, read_content(body.content), project=project, author=by, benchmark=body.benchmark)
     response.headers["Location"] = f"/api/v1/drafts/{row.id}"
@@ -116,7 +116,7 @@ def start_trial(  # noqa: PLR0913, PLR0917 - what the edge gives, and the body
 
 @router.post("/drafts/{draft_id}/submit")
 def submit_draft(session: SessionDep, edge: EdgeDep, draft_id: Id, body: own.DraftSubmit) -> DraftDetail:
-    """Submit a draft for review. Its newest version needs a valid trial."""
+    """Submit a draft for review. Its newest version needs a sound trial."""
     row = draft_reviews.submit(session, draft_id, noop_justification=body.noop_justification)
     return draft_detail(session, row, edge.store)
 
@@ -125,7 +125,7 @@ def submit_draft(session: SessionDep, edge: EdgeDep, draft_id: Id, body: own.Dra
 def approve_draft(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftApproval
 ) -> DraftDetail:
-    """Approve a version. Two people other than those who wrote it have to."""
+    """Approve a version. Two people other than its authors must approve it."""
     by = person_or_local(session, project, body.by, path="by")
     row = draft_reviews.approve(session, draft_id, body.version, by=by, comment=body.comment)
     return draft_detail(session, row, edge.store)
@@ -145,7 +145,7 @@ def reject_draft(
 def start_recording(
     session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.RecordingBody
 ) -> DraftDetail:
-    """Create a desktop on which somebody performs the set-up or the solution, on the episode's page."""
+    """Create a desktop on which a person performs the set-up or the solution, on the episode's page."""
     by = person_or_local(session, project, body.by, path="by")
     draft_recordings.begin(
         session, draft_id, body.kind, project=project, actor=by, store=edge.store, provider=body.provider
@@ -162,7 +162,7 @@ def apply_recording(  # noqa: PLR0913, PLR0917 - what the edge gives, and the bo
     recording_id: Id,
     body: own.RecordingApplyBody,
 ) -> DraftDetail:
-    """Make a recording the draft's solution, or one more step of its set-up."""
+    """Use a recording as the draft's solution, or as an additional set-up step."""
     by = person_or_local(session, project, body.by, path="by")
     row = draft_recordings.use(session, draft_id, recording_id, by=by, store=edge.store)
     return draft_detail(session, row, edge.store)
@@ -170,7 +170,7 @@ def apply_recording(  # noqa: PLR0913, PLR0917 - what the edge gives, and the bo
 
 @router.post("/drafts/publish", status_code=201)
 def publish_drafts(session: SessionDep, project: ProjectDep, edge: EdgeDep, body: own.DraftPublish) -> PublishedView:
-    """Make the next version of a benchmark, of its newest one and the approved drafts."""
+    """Create the next version of a benchmark from its newest one and the approved drafts."""
     publication = draft_publication.publish(
         session, project, store=edge.store, benchmark=body.benchmark, only=body.drafts
     )
@@ -185,7 +185,7 @@ def publish_drafts(session: SessionDep, project: ProjectDep, edge: EdgeDep, body
 
 @router.post("/draft-requests", status_code=202)
 def request_drafts(session: SessionDep, project: ProjectDep, body: own.DraftRequestBody) -> DraftRequestView:
-    """Ask a model for drafts for a persona. They are drafts like any other: people have to approve them."""
+    """Ask a model for drafts for a persona. People must approve them like any other draft."""
     by = person_or_local(session, project, body.by, path="by")
     row = draft_requests.request(
         session,

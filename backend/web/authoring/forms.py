@@ -1,4 +1,4 @@
-"""Forms of a draft's page: submitted values as changes of its content."""
+"""Forms of a draft's page: converts submitted values into changes of its content."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -28,12 +28,12 @@ async def read_form(request: Request) -> FormData:
 
 
 def typed_of(form: FormData) -> dict[str, str]:
-    """The texts of a form; a browser sends line ends of its own."""
+    """The texts of a form, with normalised line ends."""
     return {key: value.replace("\r\n", "\n") for key, value in form.items() if isinstance(value, str)}
 
 
 def own_page(referer: str, fallback: str) -> str:
-    """The path of one of our pages of drafts that a form was sent from."""
+    """The path of the drafts page that sent a form."""
     path = urlsplit(referer).path
     return path if path.startswith("/tasks/drafts") else fallback
 

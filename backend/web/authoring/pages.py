@@ -1,4 +1,4 @@
-"""`/tasks/drafts` and `/tasks/drafts/{id}`: which tasks are being written, and is this one ready?"""
+"""`/tasks/drafts` and `/tasks/drafts/{id}`: list of drafts, and page of one draft."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
@@ -43,7 +43,7 @@ def find_person(request: Request, session: SessionDep, project: ProjectDep) -> A
     name = unquote(request.cookies.get(PERSON, ""))
     try:
         return person_or_local(session, project, name, path="name")
-    except DeskarenaError:  # Somebody wrote the cookie by hand.
+    except DeskarenaError:  # The cookie was edited by hand.
         return actor_for(session, project)
 
 
@@ -135,7 +135,7 @@ def publish(
 
 @router.get(f"{LIST}/{{draft_id}}")
 def draft(request: Request, session: SessionDep, edge: EdgeDep, person: PersonDep, draft_id: Id) -> HTMLResponse:
-    """One draft: what comes next, its parts as forms, what reviewers see."""
+    """One draft: next step, forms of its parts, information for reviewers."""
     return _page(request, session, edge, person, draft_id)
 
 

@@ -1,4 +1,4 @@
-"""Bodies of requests about own tasks before they count."""
+"""Bodies of requests about drafts."""
 
 from typing import Any
 from uuid import UUID
@@ -51,7 +51,7 @@ class DraftSubmit(RequestModel):
 
 
 class DraftApproval(RequestModel):
-    """One person's yes to one version."""
+    """One person's approval of one version."""
 
     version: int = Field(ge=1, le=2**31, description="The version that was looked at.")
     by: str = _BY
@@ -59,7 +59,7 @@ class DraftApproval(RequestModel):
 
 
 class DraftRejection(RequestModel):
-    """One person's no to one version."""
+    """One person's rejection of one version."""
 
     version: int = Field(ge=1, le=2**31, description="The version that was looked at.")
     reason: RejectionReason
@@ -68,14 +68,14 @@ class DraftRejection(RequestModel):
 
 
 class DraftPublish(RequestModel):
-    """Approved drafts that become part of the next version of a benchmark."""
+    """Approved drafts to publish in the next version of a benchmark."""
 
     benchmark: str = _BENCHMARK
     drafts: list[UUID] = Field(default=[], max_length=500, description="Only these; empty = all that are approved.")
 
 
 class RecordingBody(RequestModel):
-    """A desktop on which somebody performs the set-up or the solution."""
+    """A desktop on which a person performs the set-up or the solution."""
 
     kind: RecordingKind
     by: str = _BY
@@ -83,13 +83,13 @@ class RecordingBody(RequestModel):
 
 
 class RecordingApplyBody(RequestModel):
-    """A recording becomes part of the draft."""
+    """How to use a recording in the draft."""
 
     by: str = _BY
 
 
 class DraftRequestBody(RequestModel):
-    """Drafts that a model is to write."""
+    """Request for drafts by a model."""
 
     persona: str = Field(min_length=1, max_length=2000, examples=["A librarian who keeps lists of loans."])
     count: int = Field(default=3, ge=1, le=20)

@@ -1,1 +1,1 @@
-"""API and pages: benchmarks, their tasks and what suites publish beside them."""
+"""API and pages: benchmarks, tasks and published results."""

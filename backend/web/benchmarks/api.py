@@ -64,9 +64,9 @@ def import_benchmark(  # noqa: PLR0913 - what the edge gives, and the form
 
 @router.post("/benchmarks/from-url", status_code=201)
 def import_from_url(edge: EdgeDep, response: Response, body: benchmarks_schemas.ImportFromUrl) -> ImportResult:
-    """Import a benchmark whose files lie in the web; the service fetches them through its guarded client."""
+    """Import a benchmark from the web; the service downloads it through its SSRF-safe client."""
     try:
-        # No transaction is open while the network is waited for.
+        # No transaction is open while waiting for the network.
         loaded = load_url(body.kind, body.url, edge.web, strict_upstream=body.strict_upstream)
     except WebFailed as error:
         raise Unavailable(
@@ -123,13 +123,13 @@ def show_task(session: SessionDep, task_id: Id) -> TaskDetail:
 
 @router.get("/benchmarks/{name}/lint")
 def lint(session: SessionDep, name: Name) -> LintReport:
-    """Look for mistakes in every task: unknown names, wrong parameters, missing assets."""
+    """Check every task: unknown names, wrong parameters, missing assets."""
     return lint_report(session, name)
 
 
 @router.get("/benchmarks/{name}/selections")
 def selections(session: SessionDep, name: Name) -> dict[str, list[str]]:
-    """The named selections of the newest version: keys of their tasks. A run takes one as `@name`."""
+    """The named selections of the newest version: keys of their tasks. A run selects one as `@name`."""
     return service.selections(session, name)
 
 
@@ -145,7 +145,7 @@ def import_labels(
     name: Name,
     file: Annotated[UploadFile, File(description="CSV: task, difficulty, source, human_seconds, human_steps.")],
 ) -> LabelResult:
-    """Import people's labels and times of tasks. They hold for every version and change no task set."""
+    """Import people's labels and times of tasks. They apply to every version and change no task set."""
     data = file.file.read(MOST_LABELS + 1)
     if len(data) > MOST_LABELS:
         raise Invalid(f"the file is larger than {MOST_LABELS >> 20} MiB", code="file_too_large", path="file")
@@ -165,20 +165,20 @@ def label_by_people(
         LabelBasis, Query(description="Difficulty by people's median time, or by their median rating.")
     ] = LabelBasis.TIME,
 ) -> LabelResult:
-    """Write what people measured here as labels: median steps and seconds of those who solved a task, difficulty."""
+    """Store people's results as labels: median steps and seconds of those who solved a task, difficulty."""
     rows, tasks = human_baselines.label_tasks(session, name, by)
     return LabelResult(rows=rows, tasks=tasks)
 
 
 @router.get("/benchmark-diff")
 def diff(session: SessionDep, old: TaskSetName, new: TaskSetName) -> version_service.TaskSetDifference:
-    """What the task set `new` changes of `old`, and which stored scores of `old` that touches."""
+    """Show what the task set `new` changes in `old`, and which stored scores of `old` are affected."""
     return version_service.diff(session, old, new)
 
 
 @router.post("/benchmarks/{name}/validate", status_code=202)
 def validate(session: SessionDep, project: ProjectDep, actor: ActorDep, name: Name) -> ValidationReport:
-    """Start oracle, noop and always_fail on every task; look at `/validation` for what they find."""
+    """Start oracle, noop and always_fail on every task; results are at `/validation`."""
     start_validation(session, name, project=project, actor=actor)
     session.flush()  # The report below reads the new runs.
     return validation_report(session, name)
@@ -186,11 +186,11 @@ def validate(session: SessionDep, project: ProjectDep, actor: ActorDep, name: Na
 
 @router.get("/benchmarks/{name}/validation")
 def validation(session: SessionDep, name: Name) -> ValidationReport:
-    """What the newest validation found."""
+    """Show the newest validation."""
     return validation_report(session, name)
 
 
 @router.get("/leaderboards/{benchmark}", tags=["leaderboards"])
 def board(session: SessionDep, benchmark: Name, version: Version = None) -> Leaderboard:
-    """The leaderboard of a task set. Floors and agents that see the task have no rank."""
+    """Show the leaderboard of a task set. Floors and agents that see the task have no rank."""
     return board_of(session, benchmark, version)

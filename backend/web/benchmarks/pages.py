@@ -1,4 +1,4 @@
-"""`/benchmarks`, `/benchmarks/{name}`, `/benchmarks/{name}/diff`: what does it contain, in which state is it?"""
+"""`/benchmarks`, `/benchmarks/{name}`, `/benchmarks/{name}/diff`: content and health of benchmarks."""
 
 from functools import partial
 from typing import Annotated
@@ -45,6 +45,6 @@ def benchmark(  # noqa: PLR0913 - one parameter per filter in the address
 
 @router.get("/benchmarks/{name}/diff")
 def difference(request: Request, session: SessionDep, name: str, old: Text = "", new: Text = "") -> HTMLResponse:
-    """What one task set changes of another: `old` and `new` are `benchmark[@version]`."""
+    """Differences between two task sets: `old` and `new` are `benchmark[@version]`."""
     difference = versions.diff(session, old or f"{name}@1", new or name)
     return render(request, "benchmark_diff.html", {"page": difference, "name": name})

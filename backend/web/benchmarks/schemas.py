@@ -6,7 +6,7 @@ from backend.web.api_common import RequestModel
 
 
 class ImportFromUrl(RequestModel):
-    """A benchmark whose files lie in the web: a zip, or a repository's page on GitHub."""
+    """A benchmark on the web: a zip, or a repository's page on GitHub."""
 
     kind: str = Field(min_length=1, max_length=100, examples=["osworld"])
     url: str = Field(min_length=1, max_length=2000, examples=["https://github.com/xlang-ai/OSWorld"])

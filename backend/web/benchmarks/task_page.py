@@ -1,4 +1,4 @@
-"""`/tasks/{id}`: is this task sound, and who solves it?"""
+"""`/tasks/{id}`: page of a task."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""A benchmark's files from a zip, uploaded or of the web: unpacked within bounds, read, thrown away."""
+"""Reads a benchmark's files from a zip, uploaded or from the web: unpacked within limits, read, deleted."""
 
 import io
 import re
@@ -28,7 +28,7 @@ FETCH_SECONDS = 600.0
 CHUNK = 1 << 20
 FOLDERS = "deskarena-import-"
 LEFT_SECONDS = 86_400.0
-"""No import takes as long: a folder of that age was left by a process that was killed."""
+"""Seconds; no import takes so long: an older folder was left by a killed process."""
 _REPOSITORY = re.compile(
     r"https://github\.com/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(\.git)?(/tree/(?P<ref>[\w./-]+?))?/?"
 )
@@ -40,11 +40,11 @@ def load_zip(kind: str, archive: BinaryIO, *, strict_upstream: bool = False) -> 
     Args:
         kind: name of a reader.
         archive: the zip.
-        strict_upstream: whether metrics judge as published even where the published form is wrong.
+        strict_upstream: whether metrics reproduce published verdicts, including upstream's bugs.
 
     Raises:
-        Invalid: it names file and key.
-        NoRoom: for the files, in the folder of temporary files.
+        Invalid: a file is invalid; the message names file and key.
+        NoRoom: the temporary folder has no room for the files.
     """
     registry.load()
     try:
@@ -61,8 +61,8 @@ def load_url(kind: str, url: str, web: Web, *, strict_upstream: bool = False) ->
 
     Raises:
         Invalid: the address is not allowed, or has no zip.
-        WebFailed: its server does not answer.
-        NoRoom: for the files, in the folder of temporary files.
+        WebFailed: the server does not answer.
+        NoRoom: the temporary folder has no room for the files.
     """
     reply = web.get(zip_address(url), max_bytes=MOST_FETCHED, timeout=FETCH_SECONDS)
     if reply.status != HTTPStatus.OK:
@@ -71,7 +71,7 @@ def load_url(kind: str, url: str, web: Web, *, strict_upstream: bool = False) ->
 
 
 def zip_address(url: str) -> str:
-    """Where the zip of an address is: of a repository's page its archive, of any other address itself."""
+    """The address of the zip: a repository's archive, or the address itself."""
     page = _REPOSITORY.fullmatch(url)
     if page is None:
         return url
@@ -79,7 +79,7 @@ def zip_address(url: str) -> str:
 
 
 def _root(folder: Path) -> Path:
-    """The folder itself, or the only folder in it, as usual in zips. A single domain's folder is not such a one."""
+    """The folder itself, or the only folder in it, as usual in zips. A single domain's folder is not unwrapped."""
     inside = [path for path in folder.iterdir() if path.name != "__MACOSX"]
     if len(inside) != 1 or not inside[0].is_dir():
         return folder
@@ -106,9 +106,9 @@ def _unpacked(archive: BinaryIO) -> Iterator[Path]:
 
 
 def _take_away_left() -> None:
-    """On disk, files unpacked by a killed process would stay forever."""
+    """Deletes files left by killed processes."""
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
-        with suppress(OSError):  # It is gone meanwhile.
+        with suppress(OSError):  # It was deleted meanwhile.
             if folder.stat().st_mtime < time.time() - LEFT_SECONDS:
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -123,7 +123,7 @@ def _unpack(files: zipfile.ZipFile, folder: Path) -> None:
 
 
 def _place(folder: Path, entry: zipfile.ZipInfo) -> Path:
-    """Where a file goes; a name that leads out of the folder, or a link, is refused."""
+    """Destination of a file; names that lead out of the folder, and links, are rejected."""
     path = PurePosixPath(entry.filename.replace("\\", "/"))
     linked = stat.S_ISLNK(entry.external_attr >> 16)
     if path.is_absolute() or ".." in path.parts or linked or "\x00" in entry.filename:
@@ -132,7 +132,7 @@ def _place(folder: Path, entry: zipfile.ZipInfo) -> Path:
 
 
 def _write(files: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: int) -> int:
-    """Writes one file; its true size counts, not the one that the zip claims."""
+    """Writes one file, bounded by its real size, not the size in the zip's directory."""
     target.parent.mkdir(parents=True, exist_ok=True)
     size = 0
     with files.open(entry) as source, target.open("wb") as out:

@@ -1,4 +1,4 @@
-"""Files of the web that a benchmark's tasks need: list, fetch, add."""
+"""Web files that a benchmark's tasks need: list, download, add."""
 
 from threading import BoundedSemaphore
 from typing import Annotated
@@ -22,7 +22,7 @@ Globs = Annotated[list[str], Query(max_length=100, description="Globs over `doma
 
 
 class FetchRequest(RequestModel):
-    """Which file to fetch."""
+    """The file to download."""
 
     url: Url
     again: bool = Field(default=False, description="Also if it is there already.")
@@ -38,9 +38,9 @@ def list_assets(session: SessionDep, name: Name, tasks: Globs = []) -> Page[Asse
 def fetch(edge: EdgeDep, name: Name, body: FetchRequest) -> AssetView:
     """Download one file through the SSRF-safe client. Returns when it is stored, or dead, with the reason.
 
-    503: the server does not answer now, or too many files are being fetched at once.
+    503: the server does not answer, or too many downloads are running.
     """
-    # No transaction is open while the network is waited for.
+    # No transaction is open while waiting for the network.
     with unit_of_work(edge.factory) as session:
         before = service.needed_asset(session, name, body.url)
     if before.state is AssetState.THERE and not body.again:
@@ -79,7 +79,7 @@ def add(
     url: Annotated[str, Form(min_length=1, max_length=LONGEST_URL)],
     file: Annotated[UploadFile, File(description="The file, obtained otherwise.")],
 ) -> AssetView:
-    """Take in a file that could not be fetched. It stands for its address in every benchmark."""
+    """Add a file that could not be downloaded. It is used for its address in every benchmark."""
     data = file.file.read(service.MOST_BYTES + 1)
     if len(data) > service.MOST_BYTES:
         raise Invalid(f"the file is larger than {service.MOST_BYTES >> 20} MiB", code="file_too_large", path="file")

@@ -9,11 +9,11 @@ router = api_router("workers")
 
 @router.get("/workers")
 def workers(session: SessionDep) -> Page[WorkerView]:
-    """List workers that are online, and those that went away within a day."""
+    """List workers that were online within the last day."""
     return Page[WorkerView](items=list_workers(session))
 
 
 @router.get("/nodes")
 def nodes(session: SessionDep) -> Page[NodeView]:
-    """List machines and nodes of clusters with their slots, and who holds what; those that went within a day, too."""
+    """List machines and cluster nodes of the last day with their slots and lease holders."""
     return Page[NodeView](items=list_nodes(session))

@@ -1,4 +1,4 @@
-"""Licences: how many seats there are, and how many are in use."""
+"""Licences: number of seats, and seats in use."""
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ router = api_router("licences")
 
 
 class LicenceBody(RequestModel):
-    """How many seats of a licence there are from now on."""
+    """New number of seats of a licence."""
 
     name: str = Field(min_length=1, max_length=LONGEST_NAME, examples=["Photoshop"])
     seats: int = Field(ge=0, le=MOST_SEATS, examples=[1])

@@ -1,4 +1,4 @@
-"""`/workers`: can this installation run what I want?"""
+"""`/workers`: what this installation can run."""
 
 from typing import Annotated
 
@@ -50,6 +50,6 @@ def set_rules(  # noqa: PLR0913 - the form's fields
 def set_seats(
     session: SessionDep, actor: ActorDep, name: Annotated[str, Form()], seats: Annotated[int, Form()]
 ) -> RedirectResponse:
-    """How many seats of a licence there are."""
+    """Sets the number of seats of a licence."""
     licences.set_seats(session, name, seats, actor)
     return redirect("/workers#licences")

@@ -1,6 +1,6 @@
 """Charts, drawn by plotly in the browser: only this package uses it.
 
-Nothing of it is loaded before a chart is shown.
+It is loaded when a chart is shown.
 """
 
 import gzip
@@ -23,7 +23,7 @@ INK = {"light": ("#474b53", "#dedacf"), "dark": ("#bdbec4", "#2b3039")}
 
 @lru_cache(maxsize=1)
 def library() -> bytes:
-    """Plotly's own script as it comes with its Python package, gzipped. Read without importing the package."""
+    """Plotly's script from its Python package, gzipped. Does not import the package."""
     spec = find_spec("plotly")
     folder = Path((spec.submodule_search_locations or [""])[0]) if spec else Path()
     return gzip.compress((folder / "package_data" / "plotly.min.js").read_bytes(), compresslevel=6, mtime=0)
@@ -73,7 +73,7 @@ def _bars(index: int, series: LeaderboardSeries, keys: Sequence[str], measure: s
 
 
 def figure(cut: BoardBreakdown, theme: str) -> dict[str, Any]:
-    """A grouped bar chart with intervals, as plotly takes it. `theme`: light or dark."""
+    """A grouped bar chart with intervals, as a plotly figure. `theme`: light or dark."""
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line}
     return {

@@ -1,4 +1,4 @@
-"""Shares of failure labels as bars: by people, and by rules."""
+"""Chart of failure labels: shares by people, and by rules."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
 
 
 def figure(draw: FailureSample, theme: str) -> dict[str, Any]:
-    """A grouped bar chart with intervals, as plotly takes it. `theme`: light or dark."""
+    """A grouped bar chart with intervals, as a plotly figure. `theme`: light or dark."""
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True}
     people = f"people, n = {draw.judged}"

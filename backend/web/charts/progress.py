@@ -1,4 +1,4 @@
-"""Charts of how far runs got: shares of parts by step, and completion by progress."""
+"""Charts of progress: shares of parts by step, and completion by progress."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from backend.web.charts.radar import DASHES, LINES
 
 
 def figure(processes: Processes, chart: str, theme: str) -> dict[str, Any]:
-    """`curve` or `bins`, as plotly takes it. `theme`: light or dark."""
+    """`curve` or `bins`, as a plotly figure. `theme`: light or dark."""
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True, "automargin": True}
     title = "step" if chart == "curve" else "share of its parts that an episode reached"

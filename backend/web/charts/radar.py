@@ -17,7 +17,7 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross")
 
 
 def figure(cut: BoardBreakdown, theme: str) -> dict[str, Any]:
-    """The radar as plotly takes it. `theme`: light or dark."""
+    """The radar as a plotly figure. `theme`: light or dark."""
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line}
     layout = {

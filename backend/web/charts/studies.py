@@ -1,4 +1,4 @@
-"""Charts of a study: how many steps episodes took in each cell, and how they ended."""
+"""Charts of a study: steps per cell, and endings."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
 
 
 def figure(results: StudyResults, chart: str, theme: str) -> dict[str, Any]:
-    """A grouped bar chart of shares of episodes, one group of bars per cell, as plotly takes it."""
+    """A grouped bar chart of shares of episodes, one group of bars per cell, as a plotly figure."""
     keys, rows = _steps(results) if chart == "steps" else _ended(results)
     title = "steps taken" if chart == "steps" else "way of ending"
     cells = [cell_words(cell.levels) for cell in results.cells]

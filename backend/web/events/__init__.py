@@ -1,1 +1,1 @@
-"""API and pages: events of runs, the live view, and the waking of workers."""
+"""API and pages: events of runs, and the live view."""

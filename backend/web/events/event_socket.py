@@ -1,4 +1,4 @@
-"""Events as they happen: of one run with their numbers, or of all runs as a sign to look again."""
+"""Websockets of events: one run's numbered events, or a signal for changes in any run."""
 
 import asyncio
 from contextlib import aclosing
@@ -22,7 +22,7 @@ MOST_BATCHES = 50
 
 
 def read_after(edge: AppContext, run_id: UUID, seq: int) -> list[dict[str, Any]]:
-    """The next events of a run, in a transaction of its own."""
+    """The next events of a run, in its own transaction."""
     with read_only(edge.factory) as session:
         rows = list_after(session, run_id, seq, BATCH)
         return [EventView.model_validate(row).model_dump(mode="json") for row in rows]
@@ -39,12 +39,12 @@ def newest_seq(edge: AppContext, run_id: UUID) -> int:
 async def run_events(
     socket: WebSocket, run_id: UUID, after: Annotated[int | None, Query(ge=0, le=2**62)] = None
 ) -> None:
-    """Every event after a number, one JSON object each; without a number those from now on.
+    """Sends every event after a number, one JSON object each; without a number, those from now on.
 
     Postgres is read whenever Redis announces changes, and at least every 2 s.
     """
     edge: AppContext = socket.app.state.edge
-    # Before accepting: everything that happens from then on is news to the client.
+    # Before accepting, so that the client misses nothing from then on.
     newest, refused = 0, (0, "")
     try:
         newest = await asyncio.to_thread(newest_seq, edge, run_id)
@@ -75,14 +75,14 @@ async def _send_run(socket: WebSocket, edge: AppContext, run_id: UUID, seq: int)
 
 
 def newest_id(edge: AppContext) -> UUID | None:
-    """Id of the newest event of any run, in a transaction of its own."""
+    """Id of the newest event of any run, in its own transaction."""
     with read_only(edge.factory) as session:
         return log.newest_id(session)
 
 
 @router.websocket("/ws/events")
 async def all_events(socket: WebSocket) -> None:
-    """One small object whenever something has happened in any run, at most one a second."""
+    """Sends a small object whenever something has happened in any run, at most once a second."""
     edge: AppContext = socket.app.state.edge
     known = await _newest(edge, None)
     await socket.accept()
@@ -90,7 +90,7 @@ async def all_events(socket: WebSocket) -> None:
 
 
 async def _newest(edge: AppContext, known: UUID | None) -> UUID | None:
-    """The newest event; the one that is known while the database is away."""
+    """The newest event; the last known one while the database is unavailable."""
     try:
         return await asyncio.to_thread(newest_id, edge)
     except Unavailable:

@@ -1,4 +1,4 @@
-"""The live view: the newest frame of an attempt, as fast as the viewer takes it."""
+"""Live view: the newest frame of an attempt, as fast as the viewer can receive."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ from backend.web.socket_lifetime import ENDED, GONE, over, until_closed
 router = APIRouter()
 MARK_SECONDS = 2.0
 ANSWER_SECONDS = 15.0
-"""A viewer that has not requested the next frame for so long is gone."""
+"""Seconds after which a viewer that has not requested the next frame counts as gone."""
 
 
 def is_live(edge: AppContext, attempt_id: UUID) -> bool:
@@ -30,7 +30,7 @@ def is_live(edge: AppContext, attempt_id: UUID) -> bool:
 
 
 def packed(frame: LiveFrame) -> bytes:
-    """One message: a JSON line, then the JPEG. `age_ms` is how old the frame is by this machine's clock."""
+    """One message: a JSON line, then the JPEG. `age_ms` is the frame's age by this machine's clock."""
     captured = float(frame.meta.get("captured_at") or time.time())
     head: dict[str, Any] = {**frame.meta, "seq": frame.seq, "age_ms": max(0, round((time.time() - captured) * 1000))}
     return json.dumps(head).encode() + b"\n" + frame.data
@@ -38,10 +38,10 @@ def packed(frame: LiveFrame) -> bytes:
 
 @router.websocket("/ws/attempts/{attempt_id}/live")
 async def live(socket: WebSocket, attempt_id: UUID) -> None:
-    """Binary messages: a JSON line `{seq, age_ms, ...}` and a JPEG. The viewer answers each with any text.
+    """Sends binary messages: a JSON line `{seq, age_ms, ...}` and a JPEG. The viewer acknowledges each with any text.
 
-    A frame is sent only after the viewer has taken the previous one, and then the newest: a slow viewer skips frames
-    and delays nobody. Meanwhile the worker knows that somebody watches.
+    The next frame, always the newest, is sent after the acknowledgement: slow viewers skip frames and delay nobody. The
+    worker knows meanwhile that somebody is watching.
     """
     edge: AppContext = socket.app.state.edge
     await socket.accept()
@@ -73,7 +73,7 @@ async def _keep_marking(attempt_id: UUID) -> None:
 
 
 async def _serve(socket: WebSocket, edge: AppContext, attempt_id: UUID, ack: asyncio.Event) -> None:
-    """Sends the newest frame, waits until the viewer has taken it, then checks for a newer one."""
+    """Sends the newest frame, waits for the acknowledgement, then checks for a newer one."""
     sent: int | None = None
     async with aclosing(_signs(attempt_id)) as signs:
         async for _ in signs:
@@ -94,7 +94,7 @@ async def _serve(socket: WebSocket, edge: AppContext, attempt_id: UUID, ack: asy
 
 
 def _still(edge: AppContext, attempt_id: UUID) -> bool:
-    """Like `is_live`; a database that is away ends no view."""
+    """Like `is_live`; an unavailable database does not end the view."""
     try:
         return is_live(edge, attempt_id)
     except Unavailable:
@@ -102,9 +102,9 @@ def _still(edge: AppContext, attempt_id: UUID) -> bool:
 
 
 async def _signs(attempt_id: UUID) -> AsyncGenerator[None]:
-    """Yields at the start, whenever a frame was published, and every 2 s.
+    """Yields at the start, after each published frame, and every 2 s.
 
-    Frame numbers that came while the viewer was busy are folded into one sign.
+    Frames published while the viewer is busy are coalesced.
     """
     fresh = asyncio.Event()
 

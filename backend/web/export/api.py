@@ -44,7 +44,7 @@ def read_filters(  # noqa: PLR0913 - one parameter per filter
     ] = [],  # noqa: B006
     open_licence: Annotated[bool, Query(description="Only benchmarks whose licence is known to be open.")] = False,
 ) -> Filters:
-    """The filters of an address. Raises Invalid."""
+    """The filters in a query. Raises Invalid."""
     return domain_filters.read_filters(
         {
             "results": () if any_result else tuple(result or [AttemptResult.SOLVED]),
@@ -69,12 +69,12 @@ FiltersDep = Annotated[Filters, Depends(read_filters)]
 
 @router.get("/trajectories/count")
 def number(session: SessionDep, project: ProjectDep, filters: FiltersDep) -> TrajectoryCounts:
-    """Count the trajectories that an export with these filters contains, and what is left out with reasons."""
+    """Count the trajectories that an export with these filters contains, and excluded ones with reasons."""
     return count(session, project.id, filters)
 
 
 def export_of(edge: AppContext, project_id: UUID, request: ExportRequest) -> Export:
-    """The export; it has its own transactions, since it continues after the endpoint has returned."""
+    """The export; it has its own transactions, because it continues after the endpoint returns."""
     masker = Masker(edge.settings.data_dir / "secrets")
     return Export(lambda: read_only(edge.factory), edge.store, masker, project_id, request)
 
@@ -95,7 +95,7 @@ def export(  # noqa: PLR0913 - one parameter per choice
     pictures: Annotated[bool, Query(description="Else they are only listed, and read from /artifacts.")] = True,
     from_part: Annotated[int, Query(ge=0, le=10**6, description="Do not send earlier files of rows again.")] = 0,
 ) -> StreamingResponse:
-    """Recorded trajectories as training data: rows, pictures by hash, and a manifest as the last file."""
+    """Recorded trajectories as training data: rows, pictures by hash, and finally a manifest."""
     request = ExportRequest(filters=filters, form=form, format=format, pictures=pictures, from_part=from_part)
     entries = export_of(edge, project.id, request).entries()
     media_type, write = ARCHIVES[archive]

@@ -1,4 +1,4 @@
-"""`/exports`: recorded training data, and how to get it."""
+"""`/exports`: recorded training data and how to download it."""
 
 import re
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ MOST = 200
 
 
 def query_fields(params: QueryParams) -> list[tuple[str, str]]:
-    """Submitted filters as for the API: without empty fields, days as their beginning in UTC."""
+    """Submitted filters as for the API: without empty fields, days as UTC midnight."""
     pairs: list[tuple[str, str]] = []
     for name in LISTS:
         pairs += [(name, value) for value in params.getlist(name)[:MOST] if value]
@@ -41,7 +41,7 @@ def query_fields(params: QueryParams) -> list[tuple[str, str]]:
         value = params.get(name, "").strip()
         if value:
             pairs.append((name, f"{value}T00:00:00Z" if DAY.fullmatch(value) else value))
-    # A form that was sent without any result asks for all; an address without a form for the usual ones.
+    # A submitted form without results selects all; an address without a form selects the defaults.
     ticked = set(params.getlist("result"))
     if ticked >= {result.value for result in AttemptResult} or ("form" in params and not ticked):
         pairs = [("any_result", "true"), *(pair for pair in pairs if pair[0] != "result")]

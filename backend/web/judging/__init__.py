@@ -1,1 +1,1 @@
-"""API and pages: judges, and the people who check them."""
+"""API and pages: judges, and reviews by people."""

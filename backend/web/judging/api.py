@@ -24,7 +24,7 @@ def list_judges(session: SessionDep, project: ProjectDep) -> Page[JudgeView]:
 
 @router.get("/judges/{judge_id}")
 def show(session: SessionDep, judge_id: Id) -> JudgeView:
-    """Show a judge and how far it agrees with people."""
+    """Show a judge with its agreement with people."""
     return judge_page(session, judge_id).judge
 
 
@@ -36,14 +36,14 @@ def draw(session: SessionDep, judge_id: Id, body: own.Draw) -> own.DrawResult:
 
 @router.get("/judges/{judge_id}/review")
 def next_item(session: SessionDep, project: ProjectDep, judge_id: Id, by: By) -> own.ReviewQueue:
-    """Get the next item for a person: each goes to two, without the judge's verdict."""
+    """Get the next item for a person. Each item goes to two people, without the judge's verdict."""
     task = reviews.next_task(session, judge_id, person(session, project, by, path="by"))
     return own.ReviewQueue(task=task and review_task_view(task))
 
 
 @router.post("/judges/{judge_id}/review", status_code=204)
 def answer(session: SessionDep, project: ProjectDep, judge_id: Id, body: own.ReviewAnswer) -> Response:
-    """Store a person's verdicts on an item. The last ones count."""
+    """Store a person's verdicts on an item. The latest ones count."""
     by = person(session, project, body.by, path="by")
     if body.verdicts is not None:
         reviews.give_verdicts(session, judge_id, body.item, by, body.verdicts)

@@ -39,7 +39,7 @@ def judge(request: Request, session: SessionDep, judge_id: Id) -> HTMLResponse:
 
 
 def show(request: Request, session: Session, judge_id: UUID, error: DeskarenaError | None = None) -> HTMLResponse:
-    """The page, with what went wrong."""
+    """The page, with an error if there is one."""
     values = {"page": service.judge_page(session, judge_id), "people": reviews.PEOPLE, "most": service.SHOWN}
     return render(request, "judge.html", values | {"error": error}, status=error.status if error else 200)
 
@@ -63,7 +63,7 @@ def draw(
 
 @router.get("/judges/{judge_id}/review")
 def review(request: Request, session: SessionDep, project: ProjectDep, judge_id: Id, name: Name = "") -> HTMLResponse:
-    """The next item for the person of this name; without one, asks for it."""
+    """The next item for the named person; without a name, asks for it."""
     return ask(request, session, project, judge_id, name)
 
 
@@ -75,7 +75,7 @@ def ask(  # noqa: PLR0913, PLR0917 - what the edge gives, and what went wrong
     name: str,
     error: DeskarenaError | None = None,
 ) -> HTMLResponse:
-    """The queue's page, without the judge's verdict or the agent."""
+    """The page of the next item, without the judge's verdict or the agent."""
     judge, task = get_judge(session, judge_id), None
     if name:
         try:
@@ -113,7 +113,7 @@ def answer(
 
 
 def keep(session: Session, judge_id: UUID, person: Actor, form: FormData) -> None:
-    """The answer for the judge's kind. Raises Invalid."""
+    """Stores the answer in the form of the judge's kind. Raises Invalid."""
     try:
         item = UUID(text(form, "item"))
     except ValueError as error:
@@ -132,7 +132,7 @@ def keep(session: Session, judge_id: UUID, person: Actor, form: FormData) -> Non
 
 
 def tenth(form: FormData, name: str) -> int:
-    """A number of the form. Raises Invalid."""
+    """A rating in tenths from the form. Raises Invalid."""
     try:
         return int(text(form, name))
     except ValueError as error:
@@ -140,7 +140,7 @@ def tenth(form: FormData, name: str) -> int:
 
 
 def next_address(judge_id: UUID, name: str) -> RedirectResponse:
-    """The queue's page again."""
+    """Address of the next item."""
     from urllib.parse import urlencode
 
     return redirect(f"/judges/{judge_id}/review?{urlencode({'as': name})}")

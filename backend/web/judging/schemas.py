@@ -1,4 +1,4 @@
-"""Bodies of requests about judges, and answers to them."""
+"""Bodies and responses of requests about judges."""
 
 from uuid import UUID
 
@@ -19,13 +19,13 @@ class Draw(RequestModel):
 
 
 class DrawResult(ReadModel):
-    """How many attempts are new in the queue."""
+    """Number of new attempts in the queue."""
 
     drawn: int
 
 
 class ReviewQueue(ReadModel):
-    """The queue as a person finds it."""
+    """The review queue of a person."""
 
     task: ReviewTaskView | None = Field(description="Null: nothing is left for this person.")
 

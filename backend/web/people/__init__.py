@@ -1,1 +1,1 @@
-"""API and pages: people as agents, and their hand on an agent's desktop."""
+"""API and pages: people as agents, and takeover of desktops."""

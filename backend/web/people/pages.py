@@ -1,4 +1,4 @@
-"""`/runs/{id}/human`: what does the person do next? One task after the other, by the protocol of docs/human.md."""
+"""`/runs/{id}/human`: a person's tasks, one after the other, by the protocol of docs/human.md."""
 
 from typing import Annotated, Literal
 
@@ -16,7 +16,7 @@ router = page_router()
 
 @router.get("/runs/{run_id}/human")
 def desk(request: Request, session: SessionDep, run_id: Id) -> HTMLResponse:
-    """The next task, the rating of the last one, or what came of all."""
+    """The next task, the rating of the last one, or the final results."""
     values = {"desk": human_agent.desk(session, run_id), "Next": human_agent.NextAction, "ratings": human_agent.RATINGS}
     return render(request, "human.html", values)
 
@@ -25,14 +25,14 @@ def desk(request: Request, session: SessionDep, run_id: Id) -> HTMLResponse:
 def begin(
     session: SessionDep, run_id: Id, episode_id: Id, feasible: Annotated[Literal["yes", "no"], Form()]
 ) -> RedirectResponse:
-    """Feasibility is answered first; then the desktop is shown."""
+    """Stores the feasibility answer, then shows the desktop."""
     human_agent.begin(session, run_id, episode_id, feasible=feasible == "yes")
     return redirect(f"/episodes/{episode_id}")
 
 
 @router.post("/runs/{run_id}/human/{episode_id}/rate")
 def rate(session: SessionDep, run_id: Id, episode_id: Id, rating: Annotated[int, Form(ge=1, le=3)]) -> RedirectResponse:
-    """How hard it was."""
+    """Stores the difficulty."""
     human_agent.rate(session, run_id, episode_id, rating)
     return redirect(f"/runs/{run_id}/human")
 
@@ -45,13 +45,13 @@ def go_on(session: SessionDep, run_id: Id, episode_id: Id) -> RedirectResponse:
 
 @router.post("/runs/{run_id}/human/{episode_id}/again")
 def again(session: SessionDep, project: ProjectDep, actor: ActorDep, run_id: Id, episode_id: Id) -> RedirectResponse:
-    """The task once more, for its number of steps."""
+    """Starts a second try to count steps."""
     second = human_agent.try_again(session, run_id, episode_id, project=project, actor=actor)
     return redirect(f"/episodes/{second.id}")
 
 
 @router.post("/leaderboards/{benchmark}/labels")
 def label(session: SessionDep, benchmark: str, by: Annotated[LabelBasis, Form()] = LabelBasis.TIME) -> RedirectResponse:
-    """Write what people measured as labels of the tasks."""
+    """Stores people's results as labels of the tasks."""
     human_baselines.label_tasks(session, benchmark, by)
     return redirect(f"/leaderboards/{benchmark}#people")

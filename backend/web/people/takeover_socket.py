@@ -1,9 +1,9 @@
-"""A person's mouse and keyboard, from the page of an episode to its desktop.
+"""A person's mouse and keyboard, from the episode's page to its desktop.
 
 The page sends JSON texts: `{"kind": "act", "n": 3, "actions": [typed Action]}`, `{"kind": "take_over"}`, `{"kind":
 "hand_back"}`. It receives `{"kind": "state", "in_control", "controlled", "step", "state"}` whenever something changes,
-and `{"kind": "rejected", "n", "code", "detail"}` for a message that was not passed on. Nothing is trusted: the size,
-the rate and every action are checked here, and again by the worker.
+and `{"kind": "rejected", "n", "code", "detail"}` for a rejected message. Size, rate and every action are validated here
+and again by the worker.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from backend.web.socket_lifetime import ENDED, GONE
 
 router = APIRouter()
 MOST_BYTES = 65_536
-"""Of one message: a pasted text of 10,000 characters fits, whatever they are."""
+"""Maximum bytes of a message: a pasted text of 10,000 characters fits."""
 BURST, RATE = 40.0, 20.0
 """Maximum burst of messages, and messages per second on average."""
 KEEP_SECONDS = 2.0
@@ -41,7 +41,7 @@ Client = Annotated[str, Query(pattern="^[A-Za-z0-9-]{8,64}$")]
 
 
 class Rejection(StrEnum):
-    """Why a message was not passed on."""
+    """Why a message was rejected."""
 
     INVALID_MESSAGE = "invalid_message"
     INVALID_ACTION = "invalid_action"
@@ -69,14 +69,14 @@ DETAILS: Mapping[Rejection, str] = {
 
 
 def read_attempt(edge: AppContext, attempt_id: UUID) -> ControlledAttempt:
-    """The attempt as it stands, in a transaction of its own. Raises NotFound."""
+    """The attempt's current state, in its own transaction. Raises NotFound."""
     with read_only(edge.factory) as session:
         return takeover.controlled(session, attempt_id)
 
 
 @router.websocket("/ws/attempts/{attempt_id}/control")
 async def control(socket: WebSocket, attempt_id: UUID, client: Client) -> None:
-    """See the module's text. `client`: the page's own id, so that it stays in control over a reload."""
+    """See the module. `client`: the page's id, with which it stays in control over a reload."""
     edge: AppContext = socket.app.state.edge
     await socket.accept()
     try:
@@ -95,7 +95,7 @@ async def control(socket: WebSocket, attempt_id: UUID, client: Client) -> None:
 
 @dataclass
 class _Allowance:
-    """A bucket of messages that fills by itself."""
+    """A token bucket of messages."""
 
     left: float = BURST
     at: float = 0.0
@@ -206,7 +206,7 @@ class _TakeoverSession:
         self._holder = self._client if self._in_control else await takeover_store.holder(self._attempt.attempt_id)
 
     async def _tell(self) -> None:
-        """The state whenever the run has something new, and every 2 s; ends with the attempt."""
+        """Sends the state after each new event of the run, and every 2 s; ends with the attempt."""
         async with aclosing(events.subscribe_run(self._attempt.run_id, 0)) as signs:
             async for _ in signs:
                 with contextlib.suppress(Unavailable):
@@ -219,8 +219,7 @@ class _TakeoverSession:
     async def _keep(self) -> None:
         """Renews short-lived keys in the broker while the page is open.
 
-        After an outage or a takeover by another page, nobody has to ask again: a person who is the agent gets control
-        as soon as it is free.
+        After an outage or a takeover by another page, a person who is the agent regains control as soon as it is free.
         """
         while True:
             if self._in_control or self._attempt.human or self._holder == self._client:

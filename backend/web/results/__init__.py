@@ -1,1 +1,1 @@
-"""API and pages: results of runs: roll-ups, leaderboards, analyses."""
+"""API and pages: results of runs: leaderboards, analyses, failures."""

@@ -1,4 +1,4 @@
-"""WindowsWorld's analyses of the runs on a benchmark's board."""
+"""WindowsWorld's analyses of the runs on a benchmark's leaderboard."""
 
 from typing import Annotated
 from uuid import UUID
@@ -18,5 +18,5 @@ Runs = Annotated[
 
 @router.get("/benchmarks/{name}/analyses")
 def analyses(session: SessionDep, name: Name, run: Runs = None) -> AnalysesView:
-    """S_int against S_final by level, persona and number of applications; step gap, latency, languages."""
+    """Get S_int and S_final by level, persona and number of applications; step gap, latency, languages."""
     return service.analyses(session, name, run or ())

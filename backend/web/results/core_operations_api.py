@@ -15,5 +15,5 @@ Version = Annotated[int | None, Query(ge=1, le=2**31, description="Of the task s
 
 @router.get("/leaderboards/{benchmark}/operations")
 def operations(session: SessionDep, benchmark: str, version: Version = None) -> OperationBoard:
-    """Get the board's rows by core operation: alone (tasks that are it), within (longer tasks that need it)."""
+    """Get the board's rows by core operation: alone (its own tasks), within (longer tasks that need it)."""
     return service.operation_board(session, benchmark, version=version)

@@ -1,4 +1,4 @@
-"""`/leaderboards/{benchmark}/operations`: which core operations does an agent master, alone and in longer tasks?"""
+"""`/leaderboards/{benchmark}/operations`: core operations, alone and in longer tasks."""
 
 from typing import Annotated
 

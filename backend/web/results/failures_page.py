@@ -1,4 +1,4 @@
-"""`/runs/{id}/failures`: why does this agent fail? And the form on a failed episode's page."""
+"""`/runs/{id}/failures`: failure labels of a run, and the form on a failed episode's page."""
 
 from typing import Annotated, Literal
 from urllib.parse import urlencode
@@ -35,7 +35,7 @@ def failures(  # noqa: PLR0913 - one parameter per part of the address
     seed: Seed = 0,
     person: Person = "",
 ) -> HTMLResponse:
-    """A sample of the run's failures: shares of labels, agreement, and the episodes to be judged."""
+    """A sample of the run's failures: shares of labels, agreement, and the episodes to judge."""
     draw = service.sample(session, run_id, number=sample, seed=seed)
     values = {
         "run": get_run(session, run_id),
@@ -58,7 +58,7 @@ def chart(
     seed: Seed = 0,
     theme: Literal["light", "dark"] = "light",
 ) -> JSONResponse:
-    """The shares, as plotly takes them."""
+    """The shares as a plotly figure."""
     draw = service.sample(session, run_id, number=sample, seed=seed)
     return JSONResponse(figures.figure(draw, theme), headers={"Cache-Control": "no-store"})
 
@@ -92,7 +92,7 @@ def judge(  # noqa: PLR0913 - what the form has
     sample: Annotated[int | None, Form(ge=1, le=service.MOST)] = None,
     seed: Annotated[int, Form(ge=0, le=2**31)] = 0,
 ) -> RedirectResponse:
-    """Stores a person's labels; in a sample the next unjudged episode follows."""
+    """Stores a person's labels; in a sample, continues with the next unjudged episode."""
     failure = service.review(
         session, project, episode_id, person=person.strip(), labels=labels or [], note=note.strip()
     )

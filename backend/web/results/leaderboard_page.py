@@ -70,7 +70,7 @@ def chart(  # noqa: PLR0913 - one parameter per part of the address
     measure: Name = None,
     theme: Literal["light", "dark"] = "light",
 ) -> JSONResponse:
-    """One chart, as plotly takes it."""
+    """One chart as a plotly figure."""
     cut = service.cut(service.board_of(session, benchmark, version), dimension, measure)
     draw = radar.figure if dimension == "capability" else charts.figure
     return JSONResponse(draw(cut, theme), headers={"Cache-Control": "no-store"})
@@ -92,7 +92,7 @@ def measures(session: SessionDep, benchmark: str, version: Version = None) -> Re
 
 @router.get("/leaderboards/{benchmark}/{dimension}.csv")
 def table(session: SessionDep, benchmark: str, dimension: Dimension, version: Version = None) -> Response:
-    """The numbers behind a chart."""
+    """The table of a chart."""
     cut = service.cut(service.board_of(session, benchmark, version), dimension)
     return attachment(f"{benchmark}-by-{dimension}.csv", _head(cut), _rows(cut))
 

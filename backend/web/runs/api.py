@@ -1,4 +1,4 @@
-"""Runs: submit, list, show (and wait), steer, events, summary, export."""
+"""Runs: submit, list, show (and wait), control, events, summary, export."""
 
 import asyncio
 import re
@@ -45,12 +45,12 @@ Include = Annotated[
 
 def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
     """The service's request from the body."""
-    # Omitted fields stay open: a preset may set them.
+    # Omitted fields are not set, so that a preset may set them.
     return RunRequest.model_validate({**body.model_dump(exclude_unset=True), "idempotency_key": key})
 
 
 def run_detail(session: Session, run: models.Run) -> RunView:
-    """A run with its summary, and what limits it now."""
+    """A run with its summary and its current limits."""
     (view,) = run_views(session, [run], {run.id: summary_of(session, run)})
     return view.model_copy(update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run.id))})
 
@@ -67,7 +67,7 @@ def submit_run(  # noqa: PLR0913 - what the edge gives, the body, the key
         str | None, Header(min_length=1, max_length=200, description="The same key gives the same run.")
     ] = None,
 ) -> RunView:
-    """Start a run. Nothing is started unless the whole request can be met."""
+    """Start a run. Nothing starts unless the whole request is valid."""
     run = service.submit_run(session, request_of(body, idempotency_key), project=project, actor=actor)
     response.headers["Location"] = f"/api/v1/runs/{run.id}"
     return run_detail(session, run)
@@ -114,13 +114,13 @@ def wait_seconds(prefer: Annotated[str | None, Header(examples=["wait=30"])] = N
 
 
 def state_now(edge: AppContext, run_id: UUID) -> RunState:
-    """The run's state, read in a transaction of its own. Raises NotFound."""
+    """The run's state, read in its own transaction. Raises NotFound."""
     with read_only(edge.factory) as session:
         return RunState(service.get_run(session, run_id).state)
 
 
 async def wait_for_end(edge: AppContext, run_id: UUID, seconds: float) -> None:
-    """Returns when the run has ended or the time is over. Holds no session while it waits."""
+    """Waits until the run has ended or the time is over. Holds no session while waiting."""
 
     async def until_ended() -> None:
         async for _ in subscribe_run(run_id, 0):
@@ -135,7 +135,7 @@ async def wait_for_end(edge: AppContext, run_id: UUID, seconds: float) -> None:
 
 
 def show_now(edge: AppContext, run_id: UUID, *, episodes: bool) -> RunView:
-    """The run as it is, read in a transaction of its own."""
+    """The run's current state, read in its own transaction."""
     with read_only(edge.factory) as session:
         run = service.get_run(session, run_id)
         view = run_detail(session, run)
@@ -157,7 +157,7 @@ def all_episodes(session: Session, run_id: UUID) -> list[EpisodeSummary]:
 
 
 def episode_views(session: Session, run: models.Run, rows: Sequence[EpisodeSummary]) -> list[EpisodeView]:
-    """Episodes of a run with why they wait: one look at the queue, however many they are."""
+    """Episodes of a run with their wait reasons, from one snapshot of the queue."""
     why = explain(session, [row.episode for row in rows])
     return [episode_view(row, run.config, why.get(row.episode.id)) for row in rows]
 
@@ -170,7 +170,7 @@ async def get_run(
     seconds: Annotated[float, Depends(wait_seconds)],
     include: Include = None,
 ) -> RunView:
-    """Show a run. `Prefer: wait=N` answers when it has ended, or after N seconds as it is then."""
+    """Show a run. `Prefer: wait=N` waits for its end, at most N seconds."""
     await asyncio.to_thread(state_now, edge, run_id)
     if seconds > 0:
         await wait_for_end(edge, run_id, seconds)
@@ -198,7 +198,7 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
 ) -> Page[EpisodeView]:
     """List a run's episodes in order of submission.
 
-    Waiting ones have the reason, their position and estimated start.
+    Waiting ones have a reason, their position and an estimated start.
     """
     run = service.get_run(session, run_id)
     page = episode_service.list_episodes(
@@ -220,7 +220,7 @@ def events(
     after: Annotated[int, Query(ge=0, le=2**62, description="Only events with a higher number.")] = 0,
     limit: Limit = 500,
 ) -> Page[EventView]:
-    """List a run's events after a number. They are numbered from 1 without a gap."""
+    """List a run's events after a number. They are numbered from 1 without gaps."""
     service.get_run(session, run_id)
     rows = list_after(session, run_id, after, limit)
     more = f"/api/v1/runs/{run_id}/events?after={rows[-1].seq}&limit={limit}" if len(rows) == limit else None
@@ -236,7 +236,7 @@ def export(session: SessionDep, run_id: Id, format: Literal["jsonl", "zip"] = "j
     """The run with its episodes, attempts, steps and evaluations as one file; `zip` also has a table of episodes."""
     run = service.get_run(session, run_id)
     name, media_type, make = EXPORTS[format]
-    # Why an episode waits is of this moment, and no part of what the run measured.
+    # Wait reasons are momentary, not part of the results.
     episodes = [episode_view(row, run.config) for row in all_episodes(session, run_id)]
     data = make(session, run_detail(session, run), episodes)
     headers = {"Content-Disposition": f'attachment; filename="run-{run_id}.{name}"'}
@@ -244,12 +244,12 @@ def export(session: SessionDep, run_id: Id, format: Literal["jsonl", "zip"] = "j
 
 
 def changed(run: models.Run, episodes: int) -> ChangeResult:
-    """The answer to a command."""
+    """The response to a command."""
     return ChangeResult(run=run.id, status=run.state, episodes=episodes)
 
 
 def waiting(session: Session, run_id: UUID) -> int:
-    """Episodes that wait now."""
+    """Number of waiting episodes."""
     return episode_service.number_waiting(session, run_id)
 
 
@@ -270,13 +270,13 @@ def pause_run(session: SessionDep, run_id: Id) -> ChangeResult:
 
 @router.post("/runs/{run_id}/resume")
 def resume_run(session: SessionDep, run_id: Id) -> ChangeResult:
-    """Go on with a paused run. Safe to repeat."""
+    """Resume a paused run. Safe to repeat."""
     return changed(service.resume_run(session, run_id), waiting(session, run_id))
 
 
 @router.post("/runs/{run_id}/cancel")
 def cancel_run(session: SessionDep, run_id: Id) -> ChangeResult:
-    """Cancel what waits at once and what runs before its next step. Safe to repeat."""
+    """Cancel a run: waiting episodes at once, running ones before their next step. Safe to repeat."""
     service.get_run(session, run_id)
     number = waiting(session, run_id)
     return changed(service.cancel_run(session, run_id), number)
@@ -284,13 +284,13 @@ def cancel_run(session: SessionDep, run_id: Id) -> ChangeResult:
 
 @router.post("/runs/{run_id}/close")
 def close_run(session: SessionDep, run_id: Id) -> ChangeResult:
-    """Take no further episodes into an open run. Safe to repeat."""
+    """Close an open run to further episodes. Safe to repeat."""
     return changed(service.close_run(session, run_id), 0)
 
 
 @router.post("/runs/{run_id}/retry")
 def retry_episodes(session: SessionDep, run_id: Id, body: schemas.RetryBody | None = None) -> ChangeResult:
-    """Try lost episodes again, and those that could not run here and now can."""
+    """Retry lost episodes, or those that could not run here and now can."""
     options = body or schemas.RetryBody()
     number = service.retry_run(
         session, run_id, failure_classes=options.failure_classes, not_runnable=options.not_runnable

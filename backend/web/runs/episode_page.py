@@ -1,4 +1,4 @@
-"""`/episodes/{id}`: what does the agent do now, or what did it do?"""
+"""`/episodes/{id}`: live view and replay of an episode."""
 
 from typing import Annotated, Self
 
@@ -22,7 +22,7 @@ router = page_router()
 
 
 class ReevaluationForm(BaseModel):
-    """Forms of re-evaluation; with `judge_model` that model judges the stored pictures."""
+    """Forms of re-evaluation; with `judge_model`, that model judges the stored pictures."""
 
     by: By = "own"
     judge_model: str = ""
@@ -37,7 +37,7 @@ class ReevaluationForm(BaseModel):
         return self
 
     def wish(self) -> reevaluation.ReevaluationOptions:
-        """For the service; whether the verdict counts is its own rule."""
+        """The options for the service, which decides whether the verdict counts."""
         model = self.judge_model.strip()
         if not model:
             return reevaluation.ReevaluationOptions(self.by)
@@ -62,7 +62,7 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
     sample: Annotated[int | None, Query(ge=1, le=MOST)] = None,
     seed: Seed = 0,
 ) -> HTMLResponse:
-    """Live view, then replay. The address has attempt and step, so a link shows exactly what was seen."""
+    """Live view, then replay. The address has attempt and step, so that a link shows exactly the same."""
     page = episode_page(session, episode_id, attempt)
     following = step is None and page.shown is not None and page.shown.live
     chosen = next((each for each in page.steps if each.index == step), page.steps[-1] if page.steps else None)

@@ -25,7 +25,7 @@ def show(session: SessionDep, episode_id: Id) -> EpisodeView:
 
 @router.get("/episodes/{episode_id}/attempts")
 def attempts(session: SessionDep, episode_id: Id) -> Page[AttemptView]:
-    """List all attempts at an episode, the lost ones too, each with its evaluations."""
+    """List all attempts of an episode, including lost ones, each with its evaluations."""
     service.get_episode(session, episode_id)
     rows = service.located_attempts(session, episode_id)
     items = attempt_views(rows, service.evaluations(session, [row.attempt.id for row in rows]))
@@ -47,7 +47,7 @@ def steps(
     cursor: Annotated[int, Query(ge=-1, le=2**31, description="From `next` of the part before.")] = -1,
     limit: Limit = 100,
 ) -> Page[StepView]:
-    """List an attempt's steps in order; the last may be the state that the agent left, without an action."""
+    """List an attempt's steps in order; the last may be the final state, without an action."""
     service.get_attempt(session, attempt_id)
     rows = service.steps(session, attempt_id, after=cursor, limit=limit)
     more = next_page_url(request, str(rows[-1].index)) if len(rows) == limit else None

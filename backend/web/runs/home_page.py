@@ -13,5 +13,5 @@ router = page_router()
 
 @router.get("/")
 def home(request: Request, session: SessionDep) -> HTMLResponse:
-    """The wall of live screens, slots, queue, latest runs, and what needs a person."""
+    """Live screens, slots, queue, latest runs, and what needs attention."""
     return render(request, "home.html", {"home": home_view.home(session)})

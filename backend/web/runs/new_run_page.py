@@ -45,7 +45,7 @@ def patterns(form: FormFields) -> list[str]:
 
 
 def values_of(form: FormFields, page: NewRun, agent: str) -> dict[str, Any]:
-    """The request's fields from the form's; empty ones are left to their defaults. Raises Invalid."""
+    """The request's fields from the form's; empty ones keep their defaults. Raises Invalid."""
     fields = next((fields for each, fields in page.agents if each.name == agent), [])
     typed = {field.name: text(form, f"p.{agent}.{field.name}") for field in fields}
     has_params = any(key.startswith(f"p.{agent}.") for key in form)
@@ -69,7 +69,7 @@ def values_of(form: FormFields, page: NewRun, agent: str) -> dict[str, Any]:
 
 
 def sizes(page: NewRun, form: FormFields) -> tuple[str, ...]:
-    """Screens that can be chosen: those of the image, where it cannot show every one."""
+    """Screens to choose from: those of the image, if it does not support all."""
     machine = page.able.provider(text(form, "provider", "local"))
     offers = [image.offer for image in machine.images] if machine else []
     image_name = text(form, "desktop_image")
@@ -83,7 +83,7 @@ def sizes(page: NewRun, form: FormFields) -> tuple[str, ...]:
 
 
 def first_agent(page: NewRun) -> str:
-    """The agent that is chosen at first: one that does not see the task and needs no model."""
+    """The preselected agent: one that does not see the task and needs no model."""
     names = [agent.name for agent, _ in page.agents if not agent.privileged]
     return FIRST if FIRST in names else next(iter(names), "")
 
@@ -137,7 +137,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
     *,
     form: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
 ) -> Response:
-    """Starts the run, or shows the form again with errors. The form's key makes a double click harmless."""
+    """Starts the run, or shows the form again with errors. The form's key makes a double click safe."""
     page = page_of(session, form)
     try:
         values = values_of(form, page, text(form, "agent"))

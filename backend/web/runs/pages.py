@@ -1,4 +1,4 @@
-"""`/runs` and `/runs/{id}`: which runs exist, and how is this one doing?"""
+"""`/runs` and `/runs/{id}`: list of runs, and page of one run."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -71,7 +71,7 @@ def change_scheduling(  # noqa: PLR0913 - the form's fields
     shown_priority: Annotated[str, Form()] = "",
     shown_concurrency: Annotated[str, Form()] = "",
 ) -> RedirectResponse:
-    """Changes priority and parallel limit. An empty limit means none; fields that were not edited stay as they are."""
+    """Changes priority and parallel limit. An empty limit means none; unedited fields stay."""
     shown = {"priority": shown_priority, "concurrency": shown_concurrency}
     changes = changed_fields({"priority": priority, "concurrency": concurrency}, shown)
     try:

@@ -1,4 +1,4 @@
-"""`/runs/{id}/process`: how far does this agent get, and when?"""
+"""`/runs/{id}/process`: progress within episodes."""
 
 from typing import Annotated, Literal
 from uuid import UUID
@@ -27,7 +27,7 @@ def compared_runs(beside: list[UUID | Literal[""]] | None) -> list[UUID]:
 
 @router.get("/runs/{run_id}/process")
 def process(request: Request, session: SessionDep, run_id: Id, beside: With = None) -> HTMLResponse:
-    """Shares of parts reached by step, and of episodes by how far they got; alone or beside other runs."""
+    """Shares of parts reached by step, and of episodes by progress; alone or compared with other runs."""
     processes = service.processes(session, run_id, compared_runs(beside))
     values = {
         "run": get_run(session, run_id),
@@ -48,7 +48,7 @@ def chart(
     beside: With = None,
     theme: Literal["light", "dark"] = "light",
 ) -> JSONResponse:
-    """One chart, as plotly takes it."""
+    """One chart as a plotly figure."""
     processes = service.processes(session, run_id, compared_runs(beside))
     return JSONResponse(figures.figure(processes, chart, theme), headers={"Cache-Control": "no-store"})
 

@@ -39,7 +39,7 @@ def as_jsonl(session: Session, run: RunView, episodes: Sequence[EpisodeView]) ->
 
 
 def as_csv(episodes: Sequence[EpisodeView]) -> bytes:
-    """One row per episode. A text that a spreadsheet would take for a formula is quoted."""
+    """One row per episode. Texts that look like a formula are quoted."""
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, extrasaction="ignore")
     writer.writeheader()
@@ -54,7 +54,7 @@ def _harmless(value: Any) -> Any:
 
 
 def as_zip(session: Session, run: RunView, episodes: Sequence[EpisodeView]) -> bytes:
-    """`run.jsonl` and `episodes.csv`; pictures and trees stay at their addresses."""
+    """`run.jsonl` and `episodes.csv`; pictures and trees are only linked."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("run.jsonl", as_jsonl(session, run, episodes))

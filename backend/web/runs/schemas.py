@@ -79,7 +79,7 @@ class RunSubmit(SchedulingBody):
 
 
 class RetryBody(RequestModel):
-    """Which ended episodes to try again: lost ones, or those that could not run here."""
+    """Which ended episodes to retry: lost ones, or those that could not run here."""
 
     failure_classes: list[FailureClass] = Field(default=[], description="Empty = every class.")
     not_runnable: bool = Field(default=True, description="Also those that were not runnable here.")

@@ -1,1 +1,1 @@
-"""API and pages: who gets the next free slot, and why the others wait."""
+"""API and pages: signals for autoscalers."""

@@ -1,4 +1,4 @@
-"""Signals for autoscalers and alarms: for Prometheus as text, for others as JSON."""
+"""Signals for autoscalers and alarms, as Prometheus text or JSON."""
 
 from fastapi import APIRouter, Response
 
@@ -14,9 +14,9 @@ metrics_router = APIRouter()
 
 @router.get("/signals")
 def signals(edge: EdgeDep) -> SignalsView:
-    """Get how much waits, runs and is free, by provider; a few seconds old at most.
+    """Get numbers of waiting, running and free by provider; at most a few seconds old.
 
-    `desktops_wanted` is what an autoscaler counts workers or nodes by.
+    Autoscalers size workers or nodes by `desktops_wanted`.
     """
     signals = edge.signals.signals()
     return SignalsView(

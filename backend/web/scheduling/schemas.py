@@ -6,7 +6,7 @@ from backend.services.read_model import ReadModel
 
 
 class ProviderSignals(ReadModel):
-    """How things are with one provider."""
+    """Signals of one provider."""
 
     waiting: dict[str, int] = Field(
         description="Episodes by why they wait: `ready` (for a slot), `later`, `held`, `paused`."
@@ -19,7 +19,7 @@ class ProviderSignals(ReadModel):
 
 
 class SignalsView(ReadModel):
-    """Signals for scaling the workers."""
+    """Signals for scaling workers."""
 
     providers: dict[str, ProviderSignals] = Field(default={})
     lost_last_hour: dict[str, int] = Field(default={}, description="Lost attempts by failure class.")

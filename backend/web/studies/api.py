@@ -25,7 +25,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
         str | None, Header(min_length=1, max_length=200, description="The same key gives the same study.")
     ] = None,
 ) -> StudyView:
-    """Start a study, one run per cell. Nothing is started unless all cells can be."""
+    """Start a study, one run per cell. Nothing starts unless all cells are valid."""
     study = service.submit_study(
         session, body.config(), project=project, actor=actor, tuning=body.tuning(), key=idempotency_key
     )
@@ -45,7 +45,7 @@ def list_studies(
 
 @router.get("/studies/{study_id}")
 def show(session: SessionDep, study_id: Id) -> StudyView:
-    """Show a study and how it is doing."""
+    """Show a study with its progress."""
     return study_view(service.get_study(session, study_id))
 
 

@@ -1,4 +1,4 @@
-"""`/studies` and `/studies/{id}`: does a condition make a difference, and how large is it?"""
+"""`/studies` and `/studies/{id}`: list of studies, and results of one."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
@@ -46,7 +46,7 @@ def studies(request: Request, session: SessionDep, project: ProjectDep, before: 
 
 @router.get("/studies/{study_id}")
 def study(request: Request, session: SessionDep, study_id: Id) -> HTMLResponse:
-    """One study: the paired table, and how steps and ways of ending are spread."""
+    """One study: paired differences, and distributions of steps and endings."""
     results = tables.results_view(service.study_results(session, study_id))
     values = {
         "results": results,
@@ -65,7 +65,7 @@ def study(request: Request, session: SessionDep, study_id: Id) -> HTMLResponse:
 def chart(
     session: SessionDep, study_id: Id, chart: Literal["steps", "ended"], theme: Literal["light", "dark"] = "light"
 ) -> JSONResponse:
-    """One chart, as plotly takes it."""
+    """One chart as a plotly figure."""
     results = tables.results_view(service.study_results(session, study_id))
     return JSONResponse(figures.figure(results, chart, theme), headers={"Cache-Control": "no-store"})
 

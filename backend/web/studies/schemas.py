@@ -14,11 +14,11 @@ from backend.web.runs.schemas import RunSubmit
 
 EXAMPLE = {"image.scale": [1, 0.5], "perturbation": [None, "moved"]}
 _OF_RUNS = {"name", "benchmark", "open", *SchedulingUpdate.model_fields}
-"""Fields of a run that are no part of what its study compares."""
+"""Fields of a run that its study does not compare."""
 
 
 class StudySubmit(RequestModel):
-    """A study to start: a base run, and what differs between its cells."""
+    """A study to start: a base run, and the factors of its cells."""
 
     name: str = Field(default="", max_length=200, examples=["scale"])
     base: RunSubmit = Field(
@@ -38,7 +38,7 @@ class StudySubmit(RequestModel):
     resamples: int = Field(default=RESAMPLES, ge=100, le=20_000, description="Draws of the bootstrap.")
 
     def config(self) -> StudyConfig:
-        """The study that is asked for. Raises Invalid."""
+        """The requested study. Raises Invalid."""
         settings = self.base.model_dump(mode="json", exclude_unset=True, exclude=_OF_RUNS)
         try:
             return StudyConfig(
@@ -56,7 +56,7 @@ class StudySubmit(RequestModel):
             raise Invalid(first["msg"], code="invalid_study", path=".".join(map(str, first["loc"]))) from error
 
     def tuning(self) -> SchedulingUpdate:
-        """How each of its runs begins to share in the slots."""
+        """Initial scheduling settings of its runs."""
         return SchedulingUpdate.model_validate(
             self.base.model_dump(include=set(SchedulingUpdate.model_fields), exclude_unset=True)
         )

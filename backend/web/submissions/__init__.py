@@ -1,1 +1,1 @@
-"""API and pages: work that people compare."""
+"""API and pages: submissions that people compare."""

@@ -66,7 +66,7 @@ def file(
 
 @router.get("/leaderboards/{benchmark}/submissions")
 def board(request: Request, session: SessionDep, benchmark: str) -> HTMLResponse:
-    """Ratings of all whose works people compared."""
+    """Ratings of all agents and people whose submissions were compared."""
     return render(request, "submissions.html", {"board": service.board(session, benchmark)})
 
 
