@@ -66,7 +66,7 @@ class Activity:
 
 
 class Tracker:
-    """Activities of one place of work, sequential or nested. Thread-safe."""
+    """Activities of one slot or job, sequential or nested. Thread-safe."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """Args: now: monotonic clock."""

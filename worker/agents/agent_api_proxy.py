@@ -79,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in {"content-type": "application/json", **headers, "content-length": str(len(body))}.items():
             self.send_header(name, value)
-        if self.close_connection:  # Said, or the next request is sent into a closing connection.
+        if self.close_connection:  # Announced, or the next request would be sent into a closing connection.
             self.send_header("connection", "close")
         self.end_headers()
         self.wfile.write(body)

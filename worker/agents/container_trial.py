@@ -55,7 +55,7 @@ def _run_one(engine: Engine) -> str:
     """Builds the image, runs it and removes both. Returns what went wrong, or empty."""
     program = probe_program(platform.machine())
     if program is None:
-        return ""  # On such a machine there is nothing small to run: that the engine answers has to do.
+        return ""  # On such a machine there is no small test program: the engine's answer has to suffice.
     mark = uuid4()
     image = f"deskarena-trial:{mark.hex}"
     if why := engine.make_image(image, image_archive(program)):

@@ -111,7 +111,7 @@ class RedisChannel:
     def _fetch(self, seconds: float) -> bool:
         """Fetches new messages. False while the broker is unavailable."""
         rows = agent_channel_store.next_said(self._attempt_id, self._last, seconds)
-        if rows is None:  # A broker that comes back may have forgotten all.
+        if rows is None:  # A restarted broker may have lost everything.
             self._renew_at, self._forgotten = 0.0, True
         elif rows:
             self._outages.heard()

@@ -104,7 +104,7 @@ class CheckpointWatcher:
         try:
             entries = log_after(self._context.desktop, self._last)
         except GuestRefused as error:
-            if error.kind == "failed":  # There is a log, and it broke off: whose turn it was when is not known.
+            if error.kind == "failed":  # The log was interrupted: the order of events is unknown.
                 raise
             return
         self._last = max((entry.number for entry in entries), default=self._last)

@@ -94,7 +94,7 @@ class LiveStreamThread:
                 continue
             try:
                 self._stream()
-                self._again = True  # It only wants another rate, or nobody watches.
+                self._again = True  # Only the rate changes, or nobody watches.
             except (OSError, WebSocketException, ValueError, TypeError, KeyError) as error:
                 logger.info("live view interrupted: attempt %s: %s", self._attempt_id, error)
                 self._show_machine()

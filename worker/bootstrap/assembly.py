@@ -81,7 +81,7 @@ def works_of(
 
 
 class AttemptParts:
-    """Makes what attempts work with; models, detectors, secrets and the container engine are shared by all."""
+    """Creates the dependencies of attempts; models, detectors, secrets and the container engine are shared by all."""
 
     def __init__(self, settings: Settings, database: Database, store: ArtifactStore) -> None:
         self._settings, self._database, self._store = settings, database, store
@@ -92,7 +92,7 @@ class AttemptParts:
         self.engine = Engine()
 
     def dependencies(self, provider: Provider, judge: Evaluator) -> AttemptDeps:
-        """What attempts on a provider's desktops work with."""
+        """Dependencies of attempts on a provider's desktops."""
         return AttemptDeps(
             provider=provider,
             judge=judge,
@@ -137,7 +137,7 @@ class AttemptParts:
             attempt_id=claim.attempt_id,
             params=claim.config.params,
             api=settings.api_address or f"http://127.0.0.1:{settings.port}",
-            # Before the agent's time starts: an unavailable database is waited for while the lease lasts.
+            # Before the agent's time starts: waits for an unavailable database while the lease is valid.
             token=self._database.insist(token, hold),
         )
 
@@ -155,7 +155,7 @@ class AttemptParts:
 
 
 def _progress_watch(provider: Provider) -> Callable[[Claim, AttemptLog], AbstractContextManager[object]]:
-    """What tells of a desktop while it is made; nothing does if its provider does not."""
+    """Reports the progress of creating a desktop; does nothing if its provider does not report any."""
     if not isinstance(provider, ActivitySource):
         return untold
     return lambda claim, book: DesktopProgressWatch(
@@ -197,7 +197,7 @@ def describe(
     slots = {name: _slots(providers[name], counter, name, offer) for name, offer in offers.items() if offer.ok}
     judge.make_room(_of_desktops(providers, offers, slots))
     containers = containers or ContainerTrial(Engine())
-    containers.engine.sweep()  # A worker that died may have left some behind, and so did an engine that was away.
+    containers.engine.sweep()  # A dead worker, or an engine that was unavailable, may have left some behind.
     unable, unread = {CONTAINER: containers.why_not()}, no_text()
     capabilities: dict[str, Any] = {
         "providers": {

@@ -60,7 +60,7 @@ def judge() -> Evaluator:
 def start() -> None:
     """Starts the dispatcher, unless there are no slots. Does not need the database or broker to be available.
 
-    Exits with one sentence if the database is of before 0.2.
+    Exits with one sentence if the database is older than 0.2.
     """
     if problem := old_schema(get_settings().database_url.get_secret_value()):
         sys.exit(problem)
@@ -117,7 +117,7 @@ def _begin_warmth(works: WorkerContext, dispatcher: Dispatcher, provider: "WarmP
 
 
 def wake() -> None:
-    """There may be work."""
+    """Wakes the dispatcher: there may be work."""
     for dispatcher in _dispatchers:
         dispatcher.wake()
     for rescorer in _rescorers:

@@ -2,8 +2,8 @@
 
 It has no environment, no database, no network and limits on everything; it reads one request from its standard input
 and writes one JSON object to its standard output: an Evaluation, or `{"failed": message, "code": code}`. With `--looks`
-it answers one line after the other, each with a MetricValue: what a part of the task has come to so far. Where an
-evaluation function asks for evidence that is not there, the answer says `wanted`.
+it answers one line after the other, each with a MetricValue: the current result of a part. If an evaluation function
+needs missing evidence, the answer has `wanted`.
 """
 
 import argparse

@@ -28,7 +28,7 @@ class FairSemaphore:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self._line: list[object] = []  # In the order of coming; it is the turn of the first `number`.
+        self._line: list[object] = []  # Waiters in order; the first `number` hold a permit.
         self._lock = Lock()
 
     @contextmanager

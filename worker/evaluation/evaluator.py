@@ -183,7 +183,7 @@ class Evaluator:
             raise EvaluatorFailed(f"{failed.message} ({tries} tries)", code=failed.code)
         finally:
             if first is not None:
-                first.close()  # Also where its turn never came.
+                first.close()  # Also if it never got a turn.
 
     def _once(self, task: Task, evidence: Sequence[CallEvidence], child: Child | None, ended_by: EndedBy) -> Evaluation:
         child = child or self.start()
