@@ -1,8 +1,8 @@
-"""What models cost, by name and date, as their vendors' public price lists said. An unknown price stays unknown.
+"""Prices of models by name and date, from their vendors' public price lists. An unknown price stays unknown.
 
-Sources: the price pages of OpenAI, Anthropic and Google as they stood on the days given, read in November 2026, some of
-them through dated summaries. Standard service only: batches, priority and stored data cost otherwise. Operators add
-their own in models.toml (docs/models.md); those count first.
+Sources: the price pages of OpenAI, Anthropic and Google on the given days, read in November 2026, some of them from
+    dated summaries. Standard service only, without batch, priority and storage prices. Operators add
+their own in models.toml (docs/models.md); those take precedence.
 """
 
 import re
@@ -39,7 +39,7 @@ class Price(Frozen):
 
 
 class Tokens(NamedTuple):
-    """What a call's price is made of.
+    """The quantities that determine a call's price.
 
     Attributes:
         sent: all input, what was cached or written to the cache included.
@@ -120,7 +120,7 @@ _ROWS = (
     _Row("2026-10-07", "claude-sonnet-5-5", 2, 0.1, 10, 2.5),
     _Row("2026-10-07", "claude-haiku-5-5", 0.1, 0.01, 0.5, 0.125, most=100_000),
     _Row("2026-10-07", "claude-haiku-5-5", 0.5, 0.05, 2.5, 0.625),
-    # Google. What the model thinks is answered tokens.
+    # Google. Thinking counts as output tokens.
     _Row("2025-06-17", "gemini-2.5-pro gemini-2.5-computer-use", 1.25, 0.125, 10, most=200_000),
     _Row("2025-06-17", "gemini-2.5-pro gemini-2.5-computer-use", 2.5, 0.25, 15),
     _Row("2025-06-17", "gemini-2.5-flash", 0.3, 0.03, 2.5),
@@ -156,7 +156,7 @@ def price_of(model: str, day: date, sent: int, own: Sequence[Price] = ()) -> Pri
     """The price of a call, None if it is unknown.
 
     Args:
-        model: as it was asked for. A date, `-latest` or `-preview` at its end counts only where the list has it.
+        model: its requested name. A suffix such as a date, `-latest` or `-preview` is ignored unless the list has it.
         day: of the call.
         sent: its input tokens; long requests may cost more.
         own: the operator's prices; one that fits counts before the public lists.
@@ -166,7 +166,7 @@ def price_of(model: str, day: date, sent: int, own: Sequence[Price] = ()) -> Pri
 
 
 def usd(price: Price, tokens: Tokens) -> float:
-    """What a call cost. What is kept in the cache for an hour costs twice the input (Anthropic's list)."""
+    """Cost of a call. Cache writes for an hour cost twice the input (Anthropic's list)."""
     fresh = max(0, tokens.sent - tokens.cached - tokens.written)
     cached = price.input if price.cached is None else price.cached
     written = price.input if price.written is None else price.written
@@ -176,7 +176,7 @@ def usd(price: Price, tokens: Tokens) -> float:
 
 
 def _names(model: str) -> Iterator[str]:
-    """The name as it stands, then without its date, then without saying that it is a preview."""
+    """The name, then without its date, then without `-preview`."""
     yield model
     if (plain := _DATED.sub("", model)) != model:
         yield plain
@@ -185,7 +185,7 @@ def _names(model: str) -> Iterator[str]:
 
 
 def _fitting(prices: Iterable[Price], names: Sequence[str], day: date, sent: int) -> Price | None:
-    """The newest price of the most exact name; among those of one day the one whose bound is the nearest."""
+    """The newest price of the most exact name; among prices of one day, the one with the nearest bound."""
     valid_prices = [price for price in prices if price.since <= day]
     for name in names:
         exact = [price for price in valid_prices if price.model == name]

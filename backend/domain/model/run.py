@@ -1,4 +1,4 @@
-"""What a run is asked to do: the frozen configuration that is pinned with its results."""
+"""The frozen configuration of a run, pinned with its results."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -17,10 +17,10 @@ class ScreenSize(Frozen):
 
 
 class Budget(Frozen):
-    """When an episode ends whatever the agent says. Time counts the agent's part only, not reset and set-up.
+    """Limits of an episode. Time excludes reset and set-up.
 
     Attributes:
-        max_steps: None = as `level_steps` says, else the task's own budget, or 30 where it has none.
+        max_steps: None = `level_steps`, else the task's own budget, else 30.
         level_steps: steps by the task's level.
         max_seconds: of the agent's loop.
         max_invalid: consecutive invalid actions before the episode ends by `invalid`.
@@ -35,7 +35,7 @@ class Budget(Frozen):
     level_steps: Mapping[str, Annotated[int, Field(ge=1, le=1000)]] | None = Field(default=None, max_length=20)
 
     def steps_of(self, level: str | None, own: int | None) -> int | None:
-        """Steps for a task of this level with this budget of its own; None where nobody says."""
+        """Step budget of a task with this level and own budget; None if there is none."""
         return self.max_steps or (self.level_steps or {}).get(level or "") or own
 
 
@@ -47,12 +47,12 @@ class Settle(Frozen):
 
 
 class ImageView(Frozen):
-    """How the screen's picture is made ready for the agent; the trajectory keeps the screen as it is.
+    """How the screenshot is transformed for the agent; the trajectory stores the original.
 
     Attributes:
         scale: of both sides (protocols §9: 0.2, 0.4, 0.6, 0.8, 1).
-        fit: (width, height) that it is shrunk into, bicubic, padded to keep the ratio; instead of `scale`.
-        beside_previous: the picture before, with the last click boxed in red, to its left (OmniBench).
+        fit: (width, height) that it is scaled down to, bicubic, padded to keep the ratio; instead of `scale`.
+        beside_previous: place the previous picture, with the last click boxed in red, to its left (OmniBench).
     """
 
     scale: float = Field(default=1.0, ge=0.05, le=1.0)
@@ -61,7 +61,7 @@ class ImageView(Frozen):
 
 
 class RunConfig(Frozen):
-    """Everything that decides what a run measures; stored with the run and hashed.
+    """Everything that determines a run's results; stored with the run and hashed.
 
     Attributes:
         agent: registered agent name; `params` are validated by the agent's own schema.
@@ -72,14 +72,14 @@ class RunConfig(Frozen):
         variant: `axis=value`, the condition under which the tasks are done (`context=none`); None = as they are.
         repeats: episodes per task.
         seed: base seed; an episode's seed is derived from it, its task and its repeat.
-        settle: what is waited for after actions, before the next observation.
-        wait: what the agent's own WAIT waits for.
-        preset: a benchmark's published setting (protocols §3) that filled in what the request left open.
+        settle: waiting time after actions, before the next observation.
+        wait: waiting time of the agent's own WAIT.
+        preset: a benchmark's published settings (protocols §3), used for fields that the request left open.
         observation_params, action_params: of the observation and action space, validated by their own schemas.
-        image: how the picture is made ready for the agent.
-        perturbation: what is done to the windows after set-up: `moved`, `shrunk`, `cluttered` (protocols §9).
-        judge: the model that judges tasks which want one; None where none does.
-        desktop_image: which of the provider's images desktops are made of; None = its own choice, by the task's system.
+        image: how the screenshot is transformed for the agent.
+        perturbation: change of the windows after set-up: `moved`, `shrunk`, `cluttered` (protocols §9).
+        judge: the model that judges tasks which need one; None without a judge.
+        desktop_image: image of the desktops; None = the provider's choice, by the task's system.
     """
 
     agent: str

@@ -1,4 +1,4 @@
-"""What an evaluation says: verdict, measures, reasons; and the rules that join metrics to one score."""
+"""Result of an evaluation: verdict, measures, reasons; and the rules that combine metrics into one score."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,13 +17,13 @@ EVALUATOR_VERSION = "1"
 
 
 class MetricValue(Frozen):
-    """What one metric found.
+    """Result of one metric.
 
     Attributes:
         value: in [0, 1].
-        reasons: why, in words.
-        step: index of the step by which it was so, where the metric knows (a judge of the trajectory does).
-        progress: share of its conditions that were met, where there are several; enters no score.
+        reasons: the reasons.
+        step: index of the step by which it was met, if known (a judge of the trajectory knows).
+        progress: share of its conditions that were met; not part of any score.
     """
 
     value: float = Field(ge=0.0, le=1.0)
@@ -33,10 +33,10 @@ class MetricValue(Frozen):
 
 
 class Blob(Frozen):
-    """Raw bytes that a getter collected; `data` None = the thing was absent, which is itself evidence.
+    """Raw bytes that a getter collected; `data` None = absent, which is itself evidence.
 
     Attributes:
-        name: what it is, for example the guest path.
+        name: its name, for example the guest path.
         note: why it is absent, or where it came from.
     """
 
@@ -58,14 +58,14 @@ class MetricEvidence(Frozen):
 
 
 class PartResult(Frozen):
-    """What became of one part of a task.
+    """Result of one part of a task.
 
     Attributes:
         name, kind, text, app, weight: as in the task.
         value: in [0, 1]; 1 = reached.
-        step: index of the step after which it was first reached; None if it was not, or nobody can say when.
-        progress: share of its conditions that were met; enters no measure.
-        opened: False if it was never its turn: something that comes before it was not reached.
+        step: index of the step after which it was first reached; None if it was not, or the step is unknown.
+        progress: share of its conditions that were met; not part of any measure.
+        opened: False if a part before it was not reached, so that it was never evaluated.
     """
 
     name: str
@@ -86,11 +86,11 @@ class PartResult(Frozen):
 
 
 class Verdict(Frozen):
-    """What a scoring protocol makes of the calls and the parts.
+    """Result of a scoring protocol.
 
     Attributes:
         score: in [0, 1]; 1 = solved.
-        measures: further named numbers; a measure that is undefined here is left out, never 0.
+        measures: further named numbers; an undefined measure is left out, never 0.
     """
 
     score: float = Field(ge=0.0, le=1.0)
@@ -101,11 +101,11 @@ class Evaluation(Frozen):
     """The verdict of one evaluator version on one attempt.
 
     Attributes:
-        score: in [0, 1]; None = the work was handed in, and people judge it.
+        score: in [0, 1]; None = a submission that people judge.
         measures: named numbers, `score` among them where there is one.
-        metrics: evidence per metric call, in the task's order; empty where a rule decided without grading.
+        metrics: evidence per metric call, in the task's order; empty if a rule decided without grading.
         rule: the rule that decided without grading, or empty.
-        parts: what became of the task's parts, in the task's order.
+        parts: results of the task's parts, in the task's order.
     """
 
     score: float | None = Field(ge=0.0, le=1.0)
@@ -117,7 +117,7 @@ class Evaluation(Frozen):
 
     @property
     def handed_in(self) -> bool:
-        """The work waits for people, or has been seen by them; it is neither solved nor failed."""
+        """Whether people judge it, so that it is neither solved nor failed."""
         return self.score is None
 
     @property
@@ -132,10 +132,10 @@ def is_solved(score: float) -> bool:
 
 
 def score_by_rule(spec: EvaluatorSpec, ended_by: EndedBy) -> Evaluation | None:
-    """What FAIL and infeasibility decide without grading; None when the end state must be looked at.
+    """The score if FAIL or infeasibility decides without grading; None if the end state must be evaluated.
 
-    An infeasible task is right only if the agent said so; a feasible one that it gave up is 0. One with parts is looked
-    at all the same: what was reached before is measured. So is one whose work people judge: what is there is handed in.
+    An infeasible task is solved only by answering FAIL; giving up a feasible one scores 0. A task with parts is
+    evaluated anyway, to measure its progress, and so is a task that people judge, to submit its files.
     Benchmark-formats reference, section 1.1.
     """
     said_fail = ended_by is EndedBy.INFEASIBLE
@@ -148,7 +148,7 @@ def score_by_rule(spec: EvaluatorSpec, ended_by: EndedBy) -> Evaluation | None:
 
 
 def _ruled(spec: EvaluatorSpec, score: float) -> dict[str, float]:
-    """The measures of a score that a rule gave: those that its protocol has without looking at any part."""
+    """The measures of a score by a rule: those that need no evaluated part."""
     if not spec.protocol:
         return {"score": score}
     verdict: Verdict = registry.lookup(registry.PluginKind.PROTOCOL, spec.protocol)(spec, score, ())
@@ -156,10 +156,10 @@ def _ruled(spec: EvaluatorSpec, score: float) -> dict[str, float]:
 
 
 def join(conj: str, values: Sequence[float]) -> float:
-    """One score from the metrics' values. `and`: any 0 gives 0, else the mean; `or`: any 1 gives 1, else the largest.
+    """Combines the metrics' values. `and`: any 0 gives 0, else the mean; `or`: any 1 gives 1, else the maximum.
 
     Raises:
-        EvaluatorFailed: there is nothing to join.
+        EvaluatorFailed: there are no values.
     """
     if not values:
         raise EvaluatorFailed("the evaluator has no metric", code="no_metric")

@@ -1,4 +1,4 @@
-"""What a task is: instruction, set-up steps, evaluator and labels, in the one model that all benchmarks share."""
+"""A task: instruction, set-up steps, evaluator and labels, in one model for all benchmarks."""
 
 import hashlib
 import json
@@ -9,17 +9,17 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 JSON = Any
-"""A JSON value as it came from a task file."""
+"""A JSON value from a task file."""
 
 
 class Frozen(BaseModel):
-    """A value object: immutable, and an unknown field is an error."""
+    """A value object: immutable; unknown fields are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Difficulty(StrEnum):
-    """How hard a task is, if somebody has said so (see DifficultySource)."""
+    """Difficulty of a task, if known (see DifficultySource)."""
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -27,13 +27,13 @@ class Difficulty(StrEnum):
 
 
 UNLABELLED = "unlabelled"
-"""What a task's difficulty is called where nobody has said it."""
+"""Name of an unknown difficulty."""
 DIFFICULTIES: tuple[str, ...] = (*Difficulty, UNLABELLED)
 """In the order of tables."""
 
 
 class DifficultySource(StrEnum):
-    """Who says how hard a task is. Protocols reference, section 2."""
+    """Source of a difficulty. Protocols reference, section 2."""
 
     AUTHOR = "author"
     HUMAN_TIME = "human_time"
@@ -64,8 +64,8 @@ class MetricCall(Frozen):
 
     Attributes:
         func: registered metric name.
-        result: `{"type": getter, ...}`, or None where the metric takes no result (`infeasible`).
-        expected: the same for the expectation; None when the task gives none, and then it is not passed.
+        result: `{"type": getter, ...}`, or None if the metric takes no result (`infeasible`).
+        expected: the same for the expectation; None if the task has none; then it is not passed.
         options: keyword arguments of the metric.
     """
 
@@ -76,30 +76,30 @@ class MetricCall(Frozen):
 
 
 class PartKind(StrEnum):
-    """What a part of a task is called where it is shown."""
+    """Kinds of parts, with their displayed names."""
 
     CHECKPOINT = "checkpoint"
-    """A state that every right way passes (WindowsWorld)."""
+    """A state that every solution passes (WindowsWorld)."""
     PHASE = "phase"
     """One of the weighted phases of a long task (ProSoftArena)."""
     NODE = "node"
     """A subtask in a task's graph (OmniBench)."""
     ASSERTION = "assertion"
-    """A formula that the task's author wrote beside the checkpoints (WindowsWorld); weight 0 = it decides nothing."""
+    """A formula by the task's author (WindowsWorld); weight 0 = not decisive."""
 
 
 class Part(Frozen):
-    """One thing that is judged by itself on the way to the final state.
+    """An intermediate goal that is evaluated separately.
 
     Attributes:
         name: unique in the task; short, for tables.
-        text: the state in words: what a judge and a person judge by.
-        calls: metric calls that say whether it was reached, joined by `conj`.
-        weight: in the protocol's sum; protocols that have their own weights (depth) ignore it.
-        app: application that it is done in, normalised.
+        text: the state as text, for judges and people.
+        calls: metric calls that decide whether it is reached, joined by `conj`.
+        weight: weight in the protocol's sum; ignored by protocols with their own weights (depth).
+        app: normalised name of its application.
         after: names of the parts that come before it.
-        each_step: looked at after each of the agent's actions from when all of `after` are reached, until it is
-            reached itself; otherwise once, on what the agent left behind.
+        each_step: evaluate it after each action, from when all of `after` are reached until it is reached; otherwise
+            once, on the end state.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")
@@ -120,14 +120,14 @@ class EvaluatorSpec(Frozen):
     """How a task is scored. Reference: benchmark-formats, section 1.1.
 
     Attributes:
-        calls: metric calls on the final state; may be empty where `protocol` scores by the parts alone.
-        conj: `and`: any 0 makes 0, else the mean; `or`: any 1 makes 1, else the largest.
+        calls: metric calls on the final state; may be empty if `protocol` uses the parts alone.
+        conj: `and`: any 0 gives 0, else the mean; `or`: any 1 gives 1, else the maximum.
         postconfig: steps run before collecting.
-        strict_upstream: metrics whose published form is wrong judge as published, to reproduce old numbers.
-        parts: what is judged by itself; they make a graph without a circle.
-        protocol: registered scoring protocol that makes score and measures of calls and parts; empty: the calls' score.
+        strict_upstream: metrics reproduce upstream's bugs, for published numbers.
+        parts: intermediate goals, an acyclic graph.
+        protocol: registered scoring protocol that computes score and measures; empty: the calls' score.
         patience: steps without a newly reached part after which the episode ends as `stalled`; None = never.
-        text: the final state in words, for a judge and for people; empty where only the instruction says it.
+        text: the final state as text, for judges and people; empty if only the instruction describes it.
     """
 
     calls: tuple[MetricCall, ...]
@@ -141,12 +141,12 @@ class EvaluatorSpec(Frozen):
 
     @property
     def infeasible(self) -> bool:
-        """True when the only right end is the agent saying FAIL."""
+        """True if the only correct answer is FAIL."""
         return any(call.func == "infeasible" for call in self.calls)
 
     @property
     def handed_in(self) -> bool:
-        """True when people judge what the agent leaves behind: there is no score (`handed_in` marks the files)."""
+        """True if people judge the result, so that there is no score (`handed_in` marks the files)."""
         return any(call.func == "handed_in" for call in self.calls)
 
     @property
@@ -156,11 +156,11 @@ class EvaluatorSpec(Frozen):
 
     @property
     def stepwise(self) -> bool:
-        """True if something has to be looked at while the agent works."""
+        """True if a part is evaluated while the agent works."""
         return any(part.each_step for part in self.parts)
 
     def places(self, part: Part) -> range:
-        """Where the calls of one of the parts stand in `all_calls`."""
+        """Positions of a part's calls in `all_calls`."""
         start = len(self.calls)
         for other in self.parts:
             if other.name == part.name:
@@ -170,7 +170,7 @@ class EvaluatorSpec(Frozen):
 
     @model_validator(mode="after")
     def _parts_fit(self) -> Self:
-        """Names are unique, `after` makes no circle, and what is looked at early waits for nothing late."""
+        """Validates unique names, an acyclic `after`, and that no stepwise part depends on a final one."""
         names = [part.name for part in self.parts]
         if len(set(names)) != len(names):
             raise ValueError("two parts have the same name")
@@ -184,13 +184,13 @@ class EvaluatorSpec(Frozen):
 
 
 def check_order(after: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """One order in which every name comes after those that it must come after.
+    """A topological order of the names.
 
     Args:
         after: for each name, the names that come before it.
 
     Raises:
-        ValueError: a name is unknown, or there is a circle; says which.
+        ValueError: a name is unknown, or there is a cycle; the message names it.
     """
     for name, before in after.items():
         unknown = [one for one in before if one not in after]
@@ -209,17 +209,17 @@ def check_order(after: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
 
 
 class Labels(Frozen):
-    """What is known about a task besides how to run it.
+    """Metadata of a task that does not affect how it runs.
 
     Attributes:
         apps: normalised application names that the task is about.
-        requires: commands that must exist on the desktop, for example `mousepad`; else it is not runnable there.
+        requires: commands that must exist on the desktop, for example `mousepad`; otherwise it is not runnable there.
         difficulty: None = unlabelled.
         level: a benchmark's own level, for example `L2`; not a difficulty.
         os: `linux` or `windows`.
-        feasible: False when the task cannot be done.
+        feasible: whether the task can be done.
         human_seconds, human_steps: a person's time and steps, if measured.
-        licences: how many seats of each named licence an attempt holds, see docs/run-a-benchmark.md.
+        licences: seats of each licence that an attempt uses, see docs/run-a-benchmark.md.
     """
 
     apps: tuple[str, ...] = ()
@@ -240,7 +240,7 @@ class Task(Frozen):
 
     Attributes:
         key: domain and file name.
-        dialect: whose semantics names have (`osworld`, `waa`, ...); looked up before `common`.
+        dialect: dialect of names (`osworld`, `waa`, ...), looked up before `common`.
         setup: steps that prepare the desktop before the agent sees it.
         oracle: a GUI solution as data (see `agents/oracle.py`), if the task set has one.
         max_steps: the benchmark's own budget for this task; a run may override it.
@@ -260,20 +260,20 @@ class Task(Frozen):
     raw: Mapping[str, JSON] = Field(default_factory=dict)
 
     def content_hash(self) -> str:
-        """Sha256 (hex) over everything that could change a score or a count.
+        """Sha256 (hex) of everything that affects scores or counts.
 
-        What has its default is left out: a field that a later version adds changes no hash of a task without it.
+        Defaults are left out, so that new fields do not change existing hashes.
         """
         return digest(self.model_dump(mode="json", exclude_defaults=True))
 
 
 class Variant(Frozen):
-    """A task under another condition, compared paired with it.
+    """A task under another condition, for paired comparisons.
 
     Attributes:
-        axis: what differs: `context`, `language`, ...
+        axis: the condition: `context`, `language`, ...
         value: how, for example `none`.
-        task: the whole task under that condition; its key is the key of the task that it is a variant of.
+        task: the whole task under that condition; its key equals that of the original task.
     """
 
     axis: str = Field(min_length=1, max_length=50)
@@ -282,16 +282,16 @@ class Variant(Frozen):
 
 
 class LoadedBenchmark(Frozen):
-    """What an importer read from files.
+    """A benchmark read from files.
 
     Attributes:
         kind: importer name (`osworld`, `starter`, ...), also the default dialect.
-        suite: the published suite that this is, by which reported results are found; empty = none.
+        suite: name of the published suite, for reported results; empty = none.
         tasks: in a stable order.
         variants: of these tasks.
-        selections: keys (`domain/name`) of some of the tasks, by the name of the selection.
+        selections: named selections: name -> keys (`domain/name`) of tasks.
         assets: files the tasks need, by the name that steps use for them (bytes are stored by hash).
-        warnings: things that were odd but understood, each naming file and key.
+        warnings: tolerated oddities, each with file and key.
         licence: name of the licence the tasks are under.
         source: where they come from.
     """
@@ -307,7 +307,7 @@ class LoadedBenchmark(Frozen):
     source: str = ""
 
     def content_hash(self) -> str:
-        """Sha256 (hex) of the task set: same tasks and assets, same hash, whatever the order of files."""
+        """Sha256 (hex) of the task set: independent of the order of files."""
         tasks = sorted((str(task.key), task.content_hash()) for task in self.tasks)
         assets = sorted((name, hashlib.sha256(data).hexdigest()) for name, data in self.assets.items())
         variants = sorted(

@@ -1,4 +1,4 @@
-"""What passes between agent and desktop, and what is kept of it: actions, observations, decisions, steps."""
+"""Values exchanged between agent and desktop: actions, observations, decisions, steps."""
 
 import math
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ class Action(Frozen):
         dx, dy: SCROLL amounts in wheel clicks; positive dy scrolls up, as in pyautogui.
         text: TYPING text, or PYTHON code.
         keys: PRESS / KEY_DOWN / KEY_UP one key, HOTKEY several; pyautogui's key names.
-        note: why, in a few words, if the agent says so; shown, never executed.
+        note: the agent's reason, if any; shown, never executed.
     """
 
     type: ActionType
@@ -70,18 +70,18 @@ class Window(Frozen):
 
 
 class Interaction(Frozen):
-    """One thing that was done to the desktop with mouse or keyboard, as the guest saw it.
+    """One mouse or keyboard interaction, as recorded by the guest.
 
     Attributes:
         number: counts up within the attempt.
-        kind: `click` (a button was pressed) or `type` (text typed in one go with one control focused, or one key).
+        kind: `click` (a button was pressed) or `type` (text typed without interruption into one control, or one key).
         button, x, y: of a click.
-        text: what was typed; a key that types nothing by its name in braces (`{enter}`, `{ctrl+s}`).
+        text: the typed text; a key without text by its name in braces (`{enter}`, `{ctrl+s}`).
         control: name of the control under the click, or of the focused one.
         role: its type, for example `push button`.
         rect: (left, top, width, height) of it in pixels; None if unknown.
         window: title of the active window.
-        picture: what the screen showed around a click for which the program names no control, PNG in base64.
+        picture: picture around a click on an unnamed control, PNG in base64.
     """
 
     number: int
@@ -120,8 +120,8 @@ class Mark(Frozen):
         kind: `text`, `icon`, `image` or `control`.
         text: content, caption or accessible name; bounded by the space that made it.
         x, y, width, height: its box in screen pixels.
-        origin: who found it: `tree`, `dom`, `ocr`, `detector`.
-        tag, name: role and accessible name, where it comes from a tree.
+        origin: its source: `tree`, `dom`, `ocr`, `detector`.
+        tag, name: role and accessible name, if it comes from a tree.
     """
 
     id: int = Field(ge=1)
@@ -137,12 +137,12 @@ class Mark(Frozen):
 
     @property
     def centre(self) -> tuple[int, int]:
-        """Where a click on it goes, in screen pixels."""
+        """The point to click, in screen pixels."""
         return self.x + self.width // 2, self.y + self.height // 2
 
 
 class ScreenView(Frozen):
-    """Where the screen lies in the picture that the agent is shown, so that its points can be mapped back exactly.
+    """Position of the screen in the picture shown to the agent, for mapping points back exactly.
 
     Attributes:
         width, height: of the whole picture in its own pixels.
@@ -160,17 +160,17 @@ class ScreenView(Frozen):
     screen_height: int = Field(ge=1)
 
     def to_screen(self, x: float, y: float) -> tuple[int, int]:
-        """Screen pixel under a point of the picture. Points beside the screen's part come out off the screen."""
+        """Screen pixel under a point of the picture. Points outside its screen part map outside the screen."""
         across = (x - self.left) / (self.right - self.left) * self.screen_width
         down = (y - self.top) / (self.bottom - self.top) * self.screen_height
         return math.floor(across + 1e-9), math.floor(down + 1e-9)
 
     def pixel(self, x: float, y: float) -> tuple[int, int]:
-        """Screen pixel under the middle of a pixel of the picture, which is what a model means by whole numbers."""
+        """Screen pixel under the middle of a pixel of the picture, which is how models use integer coordinates."""
         return self.to_screen(math.floor(x) + 0.5, math.floor(y) + 0.5)
 
     def from_screen(self, x: float, y: float) -> tuple[float, float]:
-        """Point of the picture where the middle of a screen pixel lies."""
+        """Point of the picture for the middle of a screen pixel."""
         return (
             self.left + (x + 0.5) / self.screen_width * (self.right - self.left),
             self.top + (y + 0.5) / self.screen_height * (self.bottom - self.top),
@@ -178,17 +178,17 @@ class ScreenView(Frozen):
 
 
 class Observation(Frozen):
-    """What the agent sees at one step. Fields that the observation space does not ask for are None.
+    """The agent's input at one step. Fields outside the observation space are None.
 
     Attributes:
-        frame: the screen as it is: what the trajectory keeps.
-        shown: the picture for the agent where it is another one: scaled, padded, with marks, beside the previous one.
-        view: where the screen lies in `shown`; None = the picture is the screen, pixel by pixel.
+        frame: the original screenshot, stored in the trajectory.
+        shown: the picture for the agent, if it differs: scaled, padded, with marks, beside the previous one.
+        view: position of the screen in `shown`; None = the picture is the screen, pixel by pixel.
         marks: elements that `shown` numbers, or that a table names.
         previous: the frame of the step before.
         terminal: text of the topmost terminal window.
-        tabs: titles of the browser's pages, the one used last first.
-        note: what the agent is told besides: why its last action was invalid, what could not be looked at.
+        tabs: titles of the browser's pages, last used first.
+        note: message to the agent: why its last action was invalid, what could not be observed.
     """
 
     index: int
@@ -206,20 +206,20 @@ class Observation(Frozen):
 
     @property
     def picture(self) -> Frame | None:
-        """The picture that an agent is to look at."""
+        """The picture for the agent."""
         return self.shown or self.frame
 
 
 class Usage(Frozen):
-    """What one model call cost.
+    """Usage of one model call.
 
     Attributes:
-        input_tokens: all that was sent, cached ones included.
-        cached_tokens: those of them that the API had in its cache.
+        input_tokens: all input tokens, including cached ones.
+        cached_tokens: input tokens found in the API's cache.
         usd: by the price table; 0 where `priced` is False.
         priced: False if the table knows no price for the model and its date.
         calls: requests that were answered.
-        held_seconds: waited because of the API's limits or failures; not the agent's time.
+        held_seconds: seconds waited for rate limits and failures; not the agent's time.
     """
 
     input_tokens: int = 0
@@ -243,18 +243,18 @@ class Usage(Frozen):
 
 
 class Decision(Frozen):
-    """What the agent answered.
+    """The agent's answer.
 
     Attributes:
-        actions: carried out in order; empty = a wasted step.
+        actions: executed in order; empty = a wasted step.
         words: the agent's explanation, shown beside the step.
         reply: its verbatim reply, if it is a model.
-        invalid: why its reply could not be understood; counted, told back in the next observation.
-        prompt: what it was asked, as text without pictures, if it is a model; bounded by the agent.
-        by: who decided: the run's agent, or a person who has taken over.
+        invalid: why its reply could not be parsed; counted, and reported in the next observation.
+        prompt: a model's prompt as text without pictures; bounded by the agent.
+        by: who decided: the run's agent, or a person in control.
         stop: the agent ends the episode without DONE or FAIL, for example because its own step budget is used up.
-        model: as its API names what answered, with its date where it says so.
-        dropped: settings that the API does not know, so that they had no effect.
+        model: the answering model's name in its API, with its date if given.
+        dropped: settings that the API does not support, so that they had no effect.
     """
 
     actions: tuple[Action, ...] = ()
@@ -270,17 +270,17 @@ class Decision(Frozen):
 
 
 class StepTiming(Frozen):
-    """Seconds of one step by part, from the end of the actions before to the end of its own.
+    """Seconds of one step by phase, from the end of the previous actions to the end of its own.
 
     Attributes:
-        settle: until the page stood still after the actions before, and what the agent's own WAIT waited.
-        record: what keeping the step before took beyond that settling.
-        observe: until the observation was there.
-        agent: until the agent had answered, without what a model's API made it wait.
-        held: waited for a model's API because of its limits or failures, or for a broken line to who acts from outside.
+        settle: until the screen was still after the previous actions, and the agent's own WAIT.
+        record: storing the previous step, beyond that settling.
+        observe: until the observation was ready.
+        agent: until the agent had answered, without waiting for a model's API.
+        held: waiting for a model's API (rate limits, failures), or for a broken channel to an external agent.
         action: until the input was delivered.
-        person: all that a person who had taken over needed, acting and settling included.
-        check: looking at the parts of the task that are checked after each step, before its observation.
+        person: everything of a person in control, including acting and settling.
+        check: evaluating the task's parts before the observation.
         total: the sum. `overhead` is what our code added: all but agent, held, action, person, settling and check.
     """
 
@@ -302,7 +302,7 @@ class StepTiming(Frozen):
 
 
 class StepRecord(Frozen):
-    """One step as it is kept: the observation before, the decision, its results."""
+    """A recorded step: the observation, the decision, its results."""
 
     index: int
     observation: Observation

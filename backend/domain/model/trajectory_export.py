@@ -1,4 +1,4 @@
-"""A recorded trajectory as it is given away: the task, what the agent saw, said and did, and the result."""
+"""A recorded trajectory for export: the task, the agent's observations, texts and actions, and the result."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ SUFFIXES = {"image/jpeg": "jpg", "image/png": "png", "image/webp": "webp"}
 
 
 class AttemptResult(StrEnum):
-    """How far an agent came. `partial`: not solved, but with a score above 0 or a part of the task reached."""
+    """Result of an attempt. `partial`: not solved, but with a score above 0 or a reached part."""
 
     SOLVED = "solved"
     PARTIAL = "partial"
@@ -29,7 +29,7 @@ class AgentKind(StrEnum):
     MIXED = "mixed"
     """An agent whom a person helped."""
     OTHER = "other"
-    """Rules, replays, and programs from outside, of which we do not know what they are."""
+    """Rules, replays, and external programs of unknown kind."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class PictureRef:
 
     @property
     def path(self) -> str:
-        """Where it lies in an export."""
+        """Its path in an export."""
         return f"images/{self.sha256}.{SUFFIXES.get(self.media_type, 'bin')}"
 
 
@@ -51,15 +51,15 @@ class RecordedStep:
 
     Attributes:
         index: from 0.
-        final: the state that the agent left; nothing was said or done.
+        final: the end state, without text or action.
         frame: the screen before the actions; coordinates of actions are its pixels.
         width, height: of the screen in pixels; 0 = not known.
-        shown: the picture that the agent was given, where it was another one.
+        shown: the picture for the agent, if it differs.
         marks: numbered elements of the picture.
-        tree: gives the accessibility tree as XML, where one was kept.
+        tree: returns the accessibility tree as XML, if stored.
         words: the agent's explanation.
         reply: a model's verbatim reply.
-        invalid: why the reply could not be understood.
+        invalid: why the reply could not be parsed.
         by: `agent` or `person`.
         reached: names of the task's parts that were first reached by this step.
     """
@@ -88,12 +88,12 @@ class ExportedAttempt:
 
     Attributes:
         id: of the attempt; unique.
-        task: as the agent was given it, so a variant where the run is of one.
+        task: the agent's task, so possibly a variant.
         benchmark: name, version and content hash of the task set.
         agent: its name.
         score: in [0, 1].
         measures: further numbers of the evaluation.
-        parts: what became of the parts of the task.
+        parts: results of the task's parts.
         source: provenance: run, episode, attempt, worker, versions.
     """
 
@@ -112,10 +112,10 @@ class ExportedAttempt:
 
     @property
     def acted(self) -> tuple[RecordedStep, ...]:
-        """The steps in which something was decided."""
+        """The steps with a decision."""
         return tuple(step for step in self.steps if not step.final)
 
 
 def action_json(action: Action) -> dict[str, Any]:
-    """An action with what counts: fields that have their default are left out, the type stays."""
+    """An action without default values; the type is always included."""
     return {"type": action.type.value, **action.model_dump(mode="json", exclude_defaults=True, exclude={"type"})}
