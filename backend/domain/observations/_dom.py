@@ -1,7 +1,7 @@
-"""What can be clicked on the pages that the desktop's browser shows, asked for over DevTools.
+"""Clickable elements of visible browser pages, queried over DevTools.
 
-A page tells boxes in its own pixels. Where the page lies is computed from the window's rectangle, as the desktop knows
-it, and the page's size: what a browser adds lies at the top, and the same on both sides and below.
+A page reports boxes in its own pixels. The page's position follows from the window's rectangle and the page's size: the
+browser's own area is at the top, with equal borders at the sides and below.
 """
 
 import math
@@ -66,19 +66,19 @@ LOOK = """
 
 
 def clickable(browser: Browser, windows: Sequence[Window]) -> tuple[list[Element], str]:
-    """The elements of every page that shows.
+    """The elements of every visible page.
 
     Args:
-        browser: that listens for DevTools.
+        browser: a browser that offers DevTools.
         windows: of the desktop, bottom to top.
 
     Returns:
-        Elements in pixels of the screen, and what the agent is to be told: a page that could not be asked.
+        Elements in screen pixels, and a note for the agent if a page did not answer.
     """
     try:
         tabs = browser.tabs()[:_MOST_PAGES]
     except GuestRefused:
-        return [], ""  # No browser listens: there is nothing to mark, and nothing wrong.
+        return [], ""  # Without a browser there is nothing to mark.
     elements: list[Element] = []
     silent: list[str] = []
     for tab in tabs:
@@ -95,7 +95,7 @@ def clickable(browser: Browser, windows: Sequence[Window]) -> tuple[list[Element
 def _of_page(browser: Browser, tab: Tab, windows: Sequence[Window]) -> list[Element]:
     reply = browser.evaluate(tab.id, LOOK, timeout=_SECONDS)
     if not isinstance(reply, Mapping):
-        return []  # It does not show.
+        return []  # It is not visible.
     size = [_number(reply.get(name)) for name in ("width", "height", "ratio")]
     window = window_of(tab, windows)
     if window is None or min(size) <= 0:
@@ -108,20 +108,20 @@ def _of_page(browser: Browser, tab: Tab, windows: Sequence[Window]) -> list[Elem
 
 
 def window_of(tab: Tab, windows: Sequence[Window]) -> Window | None:
-    """The window that shows a page: the topmost browser window with its title, else the topmost browser window."""
+    """A page's window: the topmost browser window with its title, else the topmost browser window."""
     browsers = [window for window in reversed(windows) if any(name in window.wm_class.lower() for name in _BROWSERS)]
     titled = [window for window in browsers if tab.title and window.title.startswith(tab.title)]
     return next(iter(titled or browsers), None)
 
 
 def placed(window: Window, width: float, height: float, ratio: float) -> tuple[float, float]:
-    """Where the page's top left corner lies on the screen. Args: width, height: of the page, in its own pixels."""
+    """Screen position of the page's top left corner. Args: width, height: of the page, in its own pixels."""
     edge = max(0.0, (window.width - width * ratio) / 2)
     return window.x + edge, max(float(window.y), window.y + window.height - edge - height * ratio)
 
 
 def _element(row: Any, place: tuple[float, float], ratio: float) -> Element | None:
-    """One row of a page's answer, which may be anything at all."""
+    """One row of a page's answer, which is untrusted."""
     if not isinstance(row, list) or len(row) != 7:  # noqa: PLR2004 - as LOOK makes them
         return None
     tag, role, text = (str(part)[:MOST_TEXT] for part in row[:3])
@@ -135,13 +135,13 @@ def _element(row: Any, place: tuple[float, float], ratio: float) -> Element | No
 
 
 def _number(value: Any) -> float:
-    """A number of a page, 0 if it is none; bounded, so that sums of them stay pixels."""
+    """A number of a page, 0 if invalid; bounded, so that sums remain pixels."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return 0.0
     return max(-1e6, min(1e6, float(value)))
 
 
 def _covered(element: Element, above: Sequence[Window]) -> bool:
-    """Whether another window lies over its middle."""
+    """Whether another window covers its middle."""
     x, y = element.x + element.width // 2, element.y + element.height // 2
     return any(each.x <= x < each.x + each.width and each.y <= y < each.y + each.height for each in above)

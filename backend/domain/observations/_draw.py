@@ -21,7 +21,7 @@ _LOOKS = 40
 
 
 def draw(picture: "Image", marks: Sequence[Mark]) -> None:
-    """Draws each mark's box, then the labels over them: the number in white at the bottom right corner, inside."""
+    """Draws each mark's box, then its number in white inside the bottom right corner."""
     from PIL import ImageDraw
 
     pen = ImageDraw.Draw(picture)
@@ -34,7 +34,7 @@ def draw(picture: "Image", marks: Sequence[Mark]) -> None:
 
 
 def _label(picture: "Image", pen: "ImageDraw", mark: Mark) -> None:
-    """The label; pushed back where it would leave the picture."""
+    """The label, moved inside the picture if necessary."""
     stamp = _number(str(mark.id))
     width, height = stamp.size[0] + 3, stamp.size[1] + 3
     left = max(0, min(mark.x + mark.width, picture.width) - width)
@@ -56,9 +56,9 @@ def _number(digits: str) -> "Image":
 
 
 def uneven(picture: "Image", elements: Sequence[Element]) -> list[Element]:
-    """Elements whose part of the picture has more than one colour: where nothing is to be seen nothing is marked.
+    """Elements whose area has more than one colour, as plain areas need no mark.
 
-    OSWorld leaves out plain parts, too. An empty text box stays, as its frame is seen. A JPEG's noise is no colour.
+    OSWorld omits plain areas as well. An empty text box stays because of its frame. JPEG noise is ignored.
     """
     import numpy as np
 
@@ -67,7 +67,7 @@ def uneven(picture: "Image", elements: Sequence[Element]) -> list[Element]:
 
 
 def _shows(pixels: "NDArray[Any]", element: Element) -> bool:
-    """Whether it differs from itself. A large part is looked at in a grid first."""
+    """Whether the area has more than one colour. A large one is sampled on a grid first."""
     part = pixels[element.y : element.y + element.height, element.x : element.x + element.width]
     rough = part[:: max(1, element.height // _LOOKS), :: max(1, element.width // _LOOKS)]
     return any(int(some.max()) - int(some.min()) > _EVEN for some in (rough, part))

@@ -1,4 +1,4 @@
-"""Who finds elements for set-of-marks: the accessibility tree, the browser's pages, OCR, a detector."""
+"""Sources of elements for set-of-marks: the accessibility tree, the browser's pages, OCR, a detector."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ _KINDS = frozenset({"text", "icon", "image", "control"})
 
 
 def from_tree(xml: str, platform: str = "") -> list[Element]:
-    """What protocols §4's filter keeps of the tree. Raises Invalid."""
+    """Elements of the tree that pass the filter of protocols §4. Raises Invalid."""
     return [
         Element(
             _kind(node.tag),
@@ -43,7 +43,7 @@ def _kind(tag: str) -> str:
 
 
 def from_ocr(read: Sequence[Mapping[str, Any]]) -> list[Element]:
-    """Lines of text as `PerceptionTools.read` gives them."""
+    """Lines of text from `PerceptionTools.read`."""
     return [
         Element("text", str(each["text"])[:_MOST_TEXT], left, top, right - left, bottom - top, "ocr")
         for each in read
@@ -53,7 +53,7 @@ def from_ocr(read: Sequence[Mapping[str, Any]]) -> list[Element]:
 
 
 def from_detector(boxes: Sequence[Mapping[str, Any]], screen: ScreenSize) -> list[Element]:
-    """What a detector says, as `PerceptionTools.detect` gives it.
+    """Elements from `PerceptionTools.detect`.
 
     Raises:
         ModelApiFailed: it is not a list of boxes.

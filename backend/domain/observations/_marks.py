@@ -1,4 +1,4 @@
-"""Set-of-marks: elements of several finders become one numbered list without overlaps (protocols §4)."""
+"""Set-of-marks: merges elements of several sources into one numbered list without overlaps (protocols §4)."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
 Overlap = Literal["inside", "iou", "none"]
 MOST_PER_SOURCE = 2000
-"""Elements of one finder that are looked at."""
+"""Maximum elements of one source."""
 _AT_ONCE = 256
-"""Elements compared with all before them in one go: a few MB."""
+"""Elements compared with all earlier ones per batch: a few MB."""
 _CONTAINERS = ("document", "canvas", "section", "paragraph", "scroll")
 
 
 class Element(NamedTuple):
-    """Something on the screen that could be marked; its box in pixels of the screen."""
+    """A candidate for a mark; its box is in screen pixels."""
 
     kind: str
     text: str
@@ -31,7 +31,7 @@ class Element(NamedTuple):
 
 
 def on_screen(element: Element, across: int, down: int) -> Element | None:
-    """The part of it that a screen of that size shows; None if that is nothing."""
+    """Its visible part on a screen of that size; None if there is none."""
     left, top = max(0, element.x), max(0, element.y)
     right = min(across, element.x + element.width)
     bottom = min(down, element.y + element.height)
@@ -43,15 +43,15 @@ def on_screen(element: Element, across: int, down: int) -> Element | None:
 
 
 def merged(sources: Sequence[Sequence[Element]], overlap: Overlap, threshold: float) -> list[Element]:
-    """All elements in the order of their sources, less those that one of a source before shows already.
+    """All elements in the order of their sources, without those covered by an earlier source.
 
-    Of one source only what is nearly the same box twice is left out. An element of a later source is left out where it
-    and one that is kept overlap: by `iou`, their intersection is more than `threshold` of their union; by `inside`,
-    also where it is more than that share of the smaller one. A container (something that holds other elements of its
-    source, or a document) leaves nothing out by lying around it.
+    Within a source, only near-duplicates are dropped. An element of a later source is dropped if it overlaps an
+    accepted one: by `iou`, their intersection is more than `threshold` of their union; by `inside`, also where it is
+    more than that share of the smaller one. A container (something that holds other elements of its source, or a
+    document) leaves nothing out by lying around it.
 
     Args:
-        sources: elements per source; those of the tree come first, whatever was asked for first.
+        sources: elements per source; those of the tree come first.
         overlap: the rule; `none` keeps all.
         threshold: share, 0 to 1.
     """
@@ -69,7 +69,7 @@ def merged(sources: Sequence[Sequence[Element]], overlap: Overlap, threshold: fl
 def _covering(
     sources: Sequence[Sequence[Element]], threshold: float, *, inside: bool
 ) -> Iterator[tuple[int, list[int]]]:
-    """Of each element that earlier ones show already if they are kept: its place among all, and theirs; in order."""
+    """For each element that earlier ones may cover: its index and theirs, in order."""
     import numpy as np
 
     boxes = np.array([_corners(each) for some in sources for each in some], dtype=np.float64).reshape(-1, 4)
@@ -105,7 +105,7 @@ def _corners(element: Element) -> tuple[int, int, int, int]:
 
 
 def _leaves(some: Sequence[Element]) -> "NDArray[Any]":
-    """Which of one source's elements hold no other of it."""
+    """Elements of one source that contain no other element of it."""
     import numpy as np
 
     left, top, right, bottom = np.array([_corners(each) for each in some]).T
@@ -113,7 +113,7 @@ def _leaves(some: Sequence[Element]) -> "NDArray[Any]":
     areas = (right - left) * (bottom - top)
     for place in range(len(some)):
         inner = (left >= left[place]) & (top >= top[place]) & (right <= right[place]) & (bottom <= bottom[place])
-        # The same box twice is a thing and its label, of which neither is the other's container.
+        # Identical boxes are a control and its label, neither of which contains the other.
         leaves[place] &= not np.any(inner & (areas < areas[place]))
     return leaves
 

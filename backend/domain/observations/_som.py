@@ -1,4 +1,4 @@
-"""A space that shows the screen with its elements numbered. Its plug-ins differ in their defaults."""
+"""Base of spaces with a screenshot and numbered elements, which differ in their defaults."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _LATE = "The text on the screen could not be read in time, so it is not marked."
 
 
 class MarkOptions(Extras):
-    """How elements are found and marked."""
+    """Options of sources and marks."""
 
     sources: tuple[Source, ...] = Field(
         default=("tree",),
@@ -62,7 +62,7 @@ class MarkedSpace(ExtraSpace):
     shows_frame = True
 
     def look(self, desktop: Desktop, index: int) -> Observation:
-        """The frame first, then what is on it."""
+        """Captures the frame first, then the elements."""
         frame, sources = desktop.frame(), self.params.sources
         tree = read_tree(desktop) if "tree" in sources else None
         windows = tuple(desktop.windows()) if tree is not None or "dom" in sources else None

@@ -1,4 +1,4 @@
-"""What observation spaces share: how they are made, and the parts of the desktop that any of them can add."""
+"""Base of observation spaces: options, and parts of the desktop that any space can add."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from backend.domain.ports.agent import PerceptionTools
 from backend.domain.ports.desktop import Desktop
 
 MOST_TERMINAL = 20_000
-"""Characters of a terminal's text, the last ones, that an agent is given."""
+"""Maximum characters of a terminal's text, counted from the end."""
 MOST_TABS, MOST_TITLE = 50, 300
 
 
@@ -22,18 +22,18 @@ class Space:
     Params: type[BaseModel] = Parameters
 
     def __init__(self, params: Any = None, eyes: PerceptionTools | None = None) -> None:
-        """Args: params: as `Params`, None = its defaults; eyes: what it may use beside the desktop."""
+        """Args: params: as `Params`, None = its defaults; eyes: perception tools."""
         self.params: Any = self.Params() if params is None else params
         self.eyes = eyes
 
     def acted(self, actions: Sequence[Action]) -> None:
-        """See the port. Most spaces do not ask what was done."""
+        """Does nothing: most spaces ignore executed actions. See the port."""
 
     def looking(self) -> PerceptionTools:
-        """What it may use beside the desktop.
+        """The perception tools.
 
         Raises:
-            ClusterLost: it was given nothing.
+            ClusterLost: there are none.
         """
         if self.eyes is None:
             raise ClusterLost(
@@ -43,7 +43,7 @@ class Space:
 
 
 class Extras(Parameters):
-    """What any space adds to its observation if it is asked to."""
+    """Optional additions of any space."""
 
     windows: bool = Field(default=False, description="Titles and rectangles of the windows, and which is in front.")
     tabs: bool = Field(default=False, description="Titles of the browser's pages.")
@@ -53,7 +53,7 @@ class Extras(Parameters):
 
 
 class ExtraSpace(Space):
-    """A space whose `look` sees the main thing; what `Extras` ask for is added to it."""
+    """A space that adds the requested `Extras` to its observation."""
 
     Params: type[BaseModel] = Extras
 
@@ -87,16 +87,16 @@ class ExtraSpace(Space):
 
 
 def titles_of_tabs(eyes: PerceptionTools) -> tuple[str, ...]:
-    """Titles of the browser's pages, the one used last first; none where no browser answers over DevTools."""
+    """Titles of the browser's pages, last used first; empty if no browser offers DevTools."""
     try:
         tabs = eyes.browser().tabs()
     except GuestRefused:
-        return ()  # Most desktops run no browser that listens; that is no failure of theirs.
+        return ()  # Most desktops run no browser with DevTools, which is normal.
     return tuple((tab.title or tab.url)[:MOST_TITLE] for tab in tabs[:MOST_TABS])
 
 
 def terminal_text(desktop: Desktop) -> str | None:
-    """Text of the terminal with the focus, else of one that shows; None where no terminal tells its text.
+    """Text of the focused terminal, else of a visible one; None if no terminal exposes its text.
 
     Terminals on VTE do (xfce4-terminal, GNOME Terminal), xterm does not.
 

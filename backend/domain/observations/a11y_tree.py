@@ -9,7 +9,7 @@ from backend.domain.screen.tree import look_with_tree
 
 @register(PluginKind.OBSERVATION, "a11y_tree")
 class A11yTree(ExtraSpace):
-    """The raw tree in OSWorld's XML. A picture is taken for the trajectory; the agent does not see it."""
+    """The raw tree in OSWorld's XML. A screenshot is stored in the trajectory; the agent does not see it."""
 
     about = "The accessibility tree as XML and the windows, without a picture."
     shows_frame = False

@@ -1,4 +1,4 @@
-"""`waa`: all that WindowsAgentArena gives its agents."""
+"""`waa`: the full observation of WindowsAgentArena's agents."""
 
 from pydantic import BaseModel, Field
 
@@ -20,7 +20,7 @@ class WaaOptions(MarkOptions):
 
 @register(PluginKind.OBSERVATION, "waa")
 class Waa(MarkedSpace):
-    """The screen as it is and with marks, the screen before, titles of windows and pages, the clipboard's text."""
+    """The screenshot with and without marks, the previous one, titles of windows and pages, the clipboard's text."""
 
     Params: type[BaseModel] = WaaOptions
     about = "Marked, raw and previous screen, titles of windows and pages, clipboard: all that WAA's agents get."
