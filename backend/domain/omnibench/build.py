@@ -1,4 +1,4 @@
-"""Makes a Task of a graph of subtasks: set-up, nodes to look at after each step, solution and labels."""
+"""Builds a Task from a graph of subtasks: set-up, stepwise nodes, solution and labels."""
 
 from collections.abc import Mapping
 from typing import Any

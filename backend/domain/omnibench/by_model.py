@@ -26,7 +26,7 @@ which of them it asks for, and which must directly follow which. Answer with JSO
 
 
 class TextModel:
-    """A model that is asked for texts, and told what it wrote.
+    """Asks a model for texts.
 
     Attributes:
         calls: requests so far.
@@ -39,7 +39,7 @@ class TextModel:
         self.calls = 0
 
     def write(self, things: Mapping[str, str], before: Edges, problems: Sequence[str] = ()) -> str:
-        """One instruction; empty if the answer is none. `problems`: what was wrong with the last one."""
+        """One instruction; empty if the answer is unusable. `problems`: errors of the previous one."""
         lines = [f"- {name}: {text}" for name, text in things.items()]
         lines += [f"{one} must be done before {other}." for one, other in sorted(before)] or ["Any order will do."]
         lines += [f"Your last answer was wrong: {words}" for words in problems]
@@ -59,7 +59,7 @@ class TextModel:
             return None
 
     def _ask(self, system: str, user: str) -> dict[str, Any]:
-        """The JSON object of an answer; empty where there is none. Raises ModelApiFailed."""
+        """The JSON object of an answer; empty without one. Raises ModelApiFailed."""
         messages = (
             Message(role="system", parts=(MessagePart(text=system),)),
             Message(role="user", parts=(MessagePart(text=user),)),
@@ -83,7 +83,7 @@ def retold(task: GraphTask, pool: Pool, model: TextModel, *, tries: int = TRIES)
         tries: texts that it may write.
 
     Returns:
-        None if no text said what the graph says.
+        None if no text matched the graph.
 
     Raises:
         ModelApiFailed: the model does not answer.

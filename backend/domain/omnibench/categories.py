@@ -56,13 +56,13 @@ REMAINDER = "Mixed"
 
 
 def category_of(application: str) -> str | None:
-    """The category of an application; None if nobody has placed it."""
+    """The category of an application; None if it has none."""
     plain = application.strip().lower().replace("_", " ")
     return _KNOWN.get(plain) or _KNOWN.get(plain.replace("-", " "))
 
 
 def categories_of(applications: Collection[str]) -> tuple[str, ...]:
-    """The different categories, sorted; an application that nobody has placed is one by itself."""
+    """The distinct categories, sorted; an application without one is its own category."""
     return tuple(sorted({category_of(app) or app for app in applications}))
 
 

@@ -22,7 +22,7 @@ from backend.domain.omnibench.task_file import Pool
 
 MOST_NODES = 12
 MOST_TRIES = 400
-"""Failures in a row after which a pool is said to give no more such graphs."""
+"""Consecutive failures after which a pool counts as exhausted."""
 _STEPS = 40  # additions that one graph may try
 Bounds = tuple[int, int]
 Things = tuple[SubtaskResource, ...]
@@ -45,7 +45,7 @@ class GraphSpec(Frozen):
 
 
 class GraphComposition(Frozen):
-    """One graph with the intent that its subtasks share, and what was wanted of it."""
+    """One graph with its subtasks' common intent, and its requirements."""
 
     graph: TaskGraph
     intent: str
@@ -65,7 +65,7 @@ def for_capability(letters: str) -> GraphSpec:
 def compose(
     pool: Pool, requests: Sequence[GraphSpec], *, seed: int, most_nodes: int = MOST_NODES
 ) -> Iterator[GraphComposition]:
-    """Graphs without end, no two of them the same; those that are wanted take turns.
+    """Yields distinct graphs endlessly, cycling through the requirements.
 
     Args:
         pool: the subtasks.
@@ -74,7 +74,7 @@ def compose(
         most_nodes: nodes of a graph.
 
     Raises:
-        Invalid: the pool gives no (more) graphs of one of those that are wanted.
+        Invalid: the pool has no (more) graphs for a requirement.
     """
     rng = random.Random(seed)  # noqa: S311 - graphs are no secret, and must come again.
     groups = [_Group(intent, parts) for intent, parts in _by_intent(pool).items()]
@@ -97,7 +97,7 @@ def compose(
 
 
 class _Choice(NamedTuple):
-    """A subtask with one of its sets of parameters; `number` tells it from all others of the pool."""
+    """A subtask with one of its sets of parameters; `number` identifies it within the pool."""
 
     number: int
     subtask: Subtask
@@ -123,7 +123,7 @@ class _Group:
         }
 
     def grow(self, bounds: Mapping[str, Bounds], rng: random.Random, most_nodes: int) -> list[int]:
-        """Places of the nodes of a graph within bounds; empty if none came of it."""
+        """Indices of a graph's nodes within bounds; empty if none was found."""
         first = rng.randrange(len(self.parts))
         chosen, counted = [first], self._complexity([first])
         allowed = self._systems[self.parts[first].subtask.os] & ~self._clash[first]
@@ -176,7 +176,7 @@ class _Group:
         return bits or allowed
 
     def _checked_complexity(self, chosen: Sequence[int], bounds: Mapping[str, Bounds]) -> Complexity | None:
-        """What it counts; None if there is a circle or it goes beyond its bounds, from where no addition leads back."""
+        """The complexity; None for a cycle or if it exceeds its bounds, which additions cannot correct."""
         try:
             counted = self._complexity(chosen)
         except ValueError:
@@ -192,7 +192,7 @@ class _Group:
 
 
 def _serving(makes: Sequence[Things], all_needs: Sequence[Things]) -> list[int]:
-    """For each place, the bits of those that make something that is wanted there."""
+    """For each index, a bit set of the subtasks that produce something it needs."""
     makers: dict[str, list[tuple[int, SubtaskResource]]] = {}
     for place, products in enumerate(makes):
         for thing in products:

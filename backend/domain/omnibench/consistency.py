@@ -1,7 +1,7 @@
-"""Does an instruction say what its graph says? Dependencies are told from the text alone and compared.
+"""Checks an instruction against its graph: extracts dependencies from the text and compares them.
 
 Source: OmniBench's consistency validator; protocols reference, section 6. The rules here read the texts that
-`instructions.py` writes; for freer ones a model is asked (`Reader`).
+`instructions.py` writes; freer ones are read by a model (`Reader`).
 """
 
 import re
@@ -18,14 +18,14 @@ _NUMBER = re.compile(r"\((\d{1,3})\)")
 
 
 class Reader(Protocol):
-    """Tells dependencies from a text, without having seen the graph."""
+    """Extracts dependencies from a text without knowing the graph."""
 
     def __call__(self, text: str, subtasks: Mapping[str, str]) -> Edges | None:
         """Which of the subtasks must be done before which.
 
         Args:
             text: an instruction.
-            subtasks: what each node asks for, by its name, in any order.
+            subtasks: text of each node, by its name, in any order.
 
         Returns:
             Pairs (before, after); None if the text does not ask for exactly these subtasks, each once.
@@ -53,7 +53,7 @@ def by_rules(text: str, subtasks: Mapping[str, str]) -> Edges | None:
 
 
 def problems(task: GraphTask, pool: Pool, read: Reader = by_rules) -> list[str]:
-    """What does not agree between a task's texts and its graph; empty = they say the same."""
+    """Differences between a task's texts and its graph; empty if they agree."""
     high = {node.name: pool[node.subtask].instruction(node.values) for node in task.graph.nodes}
     low = {
         node.name: " ".join(str(filled(step, node.values)) for step in pool[node.subtask].steps) or high[node.name]
@@ -80,7 +80,7 @@ def _wrong(graph: TaskGraph, edges: Edges | None) -> str:
 
 
 def _clauses(text: str) -> dict[str, tuple[Sequence[str], str]]:
-    """By number, the numbers that it comes after and what it asks for. Numbers count up from 1: others are text."""
+    """By number, its predecessors and its text. Only consecutive numbers from 1 count."""
     marks: list[re.Match[str]] = []
     for mark in _CLAUSE.finditer(text):
         if mark[1] == str(len(marks) + 1):

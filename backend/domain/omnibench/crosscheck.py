@@ -43,7 +43,7 @@ class CrossCheckVerdict(Frozen):
         return self.accepts_own is True and not self.accepted and len(self.rejected) >= FOREIGN
 
     def feedback(self) -> str:
-        """What is to be revised before the next round, in words; empty = nothing."""
+        """What to revise before the next round; empty if nothing."""
         words = []
         if self.accepts_own is False:
             words.append("the evaluation does not accept the subtask's own solution: one of the two is wrong")
@@ -60,8 +60,8 @@ class CrossCheckVerdict(Frozen):
 def trials(pool: Pool, *, seed: int, foreign: int = FOREIGN) -> Iterator[GraphTask]:
     """For each subtask with a solution, a trial with it and `foreign` ones with those of others.
 
-    Those that come nearest are taken first: the same subtask with other parameters, then others of the same
-    application. One that makes what the subtask makes is none: it would be accepted rightly.
+    Nearest ones first: the same subtask with other parameters, then others of the same application. A subtask with the
+    same output is excluded, because it would be accepted rightly.
 
     Args:
         pool: the subtasks.

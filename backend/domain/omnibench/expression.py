@@ -47,13 +47,13 @@ class CompiledExpression(Frozen):
 
 
 def compile_expression(text: str, values: Values) -> CompiledExpression:
-    """What an expression says with these parameters.
+    """Compiles an expression with these parameters.
 
     One check, or several that are all joined by `and` or all by `or`, become as many metric calls, so that each is
     shown with its own evidence. Any other form becomes one call of `check_expression` over the facts.
 
     Raises:
-        Invalid: it is no such expression; says what stands in the way.
+        Invalid: the expression is invalid; the message says why.
     """
     facts: list[Mapping[str, JSON]] = []
     try:
@@ -73,10 +73,10 @@ def compile_expression(text: str, values: Values) -> CompiledExpression:
 
 
 def compile_function(source: str, values: Values) -> CompiledExpression:
-    """A Python evaluation function with these parameters: what it asks for is found out when it runs.
+    """A Python evaluation function with these parameters; its checks are known only when it runs.
 
     Raises:
-        Invalid: it is no Python, or there is no such function in it.
+        Invalid: it is not Python, or lacks the function.
     """
     try:
         module = ast.parse(source)
@@ -89,7 +89,7 @@ def compile_function(source: str, values: Values) -> CompiledExpression:
 
 
 def as_call(fact: Mapping[str, JSON]) -> MetricCall:
-    """The metric call of one check: metric and getter bear the check's name, the getter has its parameters."""
+    """The metric call of one check: metric and getter have the check's name, the getter its parameters."""
     return MetricCall(func=str(fact["type"]), result=dict(fact))
 
 
@@ -97,7 +97,7 @@ def fact_of(name: str, arguments: tuple[JSON, ...], named: Mapping[str, JSON]) -
     """One check as JSON: `{"type": name, parameter: value}`.
 
     Raises:
-        Invalid: there is no such check, or it is not called with its parameters, texts or numbers.
+        Invalid: the check is unknown, or its arguments are wrong.
     """
     if name not in CALLS:
         raise Invalid(f"there is no check {name!r}", code="invalid_expression", hint=f"Known: {', '.join(CALLS)}.")

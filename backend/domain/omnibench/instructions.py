@@ -1,11 +1,11 @@
-"""Says in words what a graph asks for: on a high and on a low level, and told in several orders.
+"""Instructions for a graph by templates: high and low level, in several orders.
 
-The template names each subtask by a number and says after which others it comes:
+The template numbers each subtask and names its predecessors:
 
     There are 3 things to do. (1) Write 'milk' into list.txt. (2) After (1): Pack list.txt. (3) Draw a plan.
 
-So nothing of the graph is lost, and `consistency.py` can tell the dependencies from the text alone. A model may write
-the text more freely; the validator then decides whether it still says the same.
+So the text contains the whole graph, and `consistency.py` can extract it. A model may paraphrase the text; the
+validator then decides whether it still matches.
 """
 
 import random
@@ -34,7 +34,7 @@ def high_level(graph: TaskGraph, pool: Pool, order: Sequence[str] | None = None)
 
 
 def low_level(graph: TaskGraph, pool: Pool) -> str:
-    """What is to be done, action by action; for a subtask without such words, its high-level ones."""
+    """The instruction action by action; the high-level one for a subtask without actions."""
     sentences = {}
     for node in graph.nodes:
         subtask = pool[node.subtask]

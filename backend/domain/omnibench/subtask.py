@@ -1,4 +1,4 @@
-"""A subtask: the smallest thing that OmniBench asks for, and what it makes of its parameters.
+"""A subtask: OmniBench's smallest unit, with its inputs and outputs.
 
 Source: OmniBench, appendix C.1; benchmark-formats reference, section 1.4.
 """
@@ -22,14 +22,14 @@ class SubtaskResource(Frozen):
 
     Attributes:
         name: its category, for example `img_path` or `table_in_clipboard`.
-        value: which one, where a parameter of the subtask bears the category's name; else there is one of the kind.
+        value: the value, if a parameter has the category's name; else there is one of its kind.
     """
 
     name: str
     value: JSON = None
 
     def serves(self, need: "SubtaskResource") -> bool:
-        """True if this is what is wanted: the same category, and the same value where both have one."""
+        """Whether it satisfies a requirement: same category, and same value if both have one."""
         return self.name == need.name and (self.value is None or need.value is None or self.value == need.value)
 
 
@@ -51,12 +51,12 @@ class Subtask(Frozen):
 
     Attributes:
         id: unique in the pool.
-        instruction_template: what is to be done, on a high level; `{name}` is filled with the parameter.
+        instruction_template: high-level instruction; `{name}` is replaced by the parameter.
         application: that it is done in.
         available_parameters: complete sets of parameters, not axes.
         os: `linux` or `windows`.
         input_resources, output_resources: categories that it needs and makes.
-        intents: what people want who do it; subtasks of one graph share an intent.
+        intents: a person's intents; subtasks of one graph share one.
         steps: the same on a low level, one sentence per action.
         evaluation: expression of checks (see `expression.py`); empty where `source` judges.
         source: Python source of an evaluation function.

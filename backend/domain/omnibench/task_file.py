@@ -1,8 +1,8 @@
 """A task as OmniBench's files write it: instruction, intent and graph. Source: OmniBench, appendix C.4.
 
 Keys beyond the published ones, all optional: `task_instruction_low` (the low-level text), `task_instruction_orders`
-(the same instruction, told in other orders), `scenario`, `trial`, and in `dag` `subtasks` and `parameters`: for each
-node, the subtask that it is (else its name) and the parameters that it is done with (else the first set of the pool).
+(the same instruction in other orders), `scenario`, `trial`, and in `dag` `subtasks` and `parameters`: for each node,
+the subtask that it is (else its name) and the parameters that it is done with (else the first set of the pool).
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,9 +32,9 @@ class GraphTask(Frozen):
     Attributes:
         name: file name, which identifies it.
         instruction: on a high level.
-        low: on a low level; empty = nobody wrote it.
-        orders: `instruction` with what is asked for told in other orders.
-        intent: what the person wants; empty = unknown.
+        low: low-level instruction; may be empty.
+        orders: `instruction` in other orders.
+        intent: the person's intent; empty = unknown.
         scenario: empty = follows from the applications.
         trial: None = an ordinary task.
     """
