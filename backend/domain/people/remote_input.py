@@ -40,7 +40,7 @@ def read_hand(value: Any, screen: ScreenSize, *, may_end: bool) -> tuple[Action,
         may_end: DONE and FAIL are allowed: who acts is the agent, not a helper.
 
     Raises:
-        Invalid: it is nothing that a hand can do; `path` says where.
+        Invalid: it is not a mouse or keyboard action; `path` says where.
     """
     if not isinstance(value, list) or not 1 <= len(value) <= MOST_ACTIONS:
         raise Invalid(f"expected a list of 1 to {MOST_ACTIONS} actions", code="invalid_input", path="actions")

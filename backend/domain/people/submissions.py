@@ -16,7 +16,7 @@ _BARE = frozenset({0x01, *range(0xD0, 0xD9)})
 
 
 class DisplayForm(StrEnum):
-    """How a file is shown beside another one."""
+    """How a file is displayed."""
 
     PNG = "image/png"
     JPEG = "image/jpeg"
@@ -30,7 +30,7 @@ class DisplayForm(StrEnum):
 
 
 def form_of(data: bytes) -> DisplayForm:
-    """What a file is by its bytes. A picture of unreasonable size, or of no size that can be read, is only a file."""
+    """The display form of a file by its bytes. A picture of unreasonable or unreadable size is only a file."""
     if data.startswith(_PNG):
         return DisplayForm.PNG if _fits(data, _png_size(data)) else DisplayForm.OTHER
     if data.startswith(_JPEG):
