@@ -1,1 +1,1 @@
-"""What the core needs of the world, as Protocols. A port's docstring is the specification."""
+"""Ports: Protocols of everything outside the core. A port's docstring is the specification."""

@@ -14,20 +14,20 @@ from backend.domain.ports.web import Browser
 
 
 class AgentChannel(Protocol):
-    """The line to somebody outside who acts on the desktop: a program (`remote`, `container`) or a person (`human`).
+    """Channel to an external actor: a program (`remote`, `container`) or a person (`human`).
 
     One per attempt, held by the worker; the API holds the other end. Thread-safe. Nothing that comes over is trusted.
     """
 
     def show(self, observation: Observation, extra: Mapping[str, Any]) -> None:
-        """Offers this observation to the next request; replaces the one before. `extra`: instruction, budgets, ..."""
+        """Offers an observation to the next request, replacing the previous one. `extra`: instruction, budgets, ..."""
         ...
 
     def take(self, seconds: float) -> Mapping[str, Any] | None:
-        """The next message, oldest first; None if none came in time. Each is given once.
+        """The next message, oldest first; None on timeout. Each is returned once.
 
         Raises:
-            ClusterLost: the broker is gone for longer than a lease lives, the API for much longer, or the line was
+            ClusterLost: the broker was unavailable for longer than a lease, the API for much longer, or the channel was
                 closed.
         """
         ...
@@ -37,11 +37,11 @@ class AgentChannel(Protocol):
         ...
 
     def held_seconds(self) -> float:
-        """Seconds so far in which broker or API were away, so that nobody outside could act: not the agent's time."""
+        """Total seconds of outages of broker or API, when no external actor could act: not the agent's time."""
         ...
 
     def unheard(self) -> str:
-        """Why it is not the agent's doing that nobody answers; empty if it is.
+        """Why a missing answer is not the agent's fault; empty if it is.
 
         The line was broken, and the other end, which may have ended with that, was not heard of since.
         """
@@ -56,19 +56,19 @@ class TakeoverControl(Protocol):
     """A person's hand on an agent's episode: take-over and hand-back. One per attempt; asked before every decision."""
 
     def taken(self) -> bool:
-        """Whether a person has taken over and is still there. Cheap. Without a broker nobody has."""
+        """Whether a person is in control. Cheap. False without a broker."""
         ...
 
     def decide(self, observation: Observation, seconds: float) -> Decision | None:
         """The person's next decision, with `by="person"`; None if none came within that number of seconds.
 
-        What they sent is checked as any agent's answer is; what makes no sense is dropped.
+        Messages are validated like any agent's answer; invalid ones are dropped.
         """
         ...
 
 
 class AgentContext(Frozen):
-    """What an agent is told at the start of an episode.
+    """Context of an agent at the start of an episode.
 
     Attributes:
         instruction: the task's text. All that a measured agent may know of the task.
@@ -79,7 +79,7 @@ class AgentContext(Frozen):
         action_params: options of the action space, as its own schema; None = its defaults.
         observation: likewise, of the observation space.
         max_seconds: of the agent's time.
-        platform: `Linux` or `Windows`, as the guest says.
+        platform: `Linux` or `Windows`, as reported by the guest.
         models: language models; None in tests of agents that need none.
         line: to a program or person outside; likewise.
     """
@@ -106,7 +106,7 @@ class CoordinateFrame(Frozen):
 
     Attributes:
         screen: the desktop's size in pixels.
-        view: where the screen lies in the picture that was shown; None = pixel by pixel.
+        view: position of the screen in the picture shown; None = identical.
         marks: what was numbered.
         platform: `Linux` or `Windows`.
     """
@@ -130,7 +130,7 @@ class ActionSpace(Protocol):
     def __init__(self, params: Any = None) -> None: ...
 
     def instructions(self, sight: CoordinateFrame) -> str:
-        """The part of a prompt that says which actions there are and how to write them; our own words."""
+        """The part of a prompt that describes the actions and their format."""
         ...
 
     def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:
@@ -141,7 +141,7 @@ class ActionSpace(Protocol):
         """The actions of a reply, in screen pixels. Tolerant where upstream is; guesses nothing.
 
         Raises:
-            InvalidAction: it is none; `path` says where in it. Nothing of such a reply is carried out.
+            InvalidAction: the reply is invalid; `path` says where. Nothing of it is executed.
         """
         ...
 
@@ -178,12 +178,12 @@ class Agent(Protocol):
         ...
 
     def close(self) -> None:
-        """Called once at the end, whatever happened."""
+        """Called once at the end in any case."""
         ...
 
 
 class PerceptionTools(Protocol):
-    """What an observation space may use beside the desktop, for one attempt."""
+    """Perception tools of observation spaces, for one attempt."""
 
     def browser(self, port: int = 9222) -> Browser:
         """The browser that listens on that port of the desktop."""
@@ -200,12 +200,12 @@ class PerceptionTools(Protocol):
             `{text, bbox: [x1, y1, x2, y2] in pixels of the picture}` each, at most 2,000; None if it took too long.
 
         Raises:
-            ClusterLost: there is no Tesseract here, or not for that language; says what to install.
+            ClusterLost: Tesseract or its language is not installed; the message says what to install.
         """
         ...
 
     def detect(self, endpoint: str, picture: Frame) -> Sequence[Mapping[str, Any]]:
-        """Asks an element detector (an OmniParser-style HTTP service that the operator configured) what it sees.
+        """Elements found by the configured detector (an OmniParser-style HTTP service).
 
         Returns:
             `{type, bbox: [x1, y1, x2, y2] in 0-1, content, interactivity}` each; at most 2,000.
@@ -223,7 +223,7 @@ class ObservationSpace(Protocol):
     where a run gives none.
 
     Attributes:
-        shows_frame: False for spaces without a picture: it is kept in the trajectory but not shown to the agent.
+        shows_frame: False for spaces without a picture, which is only stored in the trajectory.
     """
 
     Params: type[BaseModel]
@@ -237,5 +237,5 @@ class ObservationSpace(Protocol):
         ...
 
     def acted(self, actions: Sequence[Action]) -> None:
-        """Told after each decision which of its actions were carried out, in order; mostly of no interest to it."""
+        """Called after each decision with its executed actions, in order; most spaces ignore it."""
         ...

@@ -10,10 +10,10 @@ from backend.domain.machines.slots import SlotRef
 
 @runtime_checkable
 class RevocableDesktop(Protocol):
-    """An OpenDesktop whose machine can be taken away by whatever holds it, and not by what its guest did."""
+    """An OpenDesktop whose machine can be revoked for reasons outside the guest."""
 
     def taken_away(self) -> str:
-        """Why it was taken away, in words; empty if it was not. The attempt is then lost to the cluster, not the guest.
+        """Why it was revoked; empty if it was not. The attempt is then lost to the cluster, not the guest.
 
         Asked when the guest is lost. Bounded in time, raises nothing.
         """
@@ -25,12 +25,12 @@ class Distrusts(Protocol):
     """A Provider that can make a slot's desktops out of something else than before."""
 
     def distrust(self, slot: SlotRef) -> None:
-        """The slot's desktop did not pass the health gate: what it was made in is not used again. Returns at once."""
+        """The slot's desktop failed the health check: its pod is not reused. Returns at once."""
         ...
 
 
 LONGEST_REST = 300.0
-"""Seconds: a trouble that only one worker knows of is told for so long at most."""
+"""Maximum seconds for which a problem known to one worker only is reported."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class SlotTrouble:
     """Why a slot cannot be used now.
 
     Attributes:
-        why: in words.
+        why: the reason.
         until: None = all workers of the cluster see it while it lasts. Else only this one knows, and it lasts so long.
     """
 
@@ -61,7 +61,7 @@ class ClusterProvider(Protocol):
     desktops: int
 
     def away(self) -> str:
-        """Why nothing can be begun in the cluster now, whichever slot it is: its API is away, or does nothing.
+        """Why no slot of the cluster can be used now: its API is unavailable, or does nothing.
 
         Empty while it does what it is asked, as far as is known. Cheap. Desktops that run go on meanwhile, and a slot
         that has what it needs can be used again.

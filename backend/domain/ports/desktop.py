@@ -1,4 +1,4 @@
-"""The ports: what the core needs of the world, as Protocols. A port's docstring is the specification.
+"""Ports of desktops, set-up and evaluation. A port's docstring is the specification.
 
 Every implementation passes the port's contract suite in `tests/contract/`, the fakes in `tests/fakes/` included.
 All calls are synchronous and bounded in time. All may raise the errors named; nothing else may pass.
@@ -20,7 +20,7 @@ from backend.domain.ports.web import Browser, Web, WebReply
 
 
 class ExecResult(Frozen):
-    """What a command in the guest did. `output` and `error` are cut to a limit, and say so."""
+    """Result of a command in the guest. `output` and `error` are truncated to a limit, with a note."""
 
     returncode: int
     output: str = ""
@@ -28,7 +28,7 @@ class ExecResult(Frozen):
 
 
 class Probe(Frozen):
-    """What the guest says of itself.
+    """The guest's description of itself.
 
     Attributes:
         api: version of the guest API.
@@ -67,7 +67,7 @@ class Desktop(Protocol):
         ...
 
     def probe(self) -> Probe:
-        """Asks the guest who it is. Safe to call at any time."""
+        """The guest's description of itself. Safe to call at any time."""
         ...
 
     def health(self) -> DesktopHealth:
@@ -98,7 +98,7 @@ class Desktop(Protocol):
         """Carries out one typed action (not WAIT, DONE, FAIL) and returns when the input has been delivered.
 
         Returns:
-            What the guest says of it: for PYTHON `{returncode, output, error}`, else empty.
+            The guest's answer: for PYTHON `{returncode, output, error}`, else empty.
 
         Raises:
             GuestRefused: the guest understood and could not, for example an unknown key name.
@@ -162,7 +162,7 @@ class Desktop(Protocol):
 
 
 class DesktopSpec(Frozen):
-    """What kind of desktop an attempt wants."""
+    """The desktop that an attempt requires."""
 
     screen: ScreenSize = ScreenSize()
     image: str = "default"
@@ -176,7 +176,7 @@ class Availability(Frozen):
         reason: why not, and what to install; or which limits are in force.
         programs: commands found on its desktops (`mousepad`, `localc`, ...): decides which tasks are runnable.
         need: what one desktop takes of the machine: slots are counted from it.
-        images: that desktops can be made of; empty where there is only one kind, called `default`.
+        images: images of desktops; empty if there is only one kind, called `default`.
     """
 
     ok: bool
@@ -187,7 +187,7 @@ class Availability(Frozen):
 
 
 class OpenDesktop(Protocol):
-    """A desktop together with what its provider knows of it.
+    """A desktop with its provider's view of it.
 
     Attributes:
         desktop: the guest API client.
@@ -198,7 +198,7 @@ class OpenDesktop(Protocol):
     details: Mapping[str, Any]
 
     def alive(self) -> bool:
-        """False once the machine is known to be gone; `why_dead` then says why (for example `memory limit`)."""
+        """False once the machine is known to be gone; `why_dead` then has the reason (for example `memory limit`)."""
         ...
 
     def why_dead(self) -> str:
@@ -218,7 +218,7 @@ class OpenDesktop(Protocol):
         ...
 
     def let_out(self, way_out: EgressRules, fetch: Callable[[str], bytes]) -> None:
-        """Says what the desktop may reach beyond itself from now on; before that it reaches nothing.
+        """Sets the desktop's network access from now on; before that it has none.
 
         Args:
             way_out: hosts, files that are answered without a network, a proxy.
@@ -227,7 +227,7 @@ class OpenDesktop(Protocol):
         ...
 
     def close(self) -> None:
-        """Destroys the desktop and returns when every process, mount and file of it is gone. Safe to call twice."""
+        """Destroys the desktop; returns when all its processes, mounts and files are gone. Safe to call twice."""
         ...
 
 
@@ -266,9 +266,9 @@ class SetupContext(Protocol):
     """What a set-up step or a getter's worker half may use.
 
     Attributes:
-        web: the guarded way to the web, for getters whose truth lies there.
-        since: number of the last interaction before it was the turn of the part that is being looked at; see
-            `Desktop.interactions`. 0 where nothing was logged.
+        web: SSRF-safe HTTP client, for getters of live pages.
+        since: number of the last interaction before the evaluated part became current; see `Desktop.interactions`. 0
+            where nothing was logged.
     """
 
     desktop: Desktop
@@ -280,16 +280,16 @@ class SetupContext(Protocol):
         """Bytes of an asset of the task set: `NAME` of its assets folder, or the URL that a task downloads.
 
         Raises:
-            MissingInput: it is missing; says how to get it.
+            MissingInput: it is missing; the message says how to get it.
         """
         ...
 
     def browser(self, port: int = 9222) -> Browser:
-        """The browser that listens on that port of the desktop. Asking is cheap; calls say whether it answers."""
+        """The browser on that port of the desktop. Cheap; its calls tell whether it answers."""
         ...
 
     def http(self, port: int, path: str, *, headers: Mapping[str, str] | None = None) -> WebReply:
-        """Asks a program that listens on that port of the desktop with GET, through the guest API's `/tunnel`.
+        """Sends GET to a program on that port of the desktop, through the guest API's `/tunnel`.
 
         Args:
             port: on the tunnel's allow-list, for example 8080, where VLC answers.
@@ -298,20 +298,21 @@ class SetupContext(Protocol):
 
         Raises:
             GuestLost: the desktop is dead.
-            GuestRefused: nothing listens there (`refused`), it is no HTTP, too much or too slow. A status is an answer.
+            GuestRefused: nothing listens there (`refused`), or the response is not HTTP, too large or too slow. A
+                status code is an answer.
         """
         ...
 
     def keep(self, name: str, data: bytes) -> None:
-        """Keeps the output of a step that names it (`stdout`, `stderr`), for this attempt; replaces an earlier one."""
+        """Stores the named output of a step (`stdout`, `stderr`) for this attempt, replacing an earlier one."""
         ...
 
     def kept(self, name: str) -> bytes | None:
-        """What `keep` was given under that name, None if nothing; the getter `cache_file` asks for it."""
+        """The output stored by `keep`, None without one; used by the getter `cache_file`."""
         ...
 
     def judgement(self) -> bytes:
-        """What the run's judge says of the attempt, as JSON; asked once, then the same again. After the agent's end.
+        """The judge's judgement of the attempt as JSON, requested once and cached. Call it after the agent's end.
 
         Raises:
             EvaluatorFailed: the run has no judge, or it came to no judgement.
@@ -322,7 +323,7 @@ class SetupContext(Protocol):
         """A secret that the operator gave for tasks (`googledrive_settings`, ...).
 
         Raises:
-            MissingInput: it was not given; says where to put it.
+            MissingInput: it is missing; the message says where to put it.
         """
         ...
 
@@ -340,7 +341,7 @@ class SetupStepType(Protocol):
 
 
 class Getter(Protocol):
-    """Fetches what a metric looks at, in two halves so that scoring again needs no desktop."""
+    """Provides a metric's input, in two halves, so that re-evaluation needs no desktop."""
 
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         """In the worker: raw bytes through the guest port only. Absence is a Blob without data, not an error."""
@@ -350,7 +351,7 @@ class Getter(Protocol):
         """In the child process: the value that metrics take, often a path under `folder`; None if absent.
 
         Raises:
-            EvaluatorFailed: it cannot say; never guesses.
+            EvaluatorFailed: the answer is unknown.
         """
         ...
 
@@ -367,12 +368,12 @@ class ScoringProtocol(Protocol):
     """How a benchmark makes score and measures of a task's metric calls and parts. A plain function."""
 
     def __call__(self, spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
-        """Says what the task came to.
+        """Computes the verdict.
 
         Args:
             spec: the task's evaluator.
-            score: of the calls on the final state, joined; None if there are none.
-            parts: what became of each part, in the task's order.
+            score: joined score of the calls on the final state; None without calls.
+            parts: results of the parts, in the task's order.
 
         Returns:
             Score and measures. A measure that is undefined for this task is left out: it is not 0.

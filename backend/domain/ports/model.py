@@ -1,4 +1,4 @@
-"""The port to language models: what is asked, what comes back, who answers. See `desktop.py` for what holds for all."""
+"""Port of language models: requests, replies, clients."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
@@ -13,7 +13,7 @@ class ToolCall(Frozen):
     """A model's call of a tool.
 
     Attributes:
-        id: by which its result is given back; ours where the API has none.
+        id: id for returning its result; ours if the API has none.
         name: of the tool.
         arguments: decoded; `{"": text}` where they were no JSON object.
     """
@@ -56,7 +56,7 @@ class Tool(Frozen):
         name: as the model calls it.
         about: what it does.
         schema_: JSON schema of its arguments; empty for a vendor's own tool.
-        vendor: a vendor's own tool as its API wants it (`{"type": "computer_20250124", ...}`), sent as it is.
+        vendor: a vendor's own tool in its API's format (`{"type": "computer_20250124", ...}`), sent unchanged.
     """
 
     name: str
@@ -66,7 +66,7 @@ class Tool(Frozen):
 
 
 class ModelRequest(Frozen):
-    """One call. What an API does not know is left out by its client, and the reply's `dropped` says so.
+    """One call. Its client omits settings that the API does not support, and lists them in the reply's `dropped`.
 
     Attributes:
         messages: oldest first; a system message only at the front.
@@ -92,9 +92,9 @@ class ModelReply(Frozen):
         text: all words of the answer.
         calls: tool calls, in order.
         thinking: the reasoning that the API shows.
-        raw: parts to give back unchanged with the next request, where the API wants that.
+        raw: parts to return unchanged with the next request, if the API requires it.
         stop: why it ended: `end`, `length`, `tool`, `refusal`, `other`.
-        model: as the API names what answered, with its date where it says so.
+        model: the answering model's name in the API, with its date if given.
         dropped: fields of the request that the API does not know.
     """
 
@@ -117,15 +117,15 @@ class ModelClient(Protocol):
     api: str
 
     def complete(self, request: ModelRequest, *, on_text: Callable[[str], None] | None = None) -> ModelReply:
-        """Asks and waits. Streams if `on_text` is given, which then gets the words as they come.
+        """Sends the request and waits. With `on_text`, streams the text to it.
 
         Waits through 429, 5xx, broken connections and quota with growing pauses or as Retry-After says; the seconds
         waited are the reply's `usage.held_seconds`, and count nowhere else. After a break the words come from the
-        beginning: what counts is the reply. A reply whose form is wrong is asked for again, at most twice.
+        beginning: only the final reply counts. A malformed reply is requested again, at most twice.
 
         Raises:
-            ModelApiFailed: it gave no answer within the endpoint's patience, refuses our key, knows no such model, or
-                its answer is no answer. The key is in no message.
+            ModelApiFailed: the API gave no answer within the endpoint's patience, refuses our key, does not know the
+                model, or answers with garbage. Messages never contain the key.
             Invalid: the request itself is wrong (for example too long); its text is the API's, bounded.
         """
         ...
@@ -138,7 +138,7 @@ class Models(Protocol):
         """The client of an endpoint that the operator configured (docs/models.md), or one of the built-in ones.
 
         Raises:
-            ModelApiFailed: there is no such endpoint here, or its key was not given; says where to put it.
+            ModelApiFailed: the endpoint does not exist here, or its key is missing; the message says where to put it.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Ports to where things are kept, and to time. See `desktop.py` for what holds for all of them."""
+"""Ports of storage and time."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -16,7 +16,7 @@ class ArtifactStore(Protocol):
         """Stores and returns the sha256 (hex). Safe to call twice: the second makes the bytes young again.
 
         Raises:
-            Unavailable: there is no room, or the store cannot be reached or written; the hint says what to do.
+            Unavailable: the store is full, unreachable or not writable; the hint says what to do.
         """
         ...
 
@@ -30,11 +30,11 @@ class ArtifactStore(Protocol):
         ...
 
     def delete(self, sha256: str) -> None:
-        """Removes; absent is fine. Raises NotFound for what is no hash, Unavailable as `get` does."""
+        """Removes the bytes; safe if absent. Raises NotFound for an invalid hash, Unavailable as `get` does."""
         ...
 
     def age(self, sha256: str, now: float) -> float | None:
-        """Seconds at `now` (since 1970) since somebody stored these bytes; None if they are not there.
+        """Seconds between storing these bytes and `now` (seconds since 1970); None if absent.
 
         May be up to an hour more than that: a store need not note every repeated `put`. Raises as `delete` does.
         """
@@ -50,27 +50,27 @@ class ArtifactStore(Protocol):
 
 
 class Recorder(Protocol):
-    """Where the loop's steps go. Every call raises LeaseLost once the lease is no longer ours."""
+    """Records the loop's steps. Every call raises LeaseLost once the lease is lost."""
 
     def step(self, record: StepRecord) -> None:
-        """Takes one step to keep. May return before it is kept: the page's settling is a good time to write it."""
+        """Accepts one step. May return before it is stored, which can overlap with settling."""
         ...
 
     def flush(self) -> None:
-        """Returns when every step that was handed over is kept durably; asked before the next observation.
+        """Returns when every accepted step is stored durably; called before the next observation.
 
         Raises:
-            ClusterLost: it cannot be kept, for example because the disk is full.
+            ClusterLost: it cannot be stored, for example because the disk is full.
         """
         ...
 
     def cancelled(self) -> bool:
-        """True when somebody cancelled the run. Cheap: asked before every step."""
+        """True if the run was cancelled. Cheap: called before every step."""
         ...
 
 
 class CheckpointWatch(Protocol):
-    """Looks at the parts of a task that are checked after each of the agent's actions."""
+    """Evaluates the stepwise parts of a task after each of the agent's actions."""
 
     def begin(self) -> None:
         """The desktop is set up and the agent has done nothing yet."""

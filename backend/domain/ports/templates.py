@@ -16,10 +16,10 @@ class TemplateProvider(Protocol):
         ...
 
     def template(self, spec: DesktopSpec) -> object:
-        """Returns when the template from which such desktops are cloned is there; at once if it is there already.
+        """Creates the template for cloning these desktops; returns at once if it exists.
 
         Raises:
-            ClusterLost: it cannot be made here; says why.
+            ClusterLost: it cannot be created here; the message says why.
             GuestLost: the image's guest never became ready, or is not well.
         """
         ...

@@ -1,4 +1,4 @@
-"""Ports to what lies behind the desktop or beyond it: its browser through DevTools, and the web."""
+"""Ports of the desktop's browser (DevTools) and of the web."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -29,7 +29,7 @@ class Browser(Protocol):
     """
 
     def tabs(self) -> Sequence[Tab]:
-        """Pages only (`kind` `page`), the one used last first, as DevTools lists them."""
+        """Pages only (`kind` `page`), last used first, as DevTools lists them."""
         ...
 
     def open(self, url: str, *, timeout: float = 30.0, background: bool = False) -> Tab:
@@ -38,10 +38,10 @@ class Browser(Protocol):
         Args:
             url: what to open.
             timeout: seconds; a page that is still loading then stays open and raises GuestRefused `timeout`.
-            background: the tab that shows goes on showing, so that looking changes nothing of what is looked at.
+            background: the visible tab stays visible, so that inspecting does not change the state.
 
         Raises:
-            GuestRefused: kind `failed`, there is no such page to be had; no tab is left.
+            GuestRefused: kind `failed`, the page is unavailable; no tab is left.
         """
         ...
 
@@ -74,7 +74,7 @@ class Browser(Protocol):
         ...
 
     def shut(self) -> None:
-        """Lets go of every connection. Safe to call twice; the browser itself goes on."""
+        """Closes every connection; the browser keeps running. Safe to call twice."""
         ...
 
 
@@ -99,7 +99,7 @@ class Web(Protocol):
     def get(
         self, url: str, *, headers: Mapping[str, str] | None = None, max_bytes: int = 64 * 2**20, timeout: float = 60.0
     ) -> WebReply:
-        """Asks for a page or file with GET and follows redirects, each checked like the first.
+        """Downloads a page or file with GET and follows redirects, each checked like the first.
 
         Raises:
             Invalid: the address is not one that may be asked: scheme, user info, private network.
