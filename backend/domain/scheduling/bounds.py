@@ -11,7 +11,7 @@ def has_room(now: QueueSnapshot, run: RunLoad) -> bool:
 
 
 def hindrance(now: QueueSnapshot, run: RunLoad) -> str:
-    """What keeps the run from one more slot, in words; empty if nothing does."""
+    """Why the run may not get one more slot; empty if it may."""
     if run.concurrency is not None and run.in_use >= run.concurrency:
         return f"parallel limit of the run reached: {run.in_use} of {run.concurrency}"
     if run.model_waits:

@@ -30,7 +30,7 @@ def closed(provider: str, slots: Iterable[ClosedSlots], nodes: Sequence[str]) ->
     Args:
         provider: whose slots.
         slots: all that online workers could use if they were not closed.
-        nodes: where there is no slot at all, what nodes say why they offer none; may be empty.
+        nodes: without any slot, the nodes' reasons for offering none; may be empty.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for each in slots:

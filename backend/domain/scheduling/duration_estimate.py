@@ -1,4 +1,4 @@
-"""How long an episode should hold its slot: from what was measured, else from what is known of its task."""
+"""Estimated duration of an episode: from measurements, else from its task."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from uuid import UUID
 UNKNOWN = 600.0
 """Seconds where nothing at all is known."""
 OVERHEAD = 30.0
-"""Seconds of reset, set-up and evaluation beside the agent's steps, where only steps are known."""
+"""Seconds of reset, set-up and evaluation, added if only steps are known."""
 STEP_SECONDS = 10.0
 """Of one step, before the agent has played: WAA and OSWorld agents need 5 to 20 s (docs/internals/scheduling.md)."""
 _HARDNESS = {"easy": 0.5, "medium": 0.75, "hard": 1.0}
@@ -44,7 +44,7 @@ def expected(task: TaskFacts, history: DurationHistory) -> float:
     """Seconds that an episode of the task should take: the nearest of what was measured.
 
     The median of this task by this agent; else of this task by any agent; else of tasks of its domain and difficulty
-    by this agent; else its step budget times the seconds of a step, less where it is said to be easy.
+    by this agent; else its step budget times the seconds of a step, less if it is labelled as easy.
     """
     measured = (
         history.own.get(task.id),

@@ -1,11 +1,11 @@
-"""Fair shares: whose turn is it among several that want the next slot."""
+"""Fair shares: who gets the next slot."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 LAG_SECONDS = 20.0
-"""So many slot-seconds too few or too many lately are worth one slot."""
+"""Slot-seconds of recent deficit or surplus that equal one slot."""
 _K = TypeVar("_K")
 
 

@@ -1,4 +1,4 @@
-"""How many episodes a run can have under way at once, and what keeps it from having more, in words."""
+"""How many episodes of a run can run in parallel, and what limits it."""
 
 import math
 from collections.abc import Sequence
@@ -34,16 +34,16 @@ def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
     urgent: int = 0,
     hold_reason: str = "",
 ) -> Concurrency:
-    """The least of all that bounds a run; of equals, the one that a person can change soonest comes first.
+    """The smallest bound of a run; of equal ones, the one that a person can change most easily.
 
     Args:
-        now: the queue of its provider; its runs are those that want slots.
+        now: the queue of its provider, with the runs that want slots.
         run: the run.
         slots: of the provider that may be used now.
         left: episodes of the run that have not ended, without those that are held back.
-        closed: why none may begin at all, in words: it is paused, no worker can do it, no slot can be used.
-        urgent: slots that more urgent runs have, and those that they want.
-        hold_reason: of those that are held back why they are; empty = there are none.
+        closed: why none may start: it is paused, no worker supports it, no slot is usable.
+        urgent: slots that more urgent runs have or want.
+        hold_reason: why episodes are held back; empty without any.
     """
     if closed:
         return Concurrency(0, slots, closed[0])
@@ -80,7 +80,7 @@ def _reserved_limit(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[
 
 
 def _urgent(run: RunLoad, slots: int, urgent: int) -> list[tuple[int, str]]:
-    """What it has may end; what begins is theirs until they have all they want."""
+    """Running episodes may finish; free slots go to more urgent runs until they are satisfied."""
     return [(max(run.in_use, slots - urgent), "higher-priority runs first")] if urgent else []
 
 

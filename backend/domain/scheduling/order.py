@@ -39,7 +39,7 @@ def next_run(now: QueueSnapshot) -> RunLoad | None:
 
 
 def with_slot(now: QueueSnapshot, run: RunLoad) -> QueueSnapshot:
-    """The queue after the run was given one slot."""
+    """The queue after the run got one slot."""
     project, provider = now.projects[run.project_id], now.provider
     in_use = {**project.in_use, provider: project.in_use.get(provider, 0) + 1}
     reserve = now.reserve
@@ -65,7 +65,7 @@ def rank(now: QueueSnapshot, run: RunLoad) -> tuple[int, int]:
 
 
 def _most_lacking(runs: Iterable[RunLoad], now: QueueSnapshot) -> UUID:
-    """The project whose turn it is, of those that these runs belong to; of equals, the one with the oldest run."""
+    """The next project among those of these runs; of equal ones, the one with the oldest run."""
     ids = dict.fromkeys(run.project_id for run in runs)
     lacking = deficits({each: _sharer(now.projects[each], now.provider) for each in ids})
     return max(ids, key=lambda each: lacking[each])

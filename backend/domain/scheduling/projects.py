@@ -55,7 +55,7 @@ def numbers_text(numbers: Mapping[str, int]) -> str:
 
 
 def read(text: str, path: str) -> dict[str, int]:
-    """What `numbers_text` writes; commas may stand between, too.
+    """Parses the output of `numbers_text`; commas are allowed.
 
     Raises:
         Invalid: it has another form; `path` names it.

@@ -22,7 +22,7 @@ class Family:
     Attributes:
         name: letters, digits and underscores.
         about: one sentence.
-        samples: each with labels of its own.
+        samples: each with its labels.
     """
 
     name: str
@@ -36,7 +36,7 @@ def gauge(name: str, about: str, values: Iterable[tuple[Mapping[str, str], float
 
 
 def text(families: Iterable[Family]) -> str:
-    """All of them, one line per sample; a family without samples still says that it exists."""
+    """All of them, one line per sample; a family without samples is still declared."""
     lines: list[str] = []
     for family in families:
         about = family.about.replace("\\", r"\\").replace("\n", r"\n")

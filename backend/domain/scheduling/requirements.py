@@ -16,7 +16,7 @@ class Requirements:
         id: equal for tasks that need the same of a machine.
         licences: seats by licence.
         functions: tasks of the group that evaluation functions in Python judge: their worker needs a fence for them.
-        others: whether there are tasks beside these.
+        others: whether there are other tasks.
     """
 
     id: UUID

@@ -1,4 +1,4 @@
-"""Slots that are kept free for interactive episodes, so that no person waits for a machine to end its work."""
+"""Slots reserved for interactive episodes, so that people do not wait for running attempts."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class Urgency(IntEnum):
 
 @dataclass(frozen=True)
 class Reserve:
-    """Reserved slots of one provider, and what interactive episodes use of it.
+    """Reserved slots of one provider, and their use by interactive episodes.
 
     Attributes:
         common: for everybody.
@@ -40,8 +40,8 @@ class Reserve:
     def reserved(self, project: object, urgency: Urgency) -> int:
         """How many slots must stay free after an episode of that project and urgency has begun.
 
-        Interactive episodes fill their project's own reserve first, then the common one. Nobody may take what is left
-        of another project's; only interactive ones may take what is left of the common one and of their project's.
+        Interactive episodes use their project's own reserve first, then the common one. Nobody may take what is left of
+        another project's; only interactive ones may take what is left of the common one and of their project's.
         """
         interactive = urgency is not Urgency.NOBODY
         others = sum(self._remaining(each) for each in self.own if each != project or not interactive)

@@ -1,4 +1,4 @@
-"""What the scheduler decides by: who wants slots, who has them, and what bounds whom, at one moment."""
+"""Snapshot of the queue for the scheduler: who wants slots, who has them, and the limits."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ class RunLoad:
     Attributes:
         urgency: who waits for it.
         idle_seconds: since one of its episodes last began, or first could.
-        concurrency: bound of its simultaneous episodes; None = nothing of its own.
+        concurrency: limit of its parallel episodes; None = no limit.
         in_use: its episodes under way.
         used: slot-seconds lately.
         model_waits: how many of its episodes wait at their model's limits.
@@ -47,11 +47,11 @@ class QueueSnapshot:
     """One provider's queue at one moment.
 
     Attributes:
-        provider: whose slots are given.
+        provider: provider of the slots.
         runs: that have an episode which might begin now; in the order of their submission.
         projects: of these runs.
-        free: slots that nobody holds; None where nothing is reserved, so that it does not matter.
-        reserve: what is kept free of them.
+        free: free slots; None if nothing is reserved, so that it does not matter.
+        reserve: reserved slots.
     """
 
     provider: str

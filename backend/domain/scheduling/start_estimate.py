@@ -17,7 +17,7 @@ def starts_in(ahead: int, seconds: float, remaining: Sequence[float], at_once: i
 
     Returns:
         None where the run has no slot or may have none, and where something has to end first that takes longer than
-        expected: then nobody can say.
+        expected: then it is unknown.
     """
     slots = min(len(remaining), at_once)
     if slots <= 0:

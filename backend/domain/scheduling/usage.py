@@ -1,4 +1,4 @@
-"""How many slots somebody has used lately: slot-seconds of which older ones count less."""
+"""Recent slot usage: slot-seconds with exponential decay."""
 
 import math
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from backend.domain.scheduling.requirements import FENCE, Requirements, WorkerCapability
 
 NEVER = 9000
-"""From that year on an episode is held back: it does not begin by itself."""
+"""From that year on an episode is held: it does not start by itself."""
 _LONGEST = 500
 UNREAD = "needs another worker: "
 """What the reasons begin with of episodes that a worker's release could not read."""
@@ -20,7 +20,7 @@ class EpisodeWait:
     Attributes:
         reason: as its row has it: why it was held back, what its last attempt came to.
         need: of its task; None = not known.
-        lacking: licences without a free seat, in words.
+        lacking: licences without a free seat.
     """
 
     available_at: datetime
@@ -31,17 +31,17 @@ class EpisodeWait:
 
 @dataclass(frozen=True)
 class RunStanding:
-    """Where its run stands.
+    """State of its run in the queue.
 
     Attributes:
         state: of the run.
         agent, image: that it names.
-        hindrance: what keeps the run from one more slot (`bounds.hindrance`).
-        slots, free: of its provider, usable now; free = nobody holds it.
-        first: episodes of other runs that come first, in words; empty if none do.
+        hindrance: why the run may not get one more slot (`bounds.hindrance`).
+        slots, free: of its provider, usable now.
+        first: episodes of other runs that precede it; empty if none do.
         refusal: why a worker that is online begins nothing on the provider now (`refused`, `hindered`); empty where
             none has said so.
-        closed: why there is no slot, in words (`closed.closed`); empty where there are some.
+        closed: why there is no slot (`closed_slots.closed`); empty if there are some.
     """
 
     state: str
@@ -101,7 +101,7 @@ def why(
 
 
 def unread(worker: str, what: str) -> str:
-    """What an episode's row says once a worker could not read what it needs to begin it.
+    """The reason in an episode's row if a worker cannot read its run or task.
 
     Args:
         worker: its name and release.
@@ -119,19 +119,19 @@ def _later(waiter: EpisodeWait, now: datetime) -> str:
 
 
 def refused(provider: str, why_not: str) -> str:
-    """What is said where a worker is online that knows a provider and cannot use it now; empty if none has said so."""
+    """The reason if an online worker knows the provider but cannot use it; empty without one."""
     return f"{provider} desktops are not available now: {why_not[:_LONGEST]}" if why_not else ""
 
 
 def hindered(why_not: str) -> str:
-    """What is said where workers are online that begin nothing at all now, because of what their attempts need."""
+    """The reason if online workers start nothing now, because of what their attempts need."""
     return f"workers are not starting attempts: {why_not[:_LONGEST]}"
 
 
 def unable(
     provider: str, agent: str, image: str | None, needs: Iterable[Requirements], workers: Sequence[WorkerCapability]
 ) -> str:
-    """What no online worker has, in words; empty where there is one for each need."""
+    """Needs that no online worker meets, as text; empty if every need is met."""
     if not workers:
         return f"no online worker offers {provider} desktops"
     runs_it = [able for able in workers if agent in able.agents]
