@@ -1,8 +1,8 @@
-"""Makes the picture ready for the agent (`RunConfig.image`): scaled, fitted, beside the one before (protocols §3, §9).
+"""Transforms the screenshot for the agent (`RunConfig.image`): scaled, fitted, beside the last one (protocols §3, §9).
 
-The trajectory keeps the screen as it is; what the agent is shown is kept beside it. How points of the picture map back
-is in `ScreenView`: the middle of every pixel of the screen maps to a point of the picture and back to the same pixel,
-and the middle of every pixel of a smaller picture maps to a pixel of the screen that lies under it.
+The trajectory stores the original screenshot and the picture shown to the agent. How points of the picture map back is
+in `ScreenView`: the middle of every pixel of the screen maps to a point of the picture and back to the same pixel, and
+the middle of every pixel of a smaller picture maps to a pixel of the screen that lies under it.
 """
 
 from collections.abc import Sequence
@@ -31,13 +31,13 @@ def changes(image: ImageView | None) -> bool:
 
 
 def view_of(image: ImageView, width: int, height: int, *, beside: bool = False) -> ScreenView:
-    """Where a screen of that size lies in the picture.
+    """Position of a screen of that size in the picture.
 
     Args:
         image: how it is made ready. Pictures are never enlarged.
         width: of the screen in pixels.
         height: likewise.
-        beside: whether the screen before is to its left.
+        beside: whether the previous screen is to its left.
     """
     if image.fit is None:
         inner = max(1, round(width * image.scale)), max(1, round(height * image.scale))

@@ -17,7 +17,7 @@ def decoded(frame: Frame) -> "Image":
     """The picture as RGB.
 
     Raises:
-        GuestLost: it is damaged, or of another size than it was said to be.
+        GuestLost: it is damaged, or its size is not as announced.
     """
     from PIL import Image
 

@@ -31,10 +31,10 @@ def nodes(xml: str, platform: str = "") -> list[TreeElement]:
 
     Args:
         xml: the tree in OSWorld's, OSWorld's Windows or WindowsAgentArena's namespaces.
-        platform: `Linux` or `Windows`; empty = as its namespaces say. On Windows nothing says `showing`.
+        platform: `Linux` or `Windows`; empty = from its namespaces. Windows has no state `showing`.
 
     Raises:
-        Invalid: it is no XML, defines entities, or is too large.
+        Invalid: it is not XML, defines entities, or is too large.
     """
     _check_length(xml)
     try:
@@ -65,7 +65,7 @@ def linear(
         platform: as `nodes`.
         form: `suites`: tag, name, text, class, description, position, size, as OSWorld's code and ProSoftArena have it;
             `paper`: without class and description, as OSWorld's paper.
-        most_tokens: None = all; else whole lines, as many as fit, and a last one that says how many are left out.
+        most_tokens: None = all; else as many whole lines as fit, and a last one with the number of omitted ones.
         count: tokens of a text for the model at hand; None = `estimated_tokens`.
 
     Raises:
@@ -80,10 +80,10 @@ def linear(
 
 
 def cut(lines: Iterable[str], most_tokens: int, count: Callable[[str], int], *, of: int | None = None) -> Iterator[str]:
-    """As many whole lines as fit, and one that tells how many do not.
+    """As many whole lines as fit, and one with the number of omitted ones.
 
     Args:
-        lines: asked for only as long as they fit.
+        lines: consumed only as long as they fit.
         most_tokens: of all together; each line's end counts as one.
         count: tokens of a line.
         of: how many lines there are; None = as many as the list has.
@@ -107,7 +107,7 @@ def read_tree(desktop: Desktop) -> str:
     """The desktop's tree, known to be XML that agents can read.
 
     Raises:
-        GuestLost: it is none; an agent is not to blame for what it cannot read.
+        GuestLost: it is malformed, which is not the agent's fault.
     """
     xml = desktop.accessibility_tree()
     try:
@@ -159,7 +159,7 @@ def _plain(text: str) -> str:
 
 
 class _Reader:
-    """Takes what expat reads and keeps what the filter lets through. Called for every node, so it is terse."""
+    """Receives expat's events and keeps what passes the filter. Called for every node, so it is terse."""
 
     def __init__(self, platform: str) -> None:
         self.found: list[TreeElement] = []
@@ -180,7 +180,7 @@ class _Reader:
             self._windows = True
 
     def root(self, tag: str, values: dict[str, str]) -> None:
-        """The first element, where names are given as they are written: it declares what its prefixes mean."""
+        """The first element, with names as written, because it declares the prefixes."""
         for name, uri in values.items():
             if name.startswith("xmlns:"):
                 self.declared(uri, f"{name[6:]}:")
@@ -206,7 +206,7 @@ class _Reader:
             self._open = (tag, values, place, size)
 
     def end(self, _tag: str) -> None:
-        """An element ends. What comes after is not its text."""
+        """End of an element: following text does not belong to it."""
         if self._open is not None:
             self._close()
         if self.texts:

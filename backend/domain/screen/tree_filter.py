@@ -16,7 +16,7 @@ _TAGS = frozenset({
     "traydummysearchcontrol", "uiimage", "uiproperty", "uiribboncommandbar",
 })  # fmt: skip
 PAIR = re.compile(r"\(\s*(\d{1,7})\s*,\s*(\d{1,7})\s*\)")
-"""Not negative: what begins beside the screen is left out."""
+"""Not negative: elements that begin outside the screen are left out."""
 
 
 class TreeElement(NamedTuple):

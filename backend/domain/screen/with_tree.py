@@ -1,4 +1,4 @@
-"""What an agent sees that cannot do without the accessibility tree (the oracle), whatever its run shows to others."""
+"""Observation for agents that require the accessibility tree (the oracle), regardless of the run's space."""
 
 from collections.abc import Sequence
 
