@@ -15,7 +15,7 @@ _PASSWORD = "{CLIENT_PASSWORD}"  # noqa: S105 - a template's name, not a passwor
 _PUBLISHED = "password"
 """The password of `user` on the desktops that OSWorld's tasks were written for."""
 _SHELL_FAILED = frozenset({126, 127})
-"""How a shell says that there is no such program, or that it cannot be run."""
+"""A shell's exit codes for a missing program, or one that cannot run."""
 
 
 def _with_password(command: str | tuple[str, ...]) -> str | tuple[str, ...]:

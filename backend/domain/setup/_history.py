@@ -41,7 +41,7 @@ CREATE INDEX visits_time_index ON visits(visit_time);
 CREATE INDEX visits_originator_id_index ON visits(originator_visit_id);
 """
 _VISIT = "INSERT INTO visits(id, url, visit_time, from_visit, transition, segment_id) VALUES(?, ?, ?, 0, ?, 0)"
-# Runs inside the desktop: says which program the browser really is, as each has a folder of its own.
+# Runs inside the desktop: prints which program the browser really is, because each has its own folder.
 _WHICH = """
 import os, shutil
 found = shutil.which({program!r}) or ""

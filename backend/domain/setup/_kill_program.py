@@ -1,4 +1,4 @@
-"""Ends a program for a task's `pkill NAME` so that it keeps what it has, and is gone afterwards."""
+"""Ends a program for a task's `pkill NAME` without losing its data, and waits until it is gone."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ def end(context: SetupContext, words: Sequence[str]) -> None:
     gone before they have written its cookies; and a program that is started again would meet the one that ends. A
     browser's helper writes them after the browser itself has gone, so helpers get 5 s to end by themselves.
 
-    Of a task that asks for cookies the browser ends when it has written them.
+    For a task that reads cookies, the browser is ended after it has written them.
     """
     desktop, name = context.desktop, words[1]
     first = _oldest(desktop, name)
@@ -39,5 +39,5 @@ def end(context: SetupContext, words: Sequence[str]) -> None:
 
 
 def _oldest(desktop: Desktop, name: str) -> str:
-    """The number of the oldest process of that name, empty if there is none."""
+    """The id of the oldest process of that name, empty if there is none."""
     return desktop.execute(["pgrep", "-o", name]).output.strip()

@@ -34,7 +34,7 @@ class _Launch(Parameters):
 
 
 class LaunchStep:
-    """`command` (a string or a list), `shell`. The program goes on; of one known to have a window, that is awaited.
+    """`command` (a string or a list), `shell`. Keeps it running; waits for its window if it is known to have one.
 
     A forward of the browser's debugging port (`socat`, `ncat`) does nothing: that port is reached as it is. After
     `pkill NAME` the program is gone; it is ended before its helpers.
@@ -62,7 +62,7 @@ class LaunchStep:
     def command(
         self, context: SetupContext, command: str | Sequence[str], *, shell: bool
     ) -> tuple[str | Sequence[str], bool]:
-        """What is asked of the desktop: the command, and whether a shell reads it."""
+        """The command for the desktop, and whether it uses a shell."""
         if not shell and isinstance(command, str):
             command = command.split()
         if not isinstance(command, str) and command[:1] and command[0] == "google-chrome" and wants_proxy(context):
@@ -71,7 +71,7 @@ class LaunchStep:
 
 
 def wants_proxy(context: SetupContext) -> bool:
-    """Whether the task says that the operator's proxy is to be its way out."""
+    """Whether the task requires the operator's proxy."""
     return context.task.raw.get("proxy") is True
 
 
@@ -97,7 +97,7 @@ def program_of(words: Sequence[str]) -> str:
 
 
 def _await_window(desktop: Desktop, program: str, before: int) -> None:
-    """A program that shows its file in a window that is there already makes no new one: that is no failure."""
+    """A program may show its file in an existing window, so a missing new window is not an error."""
     look_again(desktop, lambda: len(desktop.windows()) > before, looks=_LOOKS)
     if not desktop.windows():
         raise TaskSetupFailed(f"{program} was started, but no window opened", code="window_not_opened")

@@ -35,7 +35,7 @@ def run_steps(context: SetupContext, steps: Sequence[SetupStep]) -> None:
     """Runs a task's set-up in order; every step's effect is there when it returns.
 
     Raises:
-        TaskSetupFailed: a step failed or was refused; says which, counted from 1.
+        TaskSetupFailed: a step failed or was refused; the error has its number, from 1.
         GuestLost: the desktop is gone.
     """
     for number, step in enumerate(steps, start=1):

@@ -12,7 +12,7 @@ from backend.domain.ports.desktop import SetupContext
 from backend.domain.ports.web import Browser, Tab
 
 LOAD_SECONDS = 60.0
-_LOOKS = 300  # 75 s, as long as upstream asks
+_LOOKS = 300  # 75 s, as in upstream
 
 
 class _Open(Parameters):
@@ -20,9 +20,9 @@ class _Open(Parameters):
 
 
 class OpenTabs:
-    """`urls_to_open`. Waits for the browser, opens each page, and closes the one that the browser began with.
+    """`urls_to_open`. Waits for the browser, opens each page, and closes the initial one.
 
-    A page that goes on loading after a minute is left at that, as upstream; one that cannot be had is a failure.
+    A page that is still loading after a minute is accepted, as upstream; an unavailable one is an error.
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ from pydantic import Field
 from backend.domain.model.parameters import Parameters
 
 _SAME = (("Google Chrome", "Chromium"), ("google-chrome", "chromium"), ("Google-chrome", "Chromium"))
-"""What one browser is called where only the other is installed."""
+"""A browser's name on a desktop with only the other one."""
 
 
 class WindowName(Parameters):
@@ -16,7 +16,7 @@ class WindowName(Parameters):
     by_class: bool = False
 
     def spellings(self) -> tuple[str, ...]:
-        """The name, and what the same window is called on a desktop with Chromium instead of Chrome."""
+        """The name, and the window's name on a desktop with Chromium instead of Chrome."""
         other = self.window_name
         for chrome, chromium in _SAME:
             other = other.replace(chrome, chromium)

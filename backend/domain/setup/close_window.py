@@ -13,7 +13,7 @@ from backend.domain.setup._windows import WindowName
 
 @register(PluginKind.SETUP, "close_window")
 class CloseWindow:
-    """`window_name`, `strict`, `by_class`. A window that asks back and stays is a failure."""
+    """`window_name`, `strict`, `by_class`. A window that asks a question and stays is an error."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         WindowName.of(parameters)

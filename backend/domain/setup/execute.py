@@ -15,7 +15,7 @@ class Execute(ExecuteStep):
 @register(PluginKind.SETUP, "execute", dialect="osworld")
 @register(PluginKind.SETUP, "execute", dialect="waa")
 class ExecuteWithAnyExitCode(ExecuteStep):
-    """The same as the tasks of OSWorld and WindowsAgentArena mean it: an exit code is not looked at.
+    """`execute` of OSWorld and WindowsAgentArena: the exit code is ignored.
 
     Only a program that is not there, or does not end, is a failure.
     """

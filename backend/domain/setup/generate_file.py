@@ -1,4 +1,4 @@
-"""`generate_file` (ours): makes a file from a description in words and puts it into the desktop."""
+"""`generate_file` (ours): generates a file from a textual description and puts it on the desktop."""
 
 import json
 from collections.abc import Mapping

@@ -71,7 +71,7 @@ def _fill(  # noqa: PLR0913, PLR0917 - one field of one page
             f"Google's page shows no field {selector}", code="login_failed", hint="Has its sign-in page changed?"
         )
     browser.evaluate(tab, f"document.querySelector({json.dumps(selector)}).focus()")
-    # As if typed: the page's own code must hear of it.
+    # As if typed, so that the page's code notices it.
     browser.command(tab, "Input.insertText", {"text": text})
     browser.evaluate(tab, f"document.querySelector({json.dumps(button)}).click()")
 

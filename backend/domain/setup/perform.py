@@ -33,7 +33,8 @@ class _Steps(Parameters):
 class Perform:
     """`steps`, in the form of a solution (docs/benchmarks/starter.md): clicks on widgets, typing, keys, waits.
 
-    For states that nothing else can make. A set-up that says what is there (`create_file`, `launch`) is the better
+    For states that cannot be created otherwise. A set-up that says what is there (`create_file`, `launch`) is the
+    better
     one: it cannot come out differently.
     """
 

@@ -1,4 +1,4 @@
-"""`perturb_windows`: the windows lie otherwise than the task left them, to see what an agent makes of that.
+"""`perturb_windows`: changes the windows after set-up, to test an agent's robustness.
 
 Reference: protocols §9 (a window moved, shrunk to its minimum, irrelevant applications opened and maximised).
 """
@@ -18,11 +18,11 @@ from backend.domain.ports.desktop import Desktop, SetupContext
 from backend.domain.registry import PluginKind, register
 
 _SMALLEST = (136, 100)
-"""Width and height (pixels) asked for to have a window's minimum; one that names no minimum stays usable."""
+"""Requested width and height (pixels) for a window's minimum; one without a minimum stays usable."""
 _ROOM = 3 / 4
-"""A window that fills the screen becomes so large a part of it before it is moved: else there is no other place."""
+"""Share of the screen to which a full-screen window is reduced before it is moved."""
 _FAR = 1 / 8
-"""A new place is at least this part of the screen's side away from the old one."""
+"""Minimum distance of the new position from the old one, as a share of the screen's side."""
 _DRAWS = 200
 _CLUTTER = 2
 _IRRELEVANT: Mapping[str, tuple[str, ...]] = {
@@ -74,7 +74,7 @@ def _task_window(desktop: Desktop, how: str) -> Window:
 
 
 def _place(desktop: Desktop, window: Window, **placement: Any) -> Window:
-    """Asks the desktop to put the window there; returns the window as it then is."""
+    """Moves the window; returns its new state."""
     name = {"window_name": window.title, "strict": True}
     if not window.title:
         name = {"window_name": window.wm_class, "strict": True, "by_class": True}
@@ -109,7 +109,7 @@ def _move(desktop: Desktop, window: Window, dice: Random) -> None:
 
 
 def _shrink(desktop: Desktop, window: Window, _: Random) -> None:
-    """One that is as small as it can be already is what was asked for."""
+    """A window with its minimum size is already as required."""
     placed = _place(desktop, window, width=_SMALLEST[0], height=_SMALLEST[1])
     if placed.width > window.width or placed.height > window.height:
         raise TaskSetupFailed(f"the window {window.title!r} was to be shrunk and grew", code="window_not_perturbed")

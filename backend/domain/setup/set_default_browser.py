@@ -1,4 +1,4 @@
-"""`set_default_browser`: says which browser opens links."""
+"""`set_default_browser`: sets the browser that opens links."""
 
 from collections.abc import Mapping
 from typing import Any, Literal

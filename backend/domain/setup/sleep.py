@@ -1,4 +1,4 @@
-"""`sleep`: lets time pass, where a published task asks for it. Our own tasks wait for windows instead."""
+"""`sleep`: waits for a fixed time, as published tasks require. Our own tasks wait for windows instead."""
 
 from collections.abc import Mapping
 from typing import Any

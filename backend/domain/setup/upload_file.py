@@ -1,4 +1,4 @@
-"""`upload_file`: the same as `download` for files that lie with the task set."""
+"""`upload_file`: the same as `download` for files of the task set."""
 
 from collections.abc import Mapping
 from typing import Any
