@@ -1,4 +1,4 @@
-"""What an oracle solution's step needs to see, and the actions that it then is: shared by who plays solutions.
+"""Conditions of an oracle solution's steps, and their actions.
 
 Players are the agent `oracle` and the set-up step `perform`. Widgets are found in the accessibility tree.
 """
@@ -51,7 +51,7 @@ class VisibleScreen:
     """What is seen of the desktop at one moment."""
 
     def __init__(self, tree: str, listed: Sequence[Window] | None) -> None:
-        """Raises Invalid if the tree cannot be read. `listed`: windows; None = only what the tree says of them."""
+        """Raises Invalid if the tree cannot be read. `listed`: windows; None = only those in the tree."""
         self._widgets = widgets(tree)
         if listed is None:
             frames = [one for one in self._widgets if one.role in WINDOW_ROLES]

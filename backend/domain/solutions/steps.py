@@ -9,7 +9,7 @@ look again, default 20) and `note` (shown beside the step).
 - `drag`: `{"from": widget, "to": widget}`.
 - `scroll`: `{"at": widget, "dy": -3}`.
 - `type`: text; `press`: one key; `hotkey`: a list of keys.
-- `fail`: says why the task cannot be done.
+- `fail`: why the task is infeasible.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ PATIENCE = 20
 
 
 class Selector(Parameters):
-    """Which widget is meant. All that is given must fit; of several that fit, the active window's come first.
+    """Selects a widget. All given fields must match; of several matches, the active window's come first.
 
     Attributes:
         role: with blanks or dashes, as in `push button`.
@@ -52,7 +52,7 @@ class Selector(Parameters):
     at: tuple[float, float] = (0.5, 0.5)
 
     def fits(self, widget: Widget) -> bool:
-        """Whether it is such a widget, on the screen."""
+        """Whether a widget matches and is on the screen."""
         return (
             widget.on_screen
             and self.role in {None, widget.role, widget.role.replace("-", " ")}
@@ -84,7 +84,7 @@ class Selector(Parameters):
 
 
 class DragStep(Parameters):
-    """Press on one widget, let go on another."""
+    """Press on one widget, release on another."""
 
     start: Selector = Field(alias="from")
     end: Selector = Field(alias="to")
@@ -126,7 +126,7 @@ class OracleStep(Parameters):
 
     @property
     def verb(self) -> str:
-        """The one thing that it does."""
+        """Its action."""
         return next(iter(self.model_fields_set - {"patience", "note"}))
 
 
