@@ -1,4 +1,4 @@
-"""How far two or more agree on the same things. Where nothing can be said, the answer is None, never 0."""
+"""Agreement of two or more raters. Undefined values are None, never 0."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
@@ -16,7 +16,7 @@ Values = Sequence[Hashable]
 
 
 class Confusion(NamedTuple):
-    """How often a judge and people said yes and no to the same things."""
+    """Confusion matrix of a judge's and people's yes and no."""
 
     both: int = 0
     only_judge: int = 0
@@ -30,7 +30,7 @@ class Confusion(NamedTuple):
 
     @property
     def agreed(self) -> float | None:
-        """The share on which they say the same."""
+        """Share of equal answers."""
         return (self.both + self.neither) / self.n if self.n else None
 
     @property
@@ -55,7 +55,7 @@ def cohens_kappa(table: Sequence[Sequence[float]]) -> float | None:
         table: counts or shares; rows are one judge's categories, columns the other's, in the same order.
 
     Returns:
-        At most 1; None for nothing, or where both always say one and the same thing.
+        At most 1; None without data, or if all answers are the same.
     """
     whole = sum(map(sum, table))
     if not whole:
@@ -79,7 +79,7 @@ def krippendorffs_alpha(units: Sequence[Values]) -> float | None:
     Source: K. Krippendorff, "Computing Krippendorff's alpha-reliability" (2011).
 
     Args:
-        units: of each thing the values that it was given; those with fewer than two say nothing.
+        units: values per item; items with fewer than two are ignored.
 
     Returns:
         At most 1; None where no unit has two values, or all values are the same.

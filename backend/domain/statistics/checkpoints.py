@@ -1,6 +1,6 @@
 """WindowsWorld's analyses: how far agents got against what they finished, by level, persona, number of applications.
 
-Source: protocols reference, section 7. Where the paper is silent the choice is ours and said. What is undefined is
+Source: protocols reference, section 7. Our own choices, where the paper has none, are documented. What is undefined is
 None: it enters no mean.
 """
 
@@ -59,7 +59,7 @@ class Gap(NamedTuple):
 
 
 class StepGap(NamedTuple):
-    """Mean steps of failed and of solved episodes of one level; None where there is no such episode."""
+    """Mean steps of failed and of solved episodes of one level; None without such episodes."""
 
     level: str
     failed: float | None

@@ -12,11 +12,11 @@ from backend.domain.model.task import check_order
 from backend.domain.statistics.graphs import Before
 
 MOST_STATES = 20_000
-"""Sets of nodes that the search for the best order looks at."""
+"""Maximum sets of nodes in the search for the best order."""
 
 
 def coherence(apps: Sequence[str]) -> int:
-    """CS of an order, given as the application of each of its nodes."""
+    """CS of an order, from the application of each node."""
     return sum(one == other for one, other in pairwise(apps))
 
 
@@ -33,7 +33,7 @@ def best_order(before: Before, apps: Mapping[str, str], *, most_states: int = MO
     Args:
         before: the graph.
         apps: application of each node.
-        most_states: looked at before the search gives up.
+        most_states: maximum states of the search.
 
     Returns:
         None if it gave up: the largest CS of this graph is not known, and so LC is not.
@@ -131,9 +131,9 @@ def _work(  # noqa: PLR0913, PLR0917 - one step of the search
 
 
 def _largest(states: Mapping[int, tuple[str, ...]]) -> dict[int, tuple[str, ...]]:
-    """Without the sets that lie within another."""
+    """Sets that are not contained in another one."""
     largest: list[int] = []
     for _, alike in groupby(sorted(states, key=int.bit_count, reverse=True), key=int.bit_count):
-        # Sets of one size do not lie within each other.
+        # Different sets of equal size do not contain each other.
         largest += [state for state in alike if not any(state & other == state for other in largest)]
     return {state: states[state] for state in largest}

@@ -38,7 +38,7 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 
 def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Pearson's correlation: how near to a line two measures lie.
+    """Pearson's correlation coefficient.
 
     Source: K. Pearson, "Note on regression and inheritance in the case of two parents", Proc. R. Soc. 58 (1895).
 
@@ -51,7 +51,7 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float | None:
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} values beside {len(second)}")
-    # Two points lie on a line whatever they are. Values that are the same may miss their own mean by a rounding.
+    # Two points are always on a line. Equal values may differ from their mean by rounding.
     if len(first) < 3 or len(set(first)) == 1 or len(set(second)) == 1:  # noqa: PLR2004
         return None
     a, b = fmean(first), fmean(second)

@@ -1,4 +1,4 @@
-"""How values are spread: five numbers and bars of equal width. Without a value the answer is None."""
+"""Distributions: five-number summary and histogram with equal bins. None without values."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -53,5 +53,5 @@ def bars(highest: int, most: int = BINS) -> list[Bar]:
 
 
 def histogram(values: Sequence[int], into: Sequence[Bar]) -> list[int]:
-    """How many of the values lie in each bar."""
+    """Number of values per bin."""
     return [sum(bar.first <= value <= bar.last for value in values) for bar in into]

@@ -1,4 +1,4 @@
-"""Shape of a graph of subtasks, and how much of it was done.
+"""Shape of a graph of subtasks, and its completion.
 
 Source: OmniBench, section 4.1; protocols reference, section 6. A graph is a mapping: for each node, the nodes that come
 directly before it.
@@ -63,7 +63,7 @@ def completion(before: Before, reached: Collection[str]) -> float:
     """CR: the sum of depth over the nodes that were reached, by the sum of depth over all of them; in [0, 1].
 
     Raises:
-        ValueError: there is no node.
+        ValueError: there are no nodes.
     """
     if not before:
         raise ValueError("a graph without nodes has no completion")

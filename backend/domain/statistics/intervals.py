@@ -1,4 +1,4 @@
-"""Intervals for rates and means. Where there is nothing to divide by, the answer is None, never 0."""
+"""Confidence intervals of rates and means. Undefined values are None, never 0."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -94,8 +94,8 @@ def cluster_bootstrap_mean(
 ) -> Interval | None:
     """Percentile bootstrap of the mean over episodes, drawing whole tasks with replacement.
 
-    The episodes of one task are alike, so the task is what is drawn; the mean of a draw is the sum of its values by
-    the number of its episodes (a ratio estimate). The same clusters and seed give the same interval.
+    Episodes of one task are correlated, so tasks are resampled; the mean of a draw is the sum of its values by the
+    number of its episodes (a ratio estimate). The same clusters and seed give the same interval.
 
     Source: A. C. Davison and D. V. Hinkley, "Bootstrap methods and their application" (1997), section 3.8.
 
@@ -106,9 +106,9 @@ def cluster_bootstrap_mean(
         seed: of the draws.
 
     Returns:
-        None without a counted episode. With one task both ends are its mean: nothing can be said about others.
-        Where every episode is 0, or every one is 1, each draw is alike and would pretend to certainty: then Wilson's
-        interval with the tasks as trials, which is the widest that such tasks allow.
+        None without counted episodes. With one task both ends are its mean. Where every episode is 0, or every one is
+        1, each draw is alike and would pretend to certainty: then Wilson's interval with the tasks as trials, which is
+        the widest that such tasks allow.
     """
     counted = sorted(cluster for cluster in clusters if cluster.n > 0)
     if not counted:

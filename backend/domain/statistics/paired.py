@@ -1,4 +1,4 @@
-"""Paired differences: the same tasks under two conditions. Where there is nothing to compare, the answer is None."""
+"""Paired differences: the same tasks under two conditions. None without pairs."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -46,7 +46,7 @@ class Comparison(NamedTuple):
         success, score: differences of success rate and mean score; None without a pair.
         only_base, only_other: pairs that only one of the two solved.
         p_value: of `test`, two-sided, that success is as likely under both; None without a pair.
-        test: which one: `MCNEMAR`, or `SIGN` where a task has several pairs, which are no independent trials.
+        test: `MCNEMAR`, or `SIGN` if a task has several pairs, which are not independent.
     """
 
     pairs: int

@@ -6,7 +6,7 @@ R. R. Davidson, "On extending the Bradley-Terry model to accommodate ties in pai
 (1970). Without ties it is the model of Bradley and Terry (1952). A tie is not half a win: that would pull unequal
 contestants together.
 
-Ratings are `POINTS * ln(pi)`, on the scale of chess: 400 points are odds of 10 to 1 among choices that are no tie.
+Ratings are `POINTS * ln(pi)`, on the Elo scale: 400 points are odds of 10 to 1, ignoring ties.
 """
 
 import math
@@ -32,7 +32,7 @@ _CLOSE = 1e-10
 
 @dataclass(frozen=True)
 class Score:
-    """What became of all choices between two contestants; names in any order, every pair once or more."""
+    """Result of all preferences between two contestants; names in any order, every pair once or more."""
 
     first: str
     second: str
@@ -46,7 +46,7 @@ class Rating:
     """A contestant's place.
 
     Attributes:
-        group: contestants of one group are connected by choices; between groups nothing can be said.
+        group: contestants of one group are connected by preferences; groups are not comparable.
         points: 0 is the mean of its group.
         interval: 95 %, by Fisher information, of the difference to that mean.
         wins, losses, ties: choices, not imagined ones.
@@ -62,7 +62,7 @@ class Rating:
 
 
 def chance(points: float) -> float:
-    """Probability, among choices that are no tie, to be preferred to a contestant who is `points` lower."""
+    """Probability of being preferred to a contestant who is `points` lower, ignoring ties."""
     return 1.0 / (1.0 + math.exp(-points / POINTS))
 
 
@@ -94,7 +94,8 @@ def rate(scores: Sequence[Score], *, prior: float = PRIOR) -> list[Rating]:
             if no set of contestants has always been preferred to the rest.
 
     Raises:
-        ValueError: a contestant meets itself, a count is negative, or without a prior there is no maximum.
+        ValueError: a contestant is paired with itself, a count is negative, or the maximum does not exist without a
+            prior.
     """
     for score in scores:
         if score.first == score.second or min(score.wins, score.losses, score.ties) < 0.0:

@@ -37,7 +37,7 @@ class Point(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """Episodes that reached such a share of their parts: how many, and their mean score."""
+    """Episodes by share of reached parts: their number and mean score."""
 
     words: str
     episodes: int

@@ -1,4 +1,4 @@
-"""Who is before whom on a leaderboard, and between whom the data cannot tell."""
+"""Ranks and tie groups of a leaderboard."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ class Standing(NamedTuple):
 
     Attributes:
         rank: by the estimate; equal estimates share a rank.
-        group: from 1; the members of a group cannot be told from its best one.
+        group: from 1; members of a group do not differ significantly from its best one.
         best, worst: the ranks that are compatible with the intervals.
     """
 
@@ -24,8 +24,8 @@ class Standing(NamedTuple):
 def standings(estimates: Sequence[tuple[float, Interval]]) -> list[Standing]:
     """The standing of each (estimate, interval), in the given order.
 
-    Two entries differ when their intervals do not overlap. That is cautious: where it says that two differ, a paired
-    test says so, too, but not the other way round.
+    Two entries differ if their intervals do not overlap. This is conservative: a paired test may find further
+    differences.
     """
     order = sorted(range(len(estimates)), key=lambda at: -estimates[at][0])
     groups: dict[int, int] = {}
