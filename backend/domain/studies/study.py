@@ -19,7 +19,7 @@ from backend.domain.statistics.intervals import LEVEL, RESAMPLES
 MOST_CELLS = 200
 MOST_FACTORS = 20
 NOTHING = "none"
-"""What the level `null` is called: the field as it is without a request for it."""
+"""Name of the level `null`: the field's default."""
 _SAME = frozenset({"tasks", "repeats", "seed"})
 """What pairs share, so that no factor may change it."""
 _SIZES = frozenset({"screen", "image.fit"})
@@ -48,12 +48,12 @@ class Factor(Frozen):
 
 
 class StudyConfig(Frozen):
-    """What a study is asked to do.
+    """Configuration of a study.
 
     Attributes:
         name: for people.
         benchmark: its name; the newest task set counts.
-        base: what all cells share: agent, provider, tasks, repeats, seed and whatever no factor changes.
+        base: common configuration of all cells: agent, provider, tasks, repeats, seed and all fields without a factor.
         factors: what differs between cells.
         design: `one_at_a_time`: the base cell, and one cell for each further level of each factor. `full`: every
             combination; a level is then compared with the first one under each combination of the others.
@@ -83,7 +83,7 @@ class StudyConfig(Frozen):
 
 
 def check(study: StudyConfig) -> None:
-    """Raises Invalid with the path of the first factor that is none, or of a design that is too large."""
+    """Raises Invalid with the path of the first invalid factor, or if the design is too large."""
     names = [factor.name for factor in study.factors]
     for factor in study.factors:
         _check_factor(factor)
@@ -150,12 +150,12 @@ class DesignCell(NamedTuple):
 
 
 def cell_words(levels: Mapping[str, JSON]) -> str:
-    """A cell in words."""
+    """A cell as text."""
     return ", ".join(f"{factor} = {level_words(level)}" for factor, level in levels.items())
 
 
 def level_words(level: JSON) -> str:
-    """A level in words: text as it is, anything else as JSON."""
+    """A level as text: text verbatim, anything else as JSON."""
     if level is None:
         return NOTHING
     return level if isinstance(level, str) else json.dumps(level, sort_keys=True)
@@ -169,7 +169,7 @@ def cells(study: StudyConfig, tasks: Sequence[str] | None = None) -> list[Design
         tasks: patterns of the chosen tasks, the same for all cells; None = those of the base.
 
     Raises:
-        Invalid: see `check`; or a level does not fit its field: `path` says which, as `factors.image.scale.1`.
+        Invalid: see `check`; or a level is invalid for its field: `path` names it, as `factors.image.scale.1`.
     """
     check(study)
     # What the request left open stays open, so that a preset may fill it in.
@@ -251,7 +251,7 @@ def sampled(keys: Sequence[str], share: float, seed: int) -> list[str]:
 
 
 def matched(cells: Sequence[Mapping[str, JSON]], factor: str, level: JSON, base: JSON) -> list[tuple[int, int]]:
-    """Which cells differ in that factor only, as (index of the one with `base`, index of the one with `level`)."""
+    """Pairs of cells that differ only in that factor, as (index with `base`, index with `level`)."""
 
     def rest(levels: Mapping[str, JSON]) -> str:
         return json.dumps({name: value for name, value in levels.items() if name != factor}, sort_keys=True)

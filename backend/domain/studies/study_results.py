@@ -1,4 +1,4 @@
-"""What a study comes to: paired comparisons of levels, and how steps and ways of ending are spread in each cell."""
+"""Results of a study: paired comparisons of levels, and distributions of steps and endings per cell."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ _WORDS = {"not_runnable": "not runnable here"}
 
 
 class CellEpisode(NamedTuple):
-    """One episode of a cell, as far as a study looks at it.
+    """One episode of a cell.
 
     Attributes:
         task: its key.
@@ -40,7 +40,7 @@ class CellEpisode(NamedTuple):
 
     @property
     def why_not(self) -> str:
-        """Why it does not count, in words; empty where it does."""
+        """Why it does not count; empty if it does."""
         if self.state == SCORED and self.score is not None:
             return "a person helped" if self.mixed else ""
         if self.state == "lost":
@@ -52,8 +52,8 @@ class CellResult(NamedTuple):
     """One cell's episodes that count.
 
     Attributes:
-        steps: of steps taken; None without an episode that counts.
-        by_steps: how many episodes lie in each of the study's bars.
+        steps: distribution of steps; None without counted episodes.
+        by_steps: number of episodes in each of the study's bins.
         ended_by: how many ended each way.
         excluded: episodes that do not count, by reason.
     """
@@ -79,7 +79,7 @@ class LevelResult(NamedTuple):
     Attributes:
         comparison: level minus base level, over the pairs of which both episodes count.
         adjusted_p: by Holm over all levels of the study; None without a pair.
-        excluded: pairs that do not count, by reason; `base: ` where the reason lies with the base level's episode.
+        excluded: excluded pairs by reason; with `base: ` if the base level's episode is the reason.
         measures: how each measure differs, over the pairs that count and have it under both levels.
     """
 

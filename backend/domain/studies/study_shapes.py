@@ -1,4 +1,4 @@
-"""What else a study is read for: sensitivity to the levels of a factor, and chains against graphs of subtasks.
+"""Further results of a study: sensitivity to a factor, and chains versus graphs of subtasks.
 
 Source: OmniBench's experiments; protocols reference, section 6.
 """
