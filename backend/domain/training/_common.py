@@ -1,4 +1,4 @@
-"""What forms share: the columns that say which trajectory a row belongs to, and the pictures of one."""
+"""Shared parts of training forms: columns that identify a row's trajectory, and its pictures."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -39,11 +39,11 @@ def head(recorded: ExportedAttempt) -> dict[str, Any]:
 
 
 def path(picture: PictureRef | None) -> str | None:
-    """Where a picture lies, None for none."""
+    """Path of a picture; None for None."""
     return picture.path if picture else None
 
 
 def all_pictures(recorded: ExportedAttempt) -> Iterator[PictureRef]:
-    """The pictures of the screen, and those that the agent was given in their place."""
+    """The screenshots, and the pictures shown to the agent instead."""
     for step in recorded.steps:
         yield from (picture for picture in (step.frame, step.shown) if picture)

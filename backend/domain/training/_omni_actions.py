@@ -30,7 +30,7 @@ class ScreenControl:
 
 
 def rows(step: RecordedStep) -> Iterator[dict[str, Any]]:
-    """The step's actions, in order; DONE and FAIL end a trajectory and are none of OmniBench's actions."""
+    """The step's actions, in order; DONE and FAIL, which end a trajectory, are not among OmniBench's actions."""
     for action in step.actions:
         if action.type not in _ENDS:
             function, args = call(action)
@@ -59,7 +59,7 @@ def call(action: Action) -> tuple[str, dict[str, Any]]:
 
 
 def keys_of(action: Action) -> str | None:
-    """What the action types, in pywinauto's key language; None if it does not, or the language cannot say it."""
+    """The action's keys in pywinauto's key language; None if it has none or they cannot be expressed."""
     if action.type is ActionType.TYPING:
         return "".join(f"{{{sign}}}" if sign in _SIGNS else sign for sign in action.text)
     if action.type is ActionType.PRESS and len(action.keys) == 1:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 MOST_NODES = 15
-"""Beyond it orders are not numbered: what has to be remembered may double with each node."""
+"""Larger graphs have no numbers: the memory needed may double with each node."""
 
 
 def number_of(order: Sequence[str], after: Mapping[str, Sequence[str]]) -> int | None:
@@ -19,7 +19,7 @@ def number_of(order: Sequence[str], after: Mapping[str, Sequence[str]]) -> int |
         after: for each node, the nodes that come before it.
 
     Raises:
-        ValueError: it is no topological order of this graph.
+        ValueError: it is not a topological order of this graph.
     """
     names = list(after)
     if sorted(order) != sorted(names):

@@ -31,7 +31,7 @@ class Chat:
         return "" if _turns(recorded) else "no step with a picture and an action"
 
     def rows(self, recorded: ExportedAttempt) -> Iterator[Mapping[str, Any]]:
-        """See the port. Steps without an action are no turns."""
+        """See the port. Steps without an action are skipped."""
         messages = [{"role": "system", "content": [_text(SYSTEM)]}]
         for number, (step, picture) in enumerate(_turns(recorded)):
             instruction = [] if number else [_text(recorded.task.instruction)]

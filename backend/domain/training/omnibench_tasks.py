@@ -1,4 +1,4 @@
-"""`omnibench_tasks`: OmniBench's trajectories of whole tasks, with the order in which the graph was gone through."""
+"""`omnibench_tasks`: OmniBench's trajectories of whole tasks, with the order in which nodes were reached."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,8 +15,8 @@ from backend.domain.training._orders import number_of
 class OmnibenchTasks:
     """`trajectory_id` is `12 (0)`: task 12, first order of its graph. Benchmark-formats reference, section 1.4.
 
-    Orders are numbered as `_orders` says; where the graph was not gone through to its end, or is too large, there is
-    no number. `source` tells trajectories of the same task and order apart.
+    Orders are numbered as `_orders` says; incomplete or too large graphs have no number. `source` distinguishes
+    trajectories of the same task and order.
     """
 
     about = "OmniBench's task trajectories: observations, actions, order of the subtasks, intent."
@@ -53,7 +53,7 @@ def reached_order(recorded: ExportedAttempt) -> Sequence[str]:
 
 
 def intent_of(recorded: ExportedAttempt) -> str:
-    """The task's intent, as its file says it; empty where it says none."""
+    """The task's intent from its file; may be empty."""
     return str(recorded.task.raw.get("task_intent") or recorded.task.labels.extra.get("intent") or "")
 
 

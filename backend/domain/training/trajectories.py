@@ -12,7 +12,7 @@ from backend.domain.training._step import COLUMNS, row
 
 @register(PluginKind.TRAINING, "trajectories")
 class Trajectories:
-    """`source` says where it comes from, `parts` how far it got on the way."""
+    """`source` has its provenance, `parts` its progress."""
 
     about = "One row per trajectory, with all of its steps, measures and provenance."
     columns: Mapping[str, Column] = {
