@@ -1,7 +1,7 @@
 """Where plug-ins are found by name.
 
-A plug-in registers itself with a decorator in the file that bears its name; `load()` imports those files once at
-start-up. The key is (kind, dialect, name): a task's dialect is asked first, then the one it is based on, then `common`.
+A plug-in registers itself with a decorator in the file with its name; `load()` imports those files once at start-up.
+The key is (kind, dialect, name): a task's dialect is searched first, then the one it is based on, then `common`.
 """
 
 import difflib
@@ -15,7 +15,7 @@ from backend.domain.errors import UnknownPlugin
 
 COMMON = "common"
 BASES = {"prosoftarena": "waa"}
-"""Dialects that are another one with additions: what a dialect has not itself is looked up there before `common`."""
+"""Dialects that extend another one, where missing names are looked up before `common`."""
 T = TypeVar("T")
 
 
@@ -66,7 +66,7 @@ def lookup(kind: PluginKind, name: str, dialect: str = COMMON) -> Any:
     """The plug-in called `name`, in the task's dialect if it has its own, else the common one.
 
     Raises:
-        UnknownPlugin: no such name; the message lists the nearest known ones.
+        UnknownPlugin: the name is unknown; the message suggests similar ones.
     """
     for where in _lookup_order(dialect):
         if (kind, where, name) in _plugins:
