@@ -1,1 +1,1 @@
-"""Records: tables, sessions and every query. Knows the domain and nothing above itself."""
+"""Records: tables, sessions and all queries. Depends on the domain only."""

@@ -1,9 +1,9 @@
 """Schema versions that this release works with: its own, and newer ones that removed nothing that it uses.
 
-Migrations expand: they add what the next release needs and keep what the running one uses. A migration that removes
-something declares it (`contract = "0023"`: releases whose history ends before 0023 must not run any more), and runs
-when the old release is gone. The newest contract is stored as a comment on the version table, where a release that does
-not know the migration can read it. Why: docs/internals/decisions/0014.
+Migrations are additive: they add what the next release needs and keep what the running one uses. A migration that
+removes something declares it (`contract = "0023"`: releases whose history ends before 0023 must not run any more), and
+runs when the old release is gone. The newest contract is stored as a comment on the version table, where a release that
+does not know the migration can read it. Why: docs/internals/decisions/0014.
 """
 
 import re
@@ -48,7 +48,7 @@ class MigrationHistory:
 
     Attributes:
         revisions: all of them, oldest first.
-        contracts: of those that take something away: the migration that a release must know to live with it.
+        contracts: for each removing migration, the migration that a release must know to run after it.
     """
 
     revisions: Sequence[str]
@@ -56,14 +56,14 @@ class MigrationHistory:
 
     @property
     def needed(self) -> str:
-        """The oldest schema that this release works on: its newest, before the takings away at its end."""
+        """The oldest schema that this release works on: its newest one without the trailing contracts."""
         revisions = [*self.revisions]
         while len(revisions) > 1 and revisions[-1] in self.contracts:
             revisions.pop()
         return revisions[-1]
 
     def expandable_to(self, current: str) -> str:
-        """The newest schema with which the release that made `current` still works: up to the next contract."""
+        """The newest schema with which the release of `current` still works: up to the next contract."""
         reached = current
         for revision in self.revisions[self._next(current) :]:
             if revision in self.contracts:
@@ -72,7 +72,7 @@ class MigrationHistory:
         return reached
 
     def floor(self, current: str) -> str:
-        """The migration that a release must know to run on a schema at `current`; empty: none in particular."""
+        """The migration that a release must know to run on a schema at `current`; empty: any."""
         past = self.revisions[: self._next(current)]
         contracts = [self.contracts[revision] for revision in past if revision in self.contracts]
         return max(contracts, key=self.revisions.index) if contracts else ""
@@ -92,7 +92,7 @@ def history(folder: Path = ROOT / "migrations") -> MigrationHistory:
 
 
 def contract_of(script: Script) -> str:
-    """A migration's contract; empty: it only adds."""
+    """A migration's contract; empty for an additive one."""
     return str(getattr(script.module, "contract", ""))
 
 
@@ -100,9 +100,9 @@ def why_not(known: MigrationHistory, revision: str, note: str) -> str:
     """Why this release cannot work on a schema; empty if it can.
 
     Args:
-        known: what this release knows.
+        known: the migrations of this release.
         revision: the schema's version; empty: none.
-        note: the comment beside it.
+        note: the comment on the version table.
     """
     if not revision:
         return "the database has no schema yet: run the migrations"
@@ -133,15 +133,15 @@ def schema_version(connection: Connection) -> str:
 
 
 def refuse_old(connection: Connection) -> None:
-    """Raises OldSchema on a database of before 0.2."""
+    """Raises OldSchema on a database older than 0.2."""
     if is_old(schema_version(connection)):
         raise OldSchema("The database")
 
 
 def old_schema(url: str) -> str:
-    """Why no process of this release may start on a database: it is of before 0.2. Empty for others.
+    """Why no process of this release may start on the database: it is older than 0.2. Else empty.
 
-    One that does not answer is no obstacle: API and workers start before it and ask again.
+    A database that does not answer is not an obstacle: API and workers start before it and retry.
     """
     if not url:
         return ""

@@ -1,8 +1,8 @@
-"""Brings a database to a schema version: the one way of `make migrate`, `deskarena up`, containers and tests.
+"""Migrates a database to a schema version; used by `make migrate`, `deskarena up`, containers and tests.
 
-`python -m backend.db.migrate` does all; with `expand` it stops before the first migration that takes away what an
-older release still uses (see `compatibility`), so that it may run while that release serves. Two at once: the second
-waits, then finds nothing to do.
+`python -m backend.db.migrate` applies all migrations. With `expand` it stops before the first contract (see
+`compatibility`), so that the older release can keep serving. Concurrent calls are safe: the second one waits and finds
+nothing to do.
 """
 
 import argparse
@@ -34,15 +34,15 @@ def upgrade(url: str, revision: str = "head") -> None:
     """Migrates up. Safe to call twice and from several processes at once: the second waits for the first.
 
     Raises:
-        OldSchema: the database is of before 0.2.
-        Unavailable: it does not answer.
+        OldSchema: the database is older than 0.2.
+        Unavailable: the database does not answer.
     """
     check_age(url)
     command.upgrade(config(url), revision)
 
 
 def check_age(url: str) -> None:
-    """Raises OldSchema for a database of before 0.2, Unavailable for one that does not answer."""
+    """Raises OldSchema for a database older than 0.2, Unavailable for one that does not answer."""
     with _session(url) as session:
         refuse_old(session.connection())
 
@@ -53,10 +53,10 @@ def downgrade(url: str, revision: str) -> None:
 
 
 def expand(url: str) -> str:
-    """Migrates up as far as the release that runs now can live with; on an empty database all the way.
+    """Migrates up as far as the running release allows; on an empty database completely.
 
     Returns:
-        The first migration that is left for when the old release is gone; empty: none.
+        The first migration that must wait for the old release's end; empty: none.
     """
     check_age(url)
     known, current = history(), version(url)
@@ -84,7 +84,7 @@ def _session(url: str) -> Iterator[Session]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Migrates the database of DATABASE_URL. Exit code 1 with one sentence where that cannot be done."""
+    """Migrates the database of DATABASE_URL. Exit code 1 and one sentence on failure."""
     parser = argparse.ArgumentParser(prog="backend.db.migrate", description="Bring the database to the newest schema.")
     parser.add_argument("how_far", nargs="?", choices=("all", "expand"), default="all")
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Engines, sessions and the unit of work: one transaction, then what had to wait for its commit."""
+"""Engines, sessions and the unit of work: one transaction, then its after-commit hooks."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ SessionFactory = sessionmaker[Session]
 _HOOKS = "after_commit"
 _READ_ONLY = "read_only"
 
-# A frozen process must not hold a run's lock for ever, and a vanished server must not hold a process.
+# A frozen process must not hold a run's lock forever, and a vanished server must not hold a process.
 _SERVER_OPTIONS = "-c timezone=UTC -c lock_timeout=15000 -c statement_timeout=60000"
 
 
@@ -27,7 +27,7 @@ def psycopg_url(url: str) -> URL:
     """`url` for SQLAlchemy with psycopg 3, from any usual PostgreSQL scheme.
 
     Raises:
-        Unavailable: it is empty: no database is configured.
+        Unavailable: no database is configured.
     """
     if not url:
         raise Unavailable(
@@ -118,7 +118,7 @@ def only_reads(session: Session) -> bool:
 
 
 def is_away(error: Exception) -> bool:
-    """Whether the database did not answer, or ended the connection: as it does with a transaction that stands still."""
+    """Whether the database did not answer or ended the connection, as it does with idle transactions."""
     lost = isinstance(error, DBAPIError) and error.connection_invalidated
     return lost or isinstance(error, (OperationalError, InterfaceError, PoolTimeout))
 

@@ -40,7 +40,7 @@ def dump_json(value: Any) -> str:
 
 
 class SafeText(TypeDecorator[str]):
-    """Text from outside: cleaned on the way in."""
+    """Untrusted text, cleaned when stored."""
 
     impl = Text
     cache_ok = True
@@ -57,7 +57,7 @@ class Timestamp(TypeDecorator[datetime]):
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - same
-        """Refuses times without a zone."""
+        """Rejects times without a zone."""
         if value is not None and value.tzinfo is None:
             raise ValueError(f"{value} has no time zone")
         return value

@@ -1,4 +1,4 @@
-"""What all tables share: names of constraints, types by annotation, ids and times."""
+"""Base of all tables: names of constraints, types by annotation, ids and times."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -27,7 +27,7 @@ class Base(DeclarativeBase):
     """Every table. Numbers are bigint, texts are text, times carry a zone."""
 
     metadata = MetaData(naming_convention=NAMES)
-    # Server-side times and tokens are returned by the INSERT, so that no object lacks them after a commit.
+    # Server-side times and tokens are returned by the INSERT, so that objects have them after a commit.
     __mapper_args__ = {"eager_defaults": True}  # noqa: RUF012 - SQLAlchemy's own declaration
     type_annotation_map = {  # noqa: RUF012 - SQLAlchemy's own declaration
         int: BigInteger,
@@ -40,12 +40,12 @@ class Base(DeclarativeBase):
 
 
 Id = Annotated[UUID, mapped_column(primary_key=True, default=uuid7)]
-"""A UUIDv7 primary key: unique anywhere, and in the order of making."""
+"""A UUIDv7 primary key: globally unique and ordered by creation."""
 
 Created = Annotated[datetime, mapped_column(server_default=func.now())]
 """Creation time, by the database's clock."""
 
 
 def ref(target: str) -> ForeignKey:
-    """A foreign key; nothing is deleted behind anybody's back."""
+    """A foreign key without cascading deletes."""
     return ForeignKey(f"{target}.id", ondelete="RESTRICT")

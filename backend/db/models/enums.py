@@ -1,4 +1,4 @@
-"""Closed sets of words that columns hold besides the domain's own states."""
+"""Enumerations of columns besides the domain's states."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 class Purpose(StrEnum):
     """Purpose of a run. Only `measure` and `demo` runs enter leaderboards.
 
-    `practice` is a person's second try, `record` what they do to write a task of their own.
+    `practice` is a person's second try, `record` a recording for an own task.
     """
 
     MEASURE = "measure"
@@ -51,7 +51,7 @@ class EvidenceRole(StrEnum):
 
 
 class ReevaluationState(StrEnum):
-    """How far scoring again is. One that is being worked on waits: its row is locked."""
+    """State of a re-evaluation. One in progress is `waiting` with a locked row."""
 
     WAITING = "waiting"
     DONE = "done"
@@ -103,7 +103,7 @@ class ActorKind(StrEnum):
 
 
 class Preference(StrEnum):
-    """Which of two works a person prefers, as they lay side by side."""
+    """Which of two submissions, side by side, a person prefers."""
 
     LEFT = "left"
     RIGHT = "right"
@@ -120,12 +120,12 @@ class Dimension(StrEnum):
     LEVEL = "level"
     APP = "app"
     CAPABILITY = "capability"
-    """OmniBench's sets of tasks that are hard in the same dimensions."""
+    """OmniBench's sets of tasks with the same hard dimensions."""
     COMPLEXITY = "complexity"
     """A dimension of complexity with its level, as in `branch/hard`."""
 
 
 VALIDATION_AGENTS = ("oracle", "noop", "always_fail")
-"""The built-in agents whose scores say whether a task is sound."""
+"""The built-in agents that validate tasks."""
 FLOORS = frozenset({"noop", "always_fail", "random"})
 """Baseline agents whose result is the floor; they have no rank."""

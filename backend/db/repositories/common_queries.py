@@ -1,4 +1,4 @@
-"""What the queries of several pages share: the look of an episode in SQL, and roll-up cells of many runs."""
+"""Queries shared by several pages: an episode's style in SQL, and roll-up cells of many runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ AnyRow = Row[*tuple[Any, ...]]
 
 
 def outcome_style() -> ColumnElement[str]:
-    """The look of an episode (backend.domain.model.outcome_style), so that bars are counted by the database."""
+    """The style of an episode (backend.domain.model.outcome_style), so that the database counts bars."""
     stopped = Episode.ended_by.not_in(["done", "infeasible"])
     return case(
         (Episode.state == "not_runnable", literal("notrunnable")),
@@ -47,12 +47,12 @@ def run_columns() -> Select[*tuple[Any, ...]]:
 
 
 def named_runs(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
-    """Runs with the names of what they measure."""
+    """Runs with the names of benchmark and agent."""
     return session.execute(run_columns().where(Run.id.in_(run_ids))).all()
 
 
 def newest_attempt() -> ScalarSelect[UUID]:
-    """Id of the newest attempt of the episode that the query around is about."""
+    """Id of the newest attempt of the outer query's episode."""
     newest = select(Attempt.id).where(Attempt.episode_id == Episode.id).order_by(Attempt.number.desc()).limit(1)
     return newest.correlate(Episode).scalar_subquery()
 
@@ -74,7 +74,7 @@ def cells(session: Session, run_ids: Sequence[UUID], dimension: str = "all") -> 
 
 
 def live_attempts(session: Session, *, run_id: UUID | None = None, limit: int = 64) -> Sequence[AnyRow]:
-    """Attempts that are going on, each with its episode, task, run, agent and newest recorded frame."""
+    """Running attempts, each with its episode, task, run, agent and newest recorded frame."""
     newest = (
         select(Step.frame_sha256, Step.created_at)
         .where(Step.attempt_id == Attempt.id)

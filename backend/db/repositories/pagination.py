@@ -15,7 +15,7 @@ MOST = 500
 
 @dataclass(frozen=True)
 class CursorPage(Generic[T]):
-    """A part of a list; `next` is the cursor of the following part, None at the end."""
+    """A page of a list; `next` is the cursor of the next page, None at the end."""
 
     items: list[T]
     next: str | None
@@ -43,14 +43,14 @@ def page(  # noqa: PLR0913 - one keyword per thing to ask by
     limit: int,
     newest_first: bool = False,
 ) -> CursorPage[Any]:
-    """One page of `query`, ordered by `key` (a UUIDv7 id: the order of making).
+    """One page of `query`, ordered by `key` (a UUIDv7 id: the order of creation).
 
     Args:
-        session: where to read.
-        query: selects one entity or column that has an `id` attribute, or rows whose first column has.
+        session: the transaction.
+        query: selects one entity or column that has an `id` attribute, or rows whose first column has one.
         key: the id column.
-        cursor: from the page before, None for the first.
-        limit: rows at most; 500 at the most.
+        cursor: from the previous page, None for the first.
+        limit: maximum rows; at most 500.
         newest_first: descending.
     """
     size = max(1, min(limit, MOST))

@@ -1,4 +1,4 @@
-"""Actors: who did something."""
+"""Actors of requests."""
 
 from uuid import UUID
 
@@ -16,7 +16,7 @@ class Actor(Base):
     __tablename__ = "actor"
     __table_args__ = (
         UniqueConstraint("project_id", "name"),
-        # So that another table can ask of its actors that they are people (`task_draft_review`).
+        # Lets another table require that its actors are people (`task_draft_review`).
         UniqueConstraint("id", "kind"),
         one_of("kind", enums.ActorKind),
     )

@@ -1,4 +1,4 @@
-"""Projects: who owns benchmarks, agents and runs."""
+"""Projects: owners of benchmarks, agents and runs."""
 
 from sqlalchemy import CheckConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, Id, Json
 class Project(Base):
     """A project; the one called `default` always exists.
 
-    For the scheduler (`domain.scheduling.projects`): its `weight` among projects, its `quota` of desktops at once by
+    For the scheduler (`domain.scheduling.projects`): its `weight` among projects, its `quota` of parallel desktops by
     provider (`all` = together), and the slots `reserved` for its interactive episodes by provider.
     """
 

@@ -1,1 +1,1 @@
-"""Tables: agents from outside: their tokens and their channel."""
+"""Tables: external agents."""

@@ -1,1 +1,1 @@
-"""Tables: stored bytes, and the guarded way to the web that fetches them."""
+"""Tables: stored bytes."""

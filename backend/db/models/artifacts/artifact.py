@@ -1,4 +1,4 @@
-"""Artifacts: what the database knows of stored bytes."""
+"""Artifacts: metadata of stored bytes."""
 
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -6,7 +6,7 @@ from backend.db.models.base import Base, Created
 
 
 class Artifact(Base):
-    """Bytes in the artifact store. `last_stored_at`: when somebody last stored them; collection counts from it."""
+    """Bytes in the artifact store. `last_stored_at`: time of the last store; garbage collection uses it."""
 
     __tablename__ = "artifact"
 

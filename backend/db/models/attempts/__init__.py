@@ -1,1 +1,1 @@
-"""Tables: attempts, their evaluations and the evidence behind them."""
+"""Tables: attempts, their evaluations and evidence."""

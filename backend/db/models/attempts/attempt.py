@@ -15,10 +15,10 @@ from backend.domain.model.episode import AttemptState, EndedBy
 
 
 class Attempt(Base):
-    """One try at an episode on one desktop. `live` until it has ended; an episode and a lease have one live at most.
+    """One try at an episode on one desktop. `live` until it ends; episodes and leases have at most one live attempt.
 
-    `human_feedback` is what a person said of the task: `feasible` before it, `rating` (1 to 3) after it, and the
-    `second_try` after a failure: its `episode`, and when that has ended `steps`, `seconds`, `solved`.
+    `human_feedback` has a person's answers: `feasible` before the task, `rating` (1 to 3) after it, and the
+    `second_try` after a failure: its `episode` and, once ended, `steps`, `seconds`, `solved`.
     """
 
     __tablename__ = "attempt"

@@ -11,9 +11,9 @@ from backend.db.models.base import Base, Created, Id, Json, JsonList, ref
 class Evaluation(Base):
     """One scoring of one attempt by one evaluator version; one of an attempt's evaluations is current.
 
-    `spec` is what it was told to check: dialect, getters, options. `task_id` is the task that said so, where that is
-    not the episode's own. Without a `score` the work was handed in, or there is no verdict: `failure` says why, and the
-    evidence waits for the evaluation to be repeated. `parts` is what became of the task's parts
+    `spec` is what it checks: dialect, getters, options. `task_id` is the task with these checks, if it is not the
+    episode's own. Without a `score` it is a submission, or there is no verdict: `failure` has the reason, and the
+    evidence is kept for another evaluation. `parts` has the results of the task's parts
     (`backend.domain.model.score.PartResult`).
     """
 

@@ -1,4 +1,4 @@
-"""Requests to score stored evidence again."""
+"""Requests to re-evaluate stored evidence."""
 
 from datetime import datetime
 from uuid import UUID
@@ -12,14 +12,13 @@ from backend.db.types import one_of
 
 
 class Reevaluation(Base):
-    """One attempt that is to be scored again, or was: a scored one, or one whose evaluation came to no verdict.
+    """Re-evaluation of one attempt, requested or done: of a scored attempt, or of one without a verdict.
 
-    `task_id` is the task that judges, perhaps of a newer task set; `previous_evaluation_id` the evaluation that was
-    current when it was asked for, or the one that came to no verdict, and `new_evaluation_id` the new one. Such a
-    verdict is looked for up to `tries` times, from `available_at`; `evidence_missing_since`: when its files could
-    first not be had. `rerun_if_undecided`: if all fail the whole episode is repeated. `judge` is a
-    `backend.domain.model.judge_config.JudgeConfig` that is to look at the kept pictures; empty = what the evidence
-    says.
+    `task_id` is the task to evaluate by, perhaps of a newer task set. `previous_evaluation_id` is the evaluation that
+    was current at the request, or the one without a verdict; `new_evaluation_id` is the new one. There are up to
+    `tries` tries, from `available_at`. `evidence_missing_since`: since when files are unavailable.
+    `rerun_if_undecided`: repeat the whole episode if all tries fail. `judge` is a
+    `backend.domain.model.judge_config.JudgeConfig` for the stored pictures; empty = use the stored judgement.
     """
 
     __tablename__ = "reevaluation"

@@ -9,10 +9,10 @@ from backend.db.models.base import Base, Created, Id, Json, JsonList, ref
 
 
 class Step(Base):
-    """One observation, the agent's words, its actions and what came of them; pictures, trees and prompts by hash.
+    """One observation with the agent's text, actions and their results; pictures, trees and prompts by hash.
 
-    `agent_view_sha256` is the picture that the agent was shown, where it is not the screen itself. `extras` has what
-    else there is: `by`, `marks`, `view`, `clipboard`, `terminal`, `tabs`, `note`.
+    `agent_view_sha256` is the picture shown to the agent, if it differs from the screenshot. `extras` has optional
+    values: `by`, `marks`, `view`, `clipboard`, `terminal`, `tabs`, `note`.
     """
 
     __tablename__ = "step"

@@ -1,1 +1,1 @@
-"""Tables: own tasks before they count."""
+"""Tables: drafts of own tasks."""

@@ -16,9 +16,9 @@ class TaskDraft(Base):
     """A task in preparation, until it is approved and published.
 
     `version` and `content_hash` are of the newest `task_draft_version`; domain, name and instruction are copied from
-    it for lists. `approvals` counts people other than the author who approved that version: without enough of them the
-    database refuses an approved draft. `noop_justification` is why it is right that
-    doing nothing scores more than 0. `published_task_set_id` is the task set that the approved version came into.
+    it for lists. `approvals` counts approvals of that version by people other than the author; the database refuses an
+    approved draft without enough of them. `noop_justification` explains why doing nothing may score more than 0.
+    `published_task_set_id` is the task set with the approved version.
     """
 
     __tablename__ = "task_draft"

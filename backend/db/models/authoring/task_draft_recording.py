@@ -11,7 +11,7 @@ from backend.db.types import one_of
 
 
 class TaskDraftRecording(Base):
-    """A run in which the author does what becomes set-up or solution, and the draft's version that it came into."""
+    """A run that records set-up or solution by the author, and the draft's version that uses it."""
 
     __tablename__ = "task_draft_recording"
     __table_args__ = (one_of("kind", enums.RecordingKind), Index("ix_task_draft_recording_draft", "draft_id", "id"))

@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, Id, ref
 
 
 class TaskDraftTrial(Base):
-    """Oracle, no-op and always-FAIL were started on a version of a draft; their scores are those of the task set."""
+    """A trial of a draft's version by oracle, no-op and always-FAIL; their scores belong to the task set."""
 
     __tablename__ = "task_draft_trial"
     __table_args__ = (Index("ix_task_draft_trial_content", "draft_id", "content_hash", "id"),)

@@ -1,1 +1,1 @@
-"""Tables: benchmarks, their tasks and what suites publish beside them."""
+"""Tables: benchmarks, tasks and published results."""

@@ -9,9 +9,9 @@ from backend.db.models.base import Base, Created, Id, ref
 
 
 class Benchmark(Base):
-    """A benchmark; its tasks hang on its task sets.
+    """A benchmark; its tasks belong to its task sets.
 
-    A hidden one is in no list: it holds what drafts are tried and recorded with, one task set each.
+    Hidden ones are not listed: they hold the task sets of trials and recordings of drafts.
     """
 
     __tablename__ = "benchmark"

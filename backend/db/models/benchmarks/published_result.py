@@ -1,4 +1,4 @@
-"""Results that papers and leaderboards elsewhere report."""
+"""Published results from papers and other leaderboards."""
 
 from uuid import UUID
 
@@ -10,9 +10,9 @@ from backend.db.models.base import Base, Created, Id, ref
 class PublishedResult(Base):
     """A published figure, shown beside measurements and marked; never included in counts.
 
-    `value` has the digits and the `unit` of the source (a percentage is 19.5). `group_kind` and `group_name` say which
-    part of the benchmark it is about, in the source's words (`overall`, `category` Office, ...); `domain` is set where
-    that part is a domain or a group of domains.
+    `value` has the digits and the `unit` of the source (a percentage is 19.5). `group_kind` and `group_name` identify
+    the part of the benchmark in the source's words (`overall`, `category` Office, ...); `domain` is set if that part is
+    a domain or a group of domains.
     """
 
     __tablename__ = "published_result"

@@ -16,11 +16,11 @@ _BY_FUNCTION: ColumnClause[str] = literal_column(f"'{_CALLS}'::jsonpath")
 
 
 class Task(Base):
-    """One task. `spec` is the whole domain object; the other columns are what pages filter and count by.
+    """One task. `spec` is the whole domain object; the other columns are for filters and counts.
 
-    `requires_judge` says that a model decides something of it, so that a run needs a judge. `requirements_id` is equal
-    for tasks that need the same of a machine: system, programs, licences. `has_user_functions` is read out of `spec`:
-    evaluation functions in Python judge something of it, so that its worker needs a fence for them.
+    `requires_judge`: a model decides a part of it, so runs need a judge. `requirements_id` is equal for tasks with
+        equal requirements: system, programs, licences. `has_user_functions` is derived from `spec`: it has evaluation
+        functions in Python, so its worker needs a sandbox for them.
     """
 
     __tablename__ = "task"

@@ -1,4 +1,4 @@
-"""Labels that people gave to tasks beside their files."""
+"""Labels of tasks by people."""
 
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from backend.domain.model.task import Difficulty, DifficultySource
 
 
 class TaskLabel(Base):
-    """A task's difficulty and a person's time, imported as CSV. Holds for every version of the benchmark's tasks."""
+    """A task's difficulty and a person's time, imported as CSV. Applies to every version of the benchmark's tasks."""
 
     __tablename__ = "task_label"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""Named selections of a task set: the lists that a suite publishes."""
+"""Named selections of a task set: lists published by a suite."""
 
 from uuid import UUID
 

@@ -12,11 +12,11 @@ class WebAsset(Base):
     """A web file: its bytes, or why there are none.
 
     Attributes:
-        url: as task files write it.
+        url: address as in task files.
         sha256: of its bytes, once downloaded or added; a later failed download does not remove them.
-        source: where they came from: the address after redirects, or `added` by a person.
-        problem: what the last look found wrong; empty if nothing.
-        checked_at: when that was.
+        source: origin of the bytes: the address after redirects, or `added` by a person.
+        problem: problem at the last check; empty if none.
+        checked_at: time of the last check.
     """
 
     __tablename__ = "web_asset"

@@ -12,9 +12,9 @@ FENCING_TOKENS = Sequence("fencing_token")
 
 
 class Lease(Base):
-    """A worker's fenced hold on a slot; live until released. Every lease has a larger token than all before it.
+    """A worker's fenced lease of a slot; live until released. Every lease has a larger token than all before it.
 
-    `wait_reason` is what its attempt waits for externally, from the last heartbeat; empty: nothing.
+    `wait_reason` is what its attempt is waiting for externally, as of the last heartbeat; may be empty.
     """
 
     __tablename__ = "lease"

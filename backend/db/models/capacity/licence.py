@@ -1,4 +1,4 @@
-"""Licences of programs, and how many may be in use at once."""
+"""Licences of programs with their seats."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, Id, ref
 
 
 class Licence(Base):
-    """A named licence with its seats. Who holds one is counted from live leases and stored nowhere."""
+    """A named licence with its seats. Seats in use are counted from live leases, not stored."""
 
     __tablename__ = "licence"
     __table_args__ = (CheckConstraint("seats >= 0", name="seats"),)

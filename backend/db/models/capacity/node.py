@@ -11,8 +11,8 @@ from backend.domain.machines.nodes import NodeState
 class Node(Base):
     """A machine with slots: a worker's own (`cluster` is empty), or one of a cluster that workers serve.
 
-    `last_seen_at` is when a worker last saw it in its cluster, `capacity` what its slots were counted from. Whether a
-    slot may be leased is the node's state and the slot's together.
+    `last_seen_at` is when a worker last saw it in its cluster, `capacity` the resources from which its slots were
+    computed. Node and slot state together decide whether a slot may be leased.
     """
 
     __tablename__ = "node"

@@ -1,1 +1,1 @@
-"""Tables: events of runs, the live view, and the waking of workers."""
+"""Tables: events of runs."""

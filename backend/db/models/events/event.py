@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, Id, Json, ref
 
 
 class Event(Base):
-    """Something that happened to a run; `seq` counts from 1 without a gap, in the order of commits."""
+    """Something that happened to a run; `seq` counts from 1 without gaps, in commit order."""
 
     __tablename__ = "event"
     __table_args__ = (UniqueConstraint("run_id", "seq"),)

@@ -1,1 +1,1 @@
-"""Tables: judges, and the people who check them."""
+"""Tables: judges, and reviews by people."""

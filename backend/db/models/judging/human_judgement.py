@@ -8,9 +8,9 @@ from backend.db.models.base import Base, Created, ref
 
 
 class HumanJudgement(Base):
-    """A person's verdict on one criterion of one attempt, without knowing the judge's; `reached` None: cannot tell.
+    """A person's verdict on one criterion of one attempt, blind to the judge's; `reached` None: cannot tell.
 
-    It belongs to the attempt: it checks every judge with the same question (`text`).
+    It belongs to the attempt and applies to every judge with the same question (`text`).
     """
 
     __tablename__ = "human_judgement"

@@ -13,8 +13,8 @@ from backend.db.types import one_of
 class Judge(Base):
     """A judge: a model with settings and prompt, or the evaluator of graphs.
 
-    `config` is a `backend.domain.model.judge_config.JudgeConfig`, empty for graphs; `identity` the hash of it and of
-    the prompt.
+    `config` is a `backend.domain.model.judge_config.JudgeConfig`, empty for graphs; `identity` is the hash of `config`
+    and prompt.
     """
 
     __tablename__ = "judge"

@@ -11,8 +11,8 @@ from backend.db.models.base import Base, Created, Id, Json, ref
 class JudgeResponse(Base):
     """One answer of a judge's model, usable or not, as it was paid for. A usable one is never requested again.
 
-    `request_hash` is the hash of all that decides it, `vote_index` its number among the judge's votes, `response` a
-    `backend.domain.judging.judgement.JudgeReply`; `usable` says that the response has no problem.
+    `request_hash` is the hash of everything that decides it, `vote_index` its number among the judge's votes,
+    `response` a `backend.domain.judging.judgement.JudgeReply`; `usable`: the response has no problem.
     """
 
     __tablename__ = "judge_response"

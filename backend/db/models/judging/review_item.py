@@ -1,4 +1,4 @@
-"""What people are to judge, so that a judge can be checked."""
+"""Items for blind reviews of a judge."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, Id, ref
 
 
 class ReviewItem(Base):
-    """An attempt that was drawn, with `seed`, from those that a judge has judged. Items are offered in order of id."""
+    """A judged attempt, drawn with `seed`. Items are offered in order of id."""
 
     __tablename__ = "review_item"
     __table_args__ = (UniqueConstraint("judge_id", "attempt_id"),)

@@ -1,1 +1,1 @@
-"""Tables: people as agents, and their hand on an agent's desktop."""
+"""Tables: people as agents."""

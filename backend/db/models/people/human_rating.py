@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, ref
 
 
 class HumanRating(Base):
-    """How much of a graph of subtasks a person finds done, and how sensible its order, in tenths (0, 10 .. 100 %)."""
+    """A person's rating of a graph of subtasks: completion and sensible order, in tenths (0, 10 .. 100 %)."""
 
     __tablename__ = "human_rating"
     __table_args__ = (

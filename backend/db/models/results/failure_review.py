@@ -10,10 +10,10 @@ from backend.db.models.base import Base, Created, Id, JsonList, ref
 
 
 class FailureReview(Base):
-    """One person's labels of one failed episode, possibly none; a person who judges again replaces them.
+    """One person's labels of one failed episode, possibly none; a new review replaces the old one.
 
-    `labels` are keys of `backend.domain.judging.failure_labels.LABELS`. `suggestions` is what the rules had suggested
-    then, as `[label, step, reason]`: accepted where it is among the labels, rejected where it is not.
+    `labels` are keys of `backend.domain.judging.failure_labels.LABELS`. `suggestions` are those of the rules at that
+    time, as `[label, step, reason]`: accepted if among the labels, else rejected.
     """
 
     __tablename__ = "failure_review"

@@ -12,8 +12,9 @@ from backend.db.types import one_of
 class MeasureRollup(Base):
     """One measure in one cell of a run's cube (`Rollup`); recomputed with it, never incremented.
 
-    `n` values with the sum `total` in `tasks` tasks; of a pooled measure `n` counts the parts of those tasks. The
-    interval is that of the mean `total / n`. `undefined_tasks` have a scored episode, but no value where they could.
+    `n` values with the sum `total` in `tasks` tasks; for a pooled measure `n` counts the parts of those tasks. The
+    interval belongs to the mean `total / n`. `undefined_tasks` have a scored episode without a value, although they
+    could have one.
     """
 
     __tablename__ = "measure_rollup"

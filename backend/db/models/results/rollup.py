@@ -11,11 +11,11 @@ from backend.db.types import one_of
 
 
 class Rollup(Base):
-    """One cell of a run's cube. The whole cube is recomputed at a change, never incremented.
+    """One cell of a run's cube. The whole cube is recomputed on changes, never incremented.
 
-    `key` is the value of the dimension, empty for `all`; `domain_difficulty` joins both by a slash. The intervals
-    are those of `backend.domain.statistics`, None where nothing is scored. `human_assisted` episodes are scored, but
-    not counted: a person helped. `handed_in` ones are judged by people.
+    `key` is the value of the dimension, empty for `all`; `domain_difficulty` joins both by a slash. The intervals are
+    from `backend.domain.statistics`, None without scored episodes. `human_assisted` episodes are scored, but not
+    counted: a person helped. `handed_in` ones are judged by people.
     """
 
     __tablename__ = "rollup"

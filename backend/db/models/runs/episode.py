@@ -17,11 +17,10 @@ from backend.domain.scheduling.duration_estimate import UNKNOWN
 class Episode(Base):
     """One (task, repeat) of a run: what leaderboards count.
 
-    `retry_baseline` is the number of attempts at the last `run retry`: losses before it are forgiven. `token_sha256` is
-    of the token by which a program from outside acts in it. `human_feedback` is what a person said of the task before
-    it began; each attempt begins with a copy of it. `human_assisted`: a person helped the agent, so the score is not
-    the agent's. `requirements_id` is the task's; `estimated_seconds` is how long it should hold its slot
-    (`domain.scheduling.duration_estimate`).
+    `retry_baseline` is the number of attempts at the last `run retry`; earlier losses do not count. `token_sha256` is
+    the hash of an external program's token. `human_feedback` has a person's answers before the start, copied to each
+    attempt. `human_assisted`: a person helped the agent, so the score does not count for it. `requirements_id` is the
+    task's; `estimated_seconds` is the estimated time in its slot (`domain.scheduling.duration_estimate`).
     """
 
     __tablename__ = "episode"

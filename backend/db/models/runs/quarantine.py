@@ -1,4 +1,4 @@
-"""Tasks that are out of the count for a reason."""
+"""Quarantined tasks."""
 
 from datetime import datetime
 from uuid import UUID
@@ -10,7 +10,7 @@ from backend.db.models.base import Base, Created, Id, ref
 
 
 class Quarantine(Base):
-    """A task set aside by a person; lifted, not deleted, so that the history stays."""
+    """A task quarantined by a person; entries are lifted, not deleted, to keep the history."""
 
     __tablename__ = "quarantine"
     __table_args__ = (

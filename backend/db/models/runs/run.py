@@ -15,20 +15,20 @@ from backend.domain.scheduling.priorities import HIGHEST, LOWEST, NORMAL
 
 
 class Run(Base):
-    """One submitted experiment. Its row lock orders everything that happens to its episodes and attempts.
+    """One submitted experiment. Its row lock orders all changes of its episodes and attempts.
 
-    `next_event_seq` is written by `repositories.events.events` only. `rollup_stale` says that an episode changed since
-    the last computing of the run's cube began; `rollup_started_at` is set while one is under way, `rollup_as_of` is the
-    time as of which the stored cube was computed and `rollup_seconds` what that took. `condition_hash` is `config_hash`
-    without the selection, repeats and seed: runs that share it measure the same thing on perhaps different tasks.
-    `pins` is what else defines the agent: versions, hashes of prompts, prices. A run of a study is one of its cells:
-    `cell` has its levels by factor.
+    `next_event_seq` is written by `repositories.events.events` only. `rollup_stale`: an episode has changed since the
+    last computation of the run's cube began. `rollup_started_at` is set during a computation, `rollup_as_of` is the
+    time of the stored cube's data, `rollup_seconds` the duration of its computation. `condition_hash` is `config_hash`
+    without the selection, repeats and seed: runs with the same hash measure the same thing, perhaps on different tasks.
+    `pins` has everything else that defines the agent: versions, hashes of prompts, prices. A run of a study is one of
+    its cells: `cell` has its levels by factor.
 
-    For the scheduler (docs/internals/scheduling.md): `concurrency` bounds its simultaneous episodes (None: no limit);
-    `in_use` = episodes under way, kept by `services.lifecycle.state_transitions` and checked by maintenance;
-    `usage_seconds` = slot-seconds as of `usage_updated_at`, older ones counting less; `last_scheduled_at` = when one of
-    its episodes last began, or first could; `estimates_updated_at` = when the estimated seconds of its waiting episodes
-    were last looked at.
+    For the scheduler (docs/internals/scheduling.md): `concurrency` limits its parallel episodes (None: no limit);
+    `in_use` = running episodes, updated by `services.lifecycle.state_transitions` and checked by maintenance;
+    `usage_seconds` = slot-seconds as of `usage_updated_at`, with decay; `last_scheduled_at` = when one of its episodes
+    last started, or first could; `estimates_updated_at` = when the estimated seconds of its waiting episodes were last
+    updated.
     """
 
     __tablename__ = "run"

@@ -1,4 +1,4 @@
-"""What the built-in agents scored on a task."""
+"""Scores of the validation agents on a task."""
 
 from uuid import UUID
 

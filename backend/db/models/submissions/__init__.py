@@ -1,1 +1,1 @@
-"""Tables: work that people compare."""
+"""Tables: submissions that people compare."""

@@ -11,7 +11,7 @@ from backend.db.types import one_of
 
 
 class PairwisePreference(Base):
-    """Which of two submissions for one task a person prefers, as they lay side by side. Each sees a pair once."""
+    """Which of two submissions for one task, side by side, a person prefers. Each person compares a pair once."""
 
     __tablename__ = "pairwise_preference"
     __table_args__ = (

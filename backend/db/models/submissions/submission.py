@@ -11,8 +11,8 @@ from backend.db.models.base import Base, Created, Id, JsonList, ref
 class Submission(Base):
     """An attempt's submission, or without an attempt a human expert's, for one task.
 
-    `files` is `[{name, sha256}]`; their bytes are kept by the attempt's evidence, or as an asset of the task set. Its
-    id says nothing of who made it.
+    `files` is `[{name, sha256}]`; their bytes are stored as the attempt's evidence, or as an asset of the task set. Its
+    id does not reveal the author.
     """
 
     __tablename__ = "submission"

@@ -1,1 +1,1 @@
-"""Queries: agents from outside: their tokens and their channel."""
+"""Queries: external agents."""

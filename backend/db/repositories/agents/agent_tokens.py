@@ -1,4 +1,4 @@
-"""Episodes by the token with which a program from outside acts in them."""
+"""Episodes by the token of their external program."""
 
 from uuid import UUID
 
@@ -21,7 +21,7 @@ def locked(session: Session, episode_id: UUID) -> tuple[Episode, Run] | None:
 
 
 def by_hash(session: Session, token_sha256: str) -> tuple[Episode, Run, Task, Attempt | None] | None:
-    """The episode that a token opens, with its newest attempt."""
+    """The token's episode, with its newest attempt."""
     query = (
         select(Episode, Run, Task, Attempt)
         .join(Run, Run.id == Episode.run_id)

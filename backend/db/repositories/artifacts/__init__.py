@@ -1,1 +1,1 @@
-"""Queries: stored bytes, and the guarded way to the web that fetches them."""
+"""Queries: stored bytes."""

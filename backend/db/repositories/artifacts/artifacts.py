@@ -1,4 +1,4 @@
-"""Artifacts and who refers to them."""
+"""Artifacts and references to them."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -39,7 +39,7 @@ def register(session: Session, rows: Iterable[tuple[str, int, str]]) -> None:
 
 
 def get(session: Session, sha256: str) -> Artifact | None:
-    """What is known of it."""
+    """Metadata of an artifact."""
     return session.get(Artifact, sha256)
 
 

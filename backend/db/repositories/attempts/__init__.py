@@ -1,1 +1,1 @@
-"""Queries: attempts, their evaluations and the evidence behind them."""
+"""Queries: attempts, their evaluations and evidence."""

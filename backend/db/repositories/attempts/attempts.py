@@ -43,7 +43,7 @@ def get(session: Session, attempt_id: UUID) -> Attempt | None:
 
 
 def locked(session: Session, attempt_id: UUID) -> tuple[Attempt, Episode, Lease] | None:
-    """Attempt, episode and lease as they are now, locked. The caller holds the run's lock."""
+    """Attempt, episode and lease in their current state, locked. The caller holds the run's lock."""
     query = (
         select(Attempt, Episode, Lease)
         .join(Episode, Episode.id == Attempt.episode_id)
@@ -57,7 +57,7 @@ def locked(session: Session, attempt_id: UUID) -> tuple[Attempt, Episode, Lease]
 
 
 def fenced_run_state(session: Session, attempt_id: UUID, token: int) -> str | None:
-    """State of the attempt's run while the lease is ours; None once it is not."""
+    """State of the attempt's run while the lease is valid; None afterwards."""
     query = (
         select(Run.state)
         .join(Episode, Episode.run_id == Run.id)
@@ -105,7 +105,7 @@ def located(session: Session, condition: ColumnElement[bool]) -> list[LocatedAtt
 
 
 def losses(session: Session, episode_id: UUID, after_number: int) -> list[tuple[Loss, bool]]:
-    """The lost attempts since the last `run retry`, in order, each with whether it came right after an action."""
+    """The lost attempts since the last `run retry`, in order; each with whether it followed right after an action."""
     started = Attempt.first_observation_at.is_not(None)
     query = select(Attempt.failure_class, started, Attempt.after_action).where(
         Attempt.episode_id == episode_id, Attempt.state == AttemptState.LOST.value, Attempt.number > after_number
@@ -115,7 +115,7 @@ def losses(session: Session, episode_id: UUID, after_number: int) -> list[tuple[
 
 
 def add_step(session: Session, values: Mapping[str, Any]) -> bool:
-    """Inserts a step; False if the attempt has one of that index already."""
+    """Inserts a step; False if the attempt already has one with that index."""
     query = (
         insert(Step).values({"id": uuid7(), **values}).on_conflict_do_nothing(index_elements=["attempt_id", "index"])
     )
@@ -153,7 +153,7 @@ def evidence(session: Session, evaluation_ids: Sequence[UUID]) -> dict[UUID, lis
 
 @dataclass(frozen=True)
 class EvidenceFile:
-    """Evidence with what is known of its bytes; None where there are none."""
+    """Evidence with metadata of its bytes; None without bytes."""
 
     evidence: Evidence
     size: int | None

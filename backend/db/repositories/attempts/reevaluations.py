@@ -1,4 +1,4 @@
-"""Requests to score again."""
+"""Requests for re-evaluation."""
 
 from collections.abc import Collection, Sequence
 from datetime import timedelta
@@ -16,7 +16,7 @@ from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.episode import EpisodeState
 
 COMES_BACK = timedelta(minutes=15)
-"""A worker seen within this time may be stopping or restarting: it is waited for."""
+"""A worker seen within this time may be stopping or restarting, so the request waits for it."""
 
 
 def put(session: Session, values: dict[str, Any]) -> UUID:
@@ -27,7 +27,7 @@ def put(session: Session, values: dict[str, Any]) -> UUID:
     for name in ("attempt_id", "task_id", "make_current", "judge"):
         same = same.where(getattr(Reevaluation, name) == values[name])
     rescore_id: UUID | None = None
-    while rescore_id is None:  # The one that waited may end between the two questions.
+    while rescore_id is None:  # The waiting one may end between the two queries.
         new = query.values(id=uuid7()).on_conflict_do_nothing().returning(Reevaluation.id)
         rescore_id = session.scalar(new) or session.scalar(same)
     return rescore_id
@@ -38,8 +38,8 @@ def next_waiting(session: Session, fences: Collection[str] | None = None) -> Ree
 
     Args:
         session: the transaction.
-        fences: evaluation functions in Python are left to workers with one of these, as long as one is online or
-            was lately; None = they are not.
+        fences: requests with evaluation functions in Python are left to workers with one of these sandboxes, while one
+            is online or was recently; None = no restriction.
     """
     due = (Reevaluation.state == ReevaluationState.WAITING.value, Reevaluation.available_at <= func.now())
     query = select(Reevaluation).where(*due).order_by(Reevaluation.id).limit(1)
@@ -53,7 +53,7 @@ def next_waiting(session: Session, fences: Collection[str] | None = None) -> Ree
 
 
 def hold_long(session: Session) -> None:
-    """Allows this transaction to wait for a verdict: a server ends idle ones after half a minute otherwise."""
+    """Allows this transaction to wait for a verdict; the server would otherwise end it after half a minute."""
     session.execute(select(func.set_config("idle_in_transaction_session_timeout", "900000", True)))
 
 
@@ -72,7 +72,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     after: UUID | None = None,
     limit: int = 500,
 ) -> Sequence[AnyRow]:
-    """Rows (Reevaluation, before, after, task, set_version), in the order of asking."""
+    """Rows (Reevaluation, before, after, task, set_version), in the order of requests."""
     before, new = aliased(Evaluation), aliased(Evaluation)
     query = (
         select(Reevaluation, before.score.label("before"), new.score.label("after"), Task, TaskSet.version)
@@ -93,7 +93,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
 
 
 def judgeable_episodes(session: Session, run_id: UUID) -> list[UUID]:
-    """Episodes of a run that have a score, or are lost for want of a verdict."""
+    """Episodes of a run that have a score, or are lost without a verdict."""
     scored = Episode.state == EpisodeState.SCORED.value
     query = select(Episode.id).where(Episode.run_id == run_id, scored | _unjudged())
     return list(session.scalars(query.order_by(Episode.id)))
@@ -129,5 +129,5 @@ def _unjudged() -> ColumnElement[bool]:
 
 
 def current_evaluation(session: Session, attempt_id: UUID) -> Evaluation | None:
-    """The evaluation that counts."""
+    """The current evaluation."""
     return session.scalar(select(Evaluation).where(Evaluation.attempt_id == attempt_id, Evaluation.current))

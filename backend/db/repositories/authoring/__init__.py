@@ -1,1 +1,1 @@
-"""Queries: own tasks before they count."""
+"""Queries: drafts of own tasks."""

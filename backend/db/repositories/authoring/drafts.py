@@ -1,4 +1,4 @@
-"""Drafts of own tasks, with what hangs on them."""
+"""Drafts of own tasks, and everything that belongs to them."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -47,7 +47,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     cursor: str | None = None,
     limit: int = 50,
 ) -> CursorPage[TaskDraft]:
-    """Drafts, newest first. `words` is looked for in key and instruction."""
+    """Drafts, newest first. `words` is searched in key and instruction."""
     query = select(TaskDraft).where(TaskDraft.project_id == project_id)
     if states:
         query = query.where(TaskDraft.state.in_(list(states)))
@@ -66,7 +66,7 @@ def counts(session: Session, project_id: UUID) -> dict[str, int]:
 
 
 def open_one(session: Session, project_id: UUID, benchmark: str, domain: str, name: str) -> TaskDraft | None:
-    """A draft of that key that has not been published."""
+    """The unpublished draft with that key."""
     query = select(TaskDraft).where(
         TaskDraft.project_id == project_id,
         TaskDraft.benchmark == benchmark,
@@ -78,7 +78,7 @@ def open_one(session: Session, project_id: UUID, benchmark: str, domain: str, na
 
 
 def unpublished(session: Session, project_id: UUID, benchmark: str) -> list[TaskDraft]:
-    """Approved drafts that wait for the next version of a benchmark, locked, the oldest first."""
+    """Approved drafts that wait for the next version of a benchmark, locked, oldest first."""
     query = (
         select(TaskDraft)
         .where(TaskDraft.project_id == project_id, TaskDraft.benchmark == benchmark)
@@ -89,7 +89,7 @@ def unpublished(session: Session, project_id: UUID, benchmark: str) -> list[Task
 
 
 def waiting(session: Session, project_id: UUID) -> dict[str, int]:
-    """How many approved drafts are in no version of their benchmark yet."""
+    """Number of approved, unpublished drafts."""
     query = select(TaskDraft.benchmark, func.count()).where(
         TaskDraft.project_id == project_id,
         TaskDraft.state == DraftState.APPROVED.value,
@@ -115,7 +115,7 @@ def versions(session: Session, draft_id: UUID) -> Sequence[AnyRow]:
 
 
 def writers(session: Session, draft_id: UUID) -> set[UUID]:
-    """Everybody who wrote a version."""
+    """Authors of all versions."""
     return set(session.scalars(select(TaskDraftVersion.actor_id).where(TaskDraftVersion.draft_id == draft_id)))
 
 
@@ -139,7 +139,7 @@ def review_of(session: Session, draft_id: UUID, number: int, actor_id: UUID) -> 
 
 
 def approvals(session: Session, draft_id: UUID, number: int) -> int:
-    """How many people approved a version."""
+    """Number of approvals of a version."""
     query = select(func.count()).where(
         TaskDraftReview.draft_id == draft_id,
         TaskDraftReview.version == number,
@@ -149,7 +149,7 @@ def approvals(session: Session, draft_id: UUID, number: int) -> int:
 
 
 def newest_try(session: Session, draft_id: UUID, content_hash: str | None = None) -> TaskDraftTrial | None:
-    """The newest trial, of that content if given."""
+    """The newest trial, optionally of that content."""
     query = select(TaskDraftTrial).where(TaskDraftTrial.draft_id == draft_id)
     if content_hash is not None:
         query = query.where(TaskDraftTrial.content_hash == content_hash)

@@ -1,1 +1,1 @@
-"""Queries: benchmarks, their tasks and what suites publish beside them."""
+"""Queries: benchmarks, tasks and published results."""

@@ -1,4 +1,4 @@
-"""What hangs on a benchmark or a task set besides its tasks: variants, selections, labels, reported results."""
+"""Other parts of a benchmark or task set: variants, selections, labels, published results."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -100,7 +100,7 @@ def apply_labels(session: Session, benchmark_id: UUID) -> list[UUID]:
 
 
 def mark_stale(session: Session, benchmark_id: UUID) -> None:
-    """The cubes of a benchmark's runs are out of date."""
+    """Marks the cubes of a benchmark's runs as stale."""
     sets = select(TaskSet.id).where(TaskSet.benchmark_id == benchmark_id)
     session.execute(update(Run).where(Run.task_set_id.in_(sets)).values(rollup_stale=True))
 

@@ -11,7 +11,7 @@ from backend.db.models import Benchmark, TaskAsset, TaskSet
 
 
 def by_name(session: Session, name: str, *, lock: bool = False) -> Benchmark | None:
-    """The benchmark of that name; with `lock` no other import of it runs until the commit."""
+    """The benchmark of that name; with `lock`, other imports of it wait until the commit."""
     query = select(Benchmark).where(Benchmark.name == name)
     return session.scalar(query.with_for_update(key_share=True) if lock else query)
 
@@ -31,12 +31,12 @@ def make(session: Session, project_id: UUID, name: str, kind: str) -> None:
 
 
 def names(session: Session) -> list[str]:
-    """All names, sorted; not of hidden ones."""
+    """Sorted names, without hidden ones."""
     return list(session.scalars(select(Benchmark.name).where(~Benchmark.hidden).order_by(Benchmark.name)))
 
 
 def all_of(session: Session, project_id: UUID | None) -> list[Benchmark]:
-    """All benchmarks by name, of one project or of all; not the hidden ones."""
+    """All benchmarks by name, of one project or of all, without hidden ones."""
     query = select(Benchmark).where(~Benchmark.hidden).order_by(Benchmark.name)
     return list(session.scalars(query if project_id is None else query.where(Benchmark.project_id == project_id)))
 
@@ -48,7 +48,7 @@ def task_sets(session: Session, benchmark_id: UUID) -> list[TaskSet]:
 
 
 def task_set_by_hash(session: Session, benchmark_id: UUID, content_hash: str) -> TaskSet | None:
-    """The version with this content."""
+    """The task set with this content."""
     return session.scalar(
         select(TaskSet).where(TaskSet.benchmark_id == benchmark_id, TaskSet.content_hash == content_hash)
     )
@@ -66,6 +66,6 @@ def assets(session: Session, task_set_id: UUID) -> dict[str, str]:
 
 
 def name_of(session: Session, task_set_id: UUID) -> str:
-    """The name of the benchmark that a task set is a version of."""
+    """Name of a task set's benchmark."""
     query = select(Benchmark.name).join(TaskSet, TaskSet.benchmark_id == Benchmark.id)
     return session.scalars(query.where(TaskSet.id == task_set_id)).one()

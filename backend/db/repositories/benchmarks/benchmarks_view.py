@@ -72,7 +72,7 @@ def versions(session: Session, benchmark_id: UUID) -> Sequence[AnyRow]:
 
 
 def _results() -> Select[UUID, int, int, int]:
-    """Per task: scored, solved and lost episodes of agents that are measured."""
+    """Per task: scored, solved and lost episodes of measured agents."""
     return (
         select(
             Episode.task_id.label("task_id"),

@@ -52,7 +52,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     cursor: str | None = None,
     limit: int = 100,
 ) -> CursorPage[Task]:
-    """Tasks of a task set. `difficulty` may be `unlabelled`; `words` is looked for in name and instruction."""
+    """Tasks of a task set. `difficulty` may be `unlabelled`; `words` is searched in name and instruction."""
     query = select(Task).where(Task.task_set_id == task_set_id)
     if domain is not None:
         query = query.where(Task.domain == domain)
@@ -71,13 +71,13 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
 
 
 def quarantined(session: Session, task_ids: Iterable[UUID]) -> dict[UUID, Quarantine]:
-    """Quarantine entries in force, by task."""
+    """Active quarantine entries, by task."""
     query = select(Quarantine).where(Quarantine.task_id.in_(list(task_ids)), Quarantine.lifted_at.is_(None))
     return {row.task_id: row for row in session.scalars(query)}
 
 
 def operations(session: Session, task_set_id: UUID) -> list[tuple[str | None, list[str]]]:
-    """(level, core operations) of each task that names any."""
+    """(level, core operations) of each task with any."""
     names = Task.spec["labels"]["extra"]["operations"]
     query = select(Task.level, names).where(Task.task_set_id == task_set_id, names.is_not(None))
     return [(row[0], [str(name) for name in row[1]]) for row in session.execute(query.order_by(Task.id)) if row[1]]

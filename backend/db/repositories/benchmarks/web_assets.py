@@ -23,7 +23,7 @@ def known(session: Session, project_id: UUID, urls: Collection[str]) -> Mapping[
 
 
 def hashes(session: Session, project_id: UUID, urls: Collection[str]) -> dict[str, str]:
-    """Hash of the bytes of each address that has some."""
+    """Hash of the bytes, by address."""
     if not urls:
         return {}
     query = select(WebAsset.url, WebAsset.sha256).where(
@@ -33,7 +33,7 @@ def hashes(session: Session, project_id: UUID, urls: Collection[str]) -> dict[st
 
 
 def put(session: Session, project_id: UUID, url: str, *, sha256: str, source: str) -> None:
-    """Notes the bytes of an address; they replace earlier ones."""
+    """Stores the bytes of an address, replacing earlier ones."""
     values = {"project_id": project_id, "url": url, "sha256": sha256, "source": source, "problem": ""}
     query = insert(WebAsset).values(values)
     new = {"sha256": sha256, "source": source, "problem": "", "checked_at": func.now()}

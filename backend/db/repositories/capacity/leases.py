@@ -1,4 +1,4 @@
-"""Leases: a worker's fenced hold on a slot."""
+"""Leases: fenced, time-limited claims of slots by workers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -17,8 +17,8 @@ from backend.domain.machines.nodes import NodeState, cluster_of
 def free_slots(session: Session, worker: Worker, provider: str, n: int) -> list[Slot]:
     """Up to `n` free slots that the worker may lease, locked.
 
-    Of its own machine; for a cluster's provider, of that cluster's ready nodes, starting with the node with the fewest
-    desktops. Fewer are returned if others take some at the same moment.
+    Slots of its own machine or, for a cluster's provider, of that cluster's ready nodes, starting with the node with
+    the fewest desktops. Fewer are returned if others take some concurrently.
     """
     ranked = _ranked(worker, provider).subquery()
     query = (
@@ -36,7 +36,7 @@ def free_slots(session: Session, worker: Worker, provider: str, n: int) -> list[
 
 
 def _ranked(worker: Worker, provider: str) -> Select[tuple[UUID, int, bool]]:
-    """Free slots, with the number of desktops on their node once each is taken, and whether to use it last."""
+    """Free slots, each with the number of desktops on its node after taking it, and whether to use it last."""
     live = Lease.released_at.is_(None)
     is_leased = select(Lease.id).where(Lease.slot_id == Slot.id, live).exists()
     cluster = cluster_of(worker.capabilities, provider)
@@ -76,7 +76,7 @@ def insert_leases(session: Session, worker_id: UUID, slot_ids: Sequence[UUID]) -
 
 
 def on_nodes(session: Session, cluster: str, states: Iterable[NodeState]) -> list[tuple[UUID, UUID, str]]:
-    """Live leases on a cluster's nodes in these states: (lease, its worker, why the node is so)."""
+    """Live leases on a cluster's nodes in these states: (lease, worker, reason of the node's state)."""
     query = (
         select(Lease.id, Lease.worker_id, Node.reason)
         .join(Slot, Slot.id == Lease.slot_id)
@@ -111,7 +111,7 @@ def in_clusters(session: Session, worker_id: UUID) -> Sequence[AnyRow]:
 
 
 def live_fences(session: Session, fences: Iterable[int]) -> set[int]:
-    """Which of these tokens are of live leases."""
+    """Those of the tokens that belong to live leases."""
     query = select(Lease.fencing_token).where(Lease.fencing_token.in_(list(fences)), Lease.released_at.is_(None))
     return set(session.scalars(query))
 
@@ -123,7 +123,7 @@ def live(session: Session, slot_id: UUID) -> bool:
 
 
 def lock_idle(session: Session, lease_id: UUID) -> tuple[Lease, Slot, Worker, Node] | None:
-    """The lease, locked, with its slot, worker and node as they are now; None if it was released or is in use."""
+    """The lease, locked, with its slot, worker and node; None if it was released or is in use."""
     busy = select(Attempt.id).where(Attempt.lease_id == Lease.id, Attempt.live).exists()
     query = (
         select(Lease, Slot, Worker, Node)
@@ -145,7 +145,7 @@ def lock(session: Session, lease_id: UUID, *, skip_locked: bool = False) -> Leas
 
 
 def beat(session: Session, worker_id: UUID, lease_ids: Iterable[UUID]) -> set[UUID]:
-    """Renews the worker's live leases among these; returns those that are live.
+    """Renews those of the leases that are live; returns them.
 
     The caller holds the worker's row, so nobody else locks several of its leases in another order.
     """
@@ -155,7 +155,7 @@ def beat(session: Session, worker_id: UUID, lease_ids: Iterable[UUID]) -> set[UU
 
 
 def note_waits(session: Session, worker_id: UUID, waits: Mapping[UUID, str]) -> None:
-    """Writes what the attempts under a worker's leases wait for. The caller has just renewed these leases."""
+    """Stores what the attempts under a worker's leases are waiting for. The caller has just renewed these leases."""
     live = (Lease.worker_id == worker_id, Lease.released_at.is_(None))
     over = update(Lease).where(*live, Lease.wait_reason != "", Lease.id.not_in(list(waits))).values(wait_reason="")  # noqa: PLC1901
     session.execute(over.execution_options(synchronize_session=False))
@@ -180,4 +180,4 @@ def release(session: Session, lease: Lease, reason: str, at: datetime) -> None:
     """Ends a lease that the caller has locked."""
     lease.released_at = at
     lease.release_reason = reason
-    session.flush()  # Others may lease the slot only after the row says so.
+    session.flush()  # Others may lease the slot only after the row is written.

@@ -1,4 +1,4 @@
-"""Licences: their seats, and how many live leases hold."""
+"""Licences: seats, and seats in use by live leases."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -12,7 +12,7 @@ from backend.db.models import Licence
 
 @dataclass(frozen=True)
 class Seats:
-    """A licence: how many seats there are, and how many are in use."""
+    """A licence: its seats, and those in use."""
 
     name: str
     seats: int
@@ -60,12 +60,12 @@ def lock_all(session: Session) -> None:
 
 
 def needed(session: Session) -> dict[str, int]:
-    """How many tasks need each licence, whether or not it is set up."""
+    """Number of tasks that need each licence, configured or not."""
     return {row.name: int(row.tasks) for row in session.execute(_NEEDED)}
 
 
 def put(session: Session, name: str, number: int, actor_id: UUID) -> None:
-    """The licence has this many seats from now on."""
+    """Sets the number of seats."""
     query = insert(Licence).values(name=name, seats=number, actor_id=actor_id)
     values = {"seats": number, "actor_id": actor_id, "updated_at": func.now()}
     session.execute(query.on_conflict_do_update(index_elements=["name"], set_=values))

@@ -26,13 +26,13 @@ def lock_cluster(session: Session, cluster: str) -> None:
 
 
 def of_cluster(session: Session, cluster: str) -> dict[str, Node]:
-    """A cluster's nodes by name, those that are gone too."""
+    """A cluster's nodes by name, including those that are gone."""
     query = select(Node).where(Node.cluster == cluster).execution_options(populate_existing=True)
     return {node.name: node for node in session.scalars(query)}
 
 
 def touch(session: Session, node_ids: Iterable[UUID]) -> None:
-    """Records that they were seen now; skipped if recorded within the last seconds."""
+    """Records that nodes were seen now; skipped if recorded seconds ago."""
     stale = Node.last_seen_at < func.now() - func.make_interval(0, 0, 0, 0, 0, 0, SEEN_SECONDS)
     query = update(Node).where(Node.id.in_(list(node_ids)), stale).values(last_seen_at=func.now())
     session.execute(query.execution_options(synchronize_session=False))
@@ -45,7 +45,7 @@ def unseen(session: Session, cluster: str, seconds: float) -> set[str]:
 
 
 def slot_numbers(session: Session, cluster: str, provider: str) -> dict[UUID, int]:
-    """How many slots each node of a cluster offers; nodes that offer none are not in it."""
+    """Number of slots by node of a cluster; nodes without slots are missing."""
     query = (
         select(Slot.node_id, func.count())
         .join(Node, Node.id == Slot.node_id)
@@ -56,11 +56,11 @@ def slot_numbers(session: Session, cluster: str, provider: str) -> dict[UUID, in
 
 
 def offer_slots(session: Session, provider: str, numbers: Sequence[tuple[UUID, int]]) -> None:
-    """Slots 0 to n - 1 of each node are offered, those beyond not any more; a broken one stays as it is.
+    """Offers slots 0 to n - 1 of each node and withdraws others; broken ones stay as they are.
 
     Args:
         session: the transaction.
-        provider: whose slots.
+        provider: provider of the slots.
         numbers: (node, n).
     """
     rows = [
@@ -83,14 +83,14 @@ def offer_slots(session: Session, provider: str, numbers: Sequence[tuple[UUID, i
 
 
 def first_worker(session: Session, cluster: str, provider: str) -> UUID | None:
-    """Of the online workers that serve a cluster the one that was there first: what one is to do is its task."""
+    """The longest-running online worker of a cluster, which performs tasks that only one should do."""
     its = Worker.capabilities["providers"][provider]["cluster"].astext
     query = select(Worker.id).where(Worker.state == WorkerState.ONLINE.value, its == cluster)
     return session.scalar(query.order_by(Worker.id).limit(1))
 
 
 def slots_now(session: Session, cluster: str, provider: str) -> Sequence[AnyRow]:
-    """A cluster's slots: (id, node, index, state, state of its node, whether somebody holds it)."""
+    """A cluster's slots: (id, node, index, state, state of its node, whether it is leased)."""
     live = and_(Lease.slot_id == Slot.id, Lease.released_at.is_(None))
     query = (
         select(Slot.id, Node.name, Slot.index, Slot.state, Node.state.label("node_state"), Lease.id.is_not(None))
@@ -102,7 +102,7 @@ def slots_now(session: Session, cluster: str, provider: str) -> Sequence[AnyRow]
 
 
 def last_used(session: Session, cluster: str, provider: str, since: datetime) -> AnyRow | None:
-    """Last use of a cluster's slots: (run, its config, system of the task); None if not since then.
+    """Last use of a cluster's slots: (run, its config, system of the task); None if older.
 
     A running attempt counts as now.
     """

@@ -15,7 +15,7 @@ from backend.domain.machines.nodes import NodeState
 
 
 def now(session: Session) -> datetime:
-    """The database's clock: the only one that leases are measured by."""
+    """The database's clock, by which leases are measured."""
     return session.scalars(select(func.now())).one()
 
 
@@ -62,13 +62,13 @@ def make_slot(session: Session, node_id: UUID, provider: str, index: int) -> Non
 
 
 def get(session: Session, worker_id: UUID, *, lock: bool = False) -> Worker | None:
-    """The worker as it is now."""
+    """The current worker."""
     query = select(Worker).where(Worker.id == worker_id).execution_options(populate_existing=True)
     return session.scalar(query.with_for_update(key_share=True) if lock else query)
 
 
 def beat(session: Session, worker_id: UUID) -> str | None:
-    """Renews the worker's heartbeat; one that was given up is online again. Returns its state."""
+    """Renews the worker's heartbeat; one that was marked offline is online again. Returns its state."""
     state = select(Worker.state).where(Worker.id == worker_id).scalar_subquery()
     back = func.coalesce(func.nullif(state, WorkerState.OFFLINE.value), WorkerState.ONLINE.value)
     query = update(Worker).where(Worker.id == worker_id).values(heartbeat_at=func.now(), state=back)
@@ -76,7 +76,7 @@ def beat(session: Session, worker_id: UUID) -> str | None:
 
 
 def give_up_silent(session: Session, before: datetime) -> list[UUID]:
-    """Marks workers offline that have not been heard of since `before`."""
+    """Marks workers without a heartbeat since `before` as offline."""
     silent = select(Worker.id).where(Worker.heartbeat_at < before, Worker.state != WorkerState.OFFLINE.value)
     locked = silent.with_for_update(skip_locked=True, key_share=True).scalar_subquery()
     query = update(Worker).where(Worker.id.in_(locked)).values(state=WorkerState.OFFLINE.value).returning(Worker.id)
@@ -84,10 +84,10 @@ def give_up_silent(session: Session, before: datetime) -> list[UUID]:
 
 
 def bring_back(session: Session, now: datetime, after: datetime) -> int:
-    """Heartbeats of live workers and leases that are later than `after` are of now. Who lives beats again anyway.
+    """Sets heartbeats of live workers and leases that are later than `after` to now, after the clock went back.
 
     Returns:
-        How many there were. The caller holds them from now on, in no order: it must ask for no other lock.
+        Their number. The caller now holds their locks, taken in no order, and must not take others.
     """
     number = 0
     for table, live in ((Worker, Worker.state != WorkerState.OFFLINE.value), (Lease, Lease.released_at.is_(None))):
@@ -105,7 +105,7 @@ def hold(session: Session, worker_ids: Iterable[UUID]) -> None:
 
 
 def on_host(session: Session, host: str) -> list[Worker]:
-    """Workers of this host that were not given up."""
+    """Workers of this host that are not offline."""
     return list(session.scalars(select(Worker).where(Worker.host == host, Worker.state != WorkerState.OFFLINE.value)))
 
 

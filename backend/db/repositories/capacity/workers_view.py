@@ -25,7 +25,7 @@ def workers(session: Session) -> Sequence[AnyRow]:
 
 
 def slots(session: Session) -> Sequence[AnyRow]:
-    """Every slot with its node and, where it is leased, what runs there; none that were left on a node that is gone."""
+    """Every slot with its node and its running attempt; without slots of nodes that are gone."""
     query = (
         select(Slot, Node, Lease, Worker.name.label("worker"), Attempt, Episode.id.label("episode_id"), Task)
         .join(Node, Node.id == Slot.node_id)
@@ -42,7 +42,7 @@ def slots(session: Session) -> Sequence[AnyRow]:
 
 
 def nodes(session: Session) -> Sequence[AnyRow]:
-    """(Node, age in seconds) of all nodes but those that have been gone for a day."""
+    """(Node, age in seconds) of all nodes, except those gone for a day."""
     age = func.extract("epoch", func.now() - Node.last_seen_at).label("age")
     recent = func.now() - func.make_interval(0, 0, 0, 1)
     query = select(Node, age).where(or_(Node.state != NodeState.GONE.value, Node.last_seen_at > recent))

@@ -1,1 +1,1 @@
-"""Queries: events of runs, the live view, and the waking of workers."""
+"""Queries: events of runs."""

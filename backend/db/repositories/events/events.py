@@ -29,12 +29,12 @@ _APPEND = text("""
     )
     SELECT run_id, max(seq) AS last FROM told GROUP BY run_id
 """)
-"""One query for all of them: starting attempts blocks everybody who wants slots."""
+"""One query for all, because starting attempts blocks all who want slots."""
 
 
 @dataclass(frozen=True)
 class NewEvent:
-    """An event that is to be written."""
+    """An event to write."""
 
     kind: str
     data: Mapping[str, Any]
@@ -43,7 +43,7 @@ class NewEvent:
 
 
 def append_all(session: Session, by_run: Mapping[UUID, Sequence[NewEvent]]) -> dict[UUID, int]:
-    """Writes the next events of several runs, all of them locked by the caller; the last `seq` of each."""
+    """Writes the next events of several runs, which the caller has locked; returns the last `seq` of each."""
     rows = [(run, place, event) for run, events in by_run.items() for place, event in enumerate(events)]
     values = {
         "runs": list(by_run),
@@ -56,7 +56,7 @@ def append_all(session: Session, by_run: Mapping[UUID, Sequence[NewEvent]]) -> d
         "attempts": [event.attempt_id for _, _, event in rows],
         "data": [dump_json(dict(event.data)) for _, _, event in rows],
     }
-    session.flush()  # The rows must not overtake what they tell of.
+    session.flush()  # The described rows must be written first.
     return {row.run_id: int(row.last) for row in session.execute(_APPEND, values)}
 
 
@@ -86,7 +86,7 @@ def append(  # noqa: PLR0913 - one keyword per thing to ask by
     }
     columns = [literal(value, Event.__table__.c[name].type).label(name) for name, value in values.items()]
     query = insert(Event).from_select([*values, "seq"], select(*columns, number.c.seq)).returning(Event.seq)
-    session.flush()  # The row must not overtake what it tells of.
+    session.flush()  # The described row must be written first.
     return session.execute(query, execution_options={"synchronize_session": False}).scalars().one()
 
 
@@ -96,7 +96,7 @@ def newest_seq(session: Session, run_id: UUID) -> int:
 
 
 def newest_id(session: Session) -> UUID | None:
-    """Id of the newest event of any run: when it changes, something has happened somewhere."""
+    """Id of the newest event of any run: it changes with every event."""
     return session.scalar(select(Event.id).order_by(Event.id.desc()).limit(1))
 
 

@@ -37,10 +37,10 @@ NO_PICTURES = "no picture was recorded"
 
 @dataclass(frozen=True)
 class Scope:
-    """Whose episodes, and which.
+    """Project and filters of an export.
 
     Attributes:
-        closed: benchmarks whose licence is not open; only counts where the filters ask for open ones.
+        closed: benchmarks without an open licence; used only if the filters require one.
     """
 
     project_id: UUID
@@ -79,7 +79,7 @@ class TrainingEpisode:
 
 
 def groups(session: Session, scope: Scope) -> list[EpisodeGroup]:
-    """All episodes of the scope, those that are left out too, counted."""
+    """Counts of all episodes of the scope, including excluded ones."""
     columns = (_reason(scope), _result(), _kind(), TaskSet.benchmark_id)
     query = _joined(select(*columns, func.count(), func.coalesce(func.sum(Episode.steps), 0)))
     rows = session.execute(_filter_rows(query, scope).group_by(*columns))
@@ -112,12 +112,12 @@ def steps(session: Session, attempt_ids: Sequence[UUID]) -> Iterator[Step]:
 
 
 def benchmarks(session: Session, project_id: UUID) -> list[Benchmark]:
-    """All of a project's."""
+    """All benchmarks of a project."""
     return list(session.scalars(select(Benchmark).where(Benchmark.project_id == project_id).order_by(Benchmark.name)))
 
 
 def choices(session: Session, project_id: UUID) -> list[tuple[str, str, str | None, str]]:
-    """(benchmark, domain, level, agent) of every episode that was scored, once each."""
+    """(benchmark, domain, level, agent) of scored episodes, distinct."""
     query = select(Benchmark.name, Task.domain, Task.level, AgentConfiguration.name).distinct()
     query = (
         query.select_from(Episode)
@@ -132,7 +132,7 @@ def choices(session: Session, project_id: UUID) -> list[tuple[str, str, str | No
 
 
 def _joined(query: Any) -> Select[Any]:
-    """Everything around an episode; attempt and evaluation only where it is scored."""
+    """An episode with everything that belongs to it; attempt and evaluation only if it is scored."""
     scored = (Attempt.episode_id == Episode.id) & (Attempt.state == AttemptState.SCORED.value)
     statement: Select[Any] = (
         query.select_from(Episode)
@@ -152,7 +152,7 @@ def _after(query: Select[Any], after: UUID | None) -> Select[Any]:
 
 
 def _filter_rows(query: Select[Any], scope: Scope) -> Select[Any]:
-    """What the filters ask of task, run and time. What they ask of the outcome is a matter of `_reason`."""
+    """Conditions on task, run and time; `_reason` has those on the outcome."""
     filters = scope.filters
     lists: Sequence[tuple[ColumnElement[Any] | Any, Collection[Any]]] = (
         (_kind(), filters.kinds),
@@ -192,7 +192,7 @@ def _result() -> ColumnElement[str | None]:
 
 
 def _reason(scope: Scope) -> ColumnElement[str]:
-    """Why an episode is left out, the first reason that holds; empty if it is not."""
+    """The first reason to exclude an episode; empty if it is included."""
     lost = literal("lost: ") + func.coalesce(Episode.failure_class, "")
     quarantined = select(Quarantine.id).where(Quarantine.task_id == Task.id, Quarantine.lifted_at.is_(None)).exists()
     has_picture = select(Step.id).where(Step.attempt_id == Attempt.id, Step.frame_sha256.is_not(None)).exists()
@@ -209,7 +209,7 @@ def _reason(scope: Scope) -> ColumnElement[str]:
 
 
 def _outcome_filter(filters: Filters) -> ColumnElement[bool]:
-    """What the filters ask of the outcome of a scored episode."""
+    """Conditions on the outcome of a scored episode."""
     condition: ColumnElement[bool] = literal(value=True)
     if filters.results:
         condition &= _result().in_([*filters.results])

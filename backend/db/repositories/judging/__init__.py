@@ -1,1 +1,1 @@
-"""Queries: judges, and the people who check them."""
+"""Queries: judges, and reviews by people."""

@@ -44,7 +44,7 @@ def add_answer(session: Session, values: Mapping[str, Any]) -> None:
 
 
 def usable_answer(session: Session, question: str, vote: int) -> JudgeResponse | None:
-    """The first answer to this question that could be used."""
+    """The first usable answer to this question."""
     query = select(JudgeResponse).where(
         JudgeResponse.request_hash == question, JudgeResponse.vote_index == vote, JudgeResponse.usable
     )
@@ -52,7 +52,7 @@ def usable_answer(session: Session, question: str, vote: int) -> JudgeResponse |
 
 
 def replace_verdicts(session: Session, judge_id: UUID, attempt_id: UUID, rows: Iterable[Mapping[str, Any]]) -> None:
-    """These are the judge's verdicts on the attempt, and no others."""
+    """Replaces the judge's verdicts on the attempt."""
     same = (JudgeVerdict.judge_id == judge_id, JudgeVerdict.attempt_id == attempt_id)
     session.execute(delete(JudgeVerdict).where(*same))
     session.execute(
@@ -77,7 +77,7 @@ def seen_steps(session: Session, attempt_id: UUID) -> Sequence[AnyRow]:
 def spent(
     session: Session, *, run_id: UUID | None = None, attempt_id: UUID | None = None, judge_id: UUID | None = None
 ) -> tuple[int, float, bool]:
-    """(answers, USD, all of them priced): what judges cost a run or an attempt, or what one judge cost."""
+    """(answers, USD, all of them priced): cost of judges for a run or an attempt, or of one judge."""
     query = select(
         func.count(JudgeResponse.id),
         func.coalesce(func.sum(JudgeResponse.usd), 0.0),

@@ -1,4 +1,4 @@
-"""Review items and answers, with the judges' verdicts on the same."""
+"""Review items and answers, with the judges' verdicts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -27,7 +27,7 @@ from backend.db.repositories.common_queries import AnyRow
 
 
 def _judged(judge: Judge) -> Select[UUID]:
-    """Attempts that a judge has judged; for graphs those whose verdict that counts has a CR."""
+    """Attempts that a judge has judged; for graphs, those whose current verdict has a CR."""
     if judge.kind == JudgeKind.VLM:
         return select(JudgeVerdict.attempt_id).where(JudgeVerdict.judge_id == judge.id).distinct()
     return (
@@ -41,17 +41,17 @@ def _judged(judge: Judge) -> Select[UUID]:
 
 
 def judged_attempts(session: Session, judge: Judge) -> set[UUID]:
-    """The attempts from which can be drawn."""
+    """The attempts from which items can be drawn."""
     return set(session.scalars(_judged(judge)))
 
 
 def judged_count(session: Session, judge: Judge) -> int:
-    """How many there are."""
+    """Their number."""
     return session.scalars(select(func.count()).select_from(_judged(judge).subquery())).one()
 
 
 def drawn_attempts(session: Session, judge_id: UUID) -> set[UUID]:
-    """Attempts that people are to judge already."""
+    """Attempts that are already items."""
     return set(session.scalars(select(ReviewItem.attempt_id).where(ReviewItem.judge_id == judge_id)))
 
 
@@ -69,7 +69,7 @@ def _answers(kind: str) -> Select[UUID, UUID]:
 
 
 def next_item(session: Session, judge: Judge, actor_id: UUID, people: int) -> ReviewItem | None:
-    """The next item for a person: not judged by them, by fewer than `people`; what one other has judged comes first."""
+    """The next item for a person: not judged by them and by fewer than `people`; partly judged ones first."""
     answers = _answers(judge.kind).subquery()
     mine = select(answers.c.attempt_id).where(answers.c.actor_id == actor_id)
     counts = select(answers.c.attempt_id, func.count().label("n")).group_by(answers.c.attempt_id).subquery()
@@ -101,7 +101,7 @@ def progress(session: Session, judge: Judge, people: int) -> tuple[int, int]:
 
 
 def by_person(session: Session, judge: Judge) -> Sequence[AnyRow]:
-    """(name, items): how many of a judge's items each person has judged."""
+    """(name, items): number of a judge's items judged by each person."""
     answers = _answers(judge.kind).subquery()
     query = (
         select(Actor.name, func.count().label("n"))
@@ -115,7 +115,7 @@ def by_person(session: Session, judge: Judge) -> Sequence[AnyRow]:
 
 
 def task_of_attempt(session: Session, attempt_id: UUID) -> tuple[Task, Run]:
-    """The task that an attempt was at, and its run."""
+    """An attempt's task and run."""
     query = (
         select(Task, Run)
         .join(Episode, Episode.task_id == Task.id)
@@ -134,23 +134,23 @@ def verdicts(session: Session, judge_id: UUID, attempt_id: UUID) -> list[JudgeVe
 
 
 def put_verdicts(session: Session, rows: Iterable[Mapping[str, Any]]) -> None:
-    """A person's verdicts on one attempt; the last word counts."""
+    """Stores a person's verdicts on one attempt, replacing earlier ones."""
     query = insert(HumanJudgement).values([dict(row) for row in rows])
     changes = {"text": query.excluded.text, "reached": query.excluded.reached, "created_at": func.now()}
     session.execute(query.on_conflict_do_update(index_elements=["attempt_id", "actor_id", "criterion"], set_=changes))
 
 
 def put_rating(session: Session, row: Mapping[str, Any]) -> None:
-    """A person's rating of one attempt; the last word counts."""
+    """Stores a person's rating of one attempt, replacing an earlier one."""
     query = insert(HumanRating).values(dict(row))
     changes = {"completion": query.excluded.completion, "logic": query.excluded.logic, "created_at": func.now()}
     session.execute(query.on_conflict_do_update(index_elements=["attempt_id", "actor_id"], set_=changes))
 
 
 def compared(session: Session, judge_id: UUID) -> Sequence[AnyRow]:
-    """Every person's verdict beside the judge's: attempt, episode, task, level, criterion, judge, person, reached.
+    """Every person's verdict and the judge's: attempt, episode, task, level, criterion, judge, person, reached.
 
-    Only if the person was asked the same as the judge.
+    Only if both had the same question.
     """
     judge, person = JudgeVerdict, HumanJudgement
     same = and_(person.attempt_id == judge.attempt_id, person.criterion == judge.criterion, person.text == judge.text)
@@ -177,7 +177,7 @@ def compared(session: Session, judge_id: UUID) -> Sequence[AnyRow]:
 
 
 def rated(session: Session, judge_id: UUID) -> Sequence[AnyRow]:
-    """Every person's rating of a drawn attempt beside its measures: attempt, task, completion, logic, CR, LC."""
+    """Every person's rating of an item with its measures: attempt, task, completion, logic, CR, LC."""
     cr, lc = aliased(Measure), aliased(Measure)
     query = (
         select(

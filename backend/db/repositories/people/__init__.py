@@ -1,1 +1,1 @@
-"""Queries: people as agents, and their hand on an agent's desktop."""
+"""Queries: people as agents."""

@@ -24,7 +24,7 @@ def agent_of(session: Session, run_id: UUID) -> AgentConfiguration | None:
 
 
 def newest(session: Session, run_id: UUID) -> Sequence[AnyRow]:
-    """Rows (Episode, Task, newest Attempt or None) of a run in the order in which they are done."""
+    """Rows (Episode, Task, newest Attempt or None) of a run, in the order of work."""
     attempt = (
         select(Attempt.id, Attempt.episode_id)
         .join(Episode, Episode.id == Attempt.episode_id)
@@ -53,7 +53,7 @@ def attempt_of(session: Session, episode_id: UUID) -> Attempt | None:
 def _completed_rows(session: Session, task_sets: Sequence[UUID]) -> Sequence[AnyRow]:
     """Rows (Episode, Attempt, Task, run) of people's scored episodes on these task sets.
 
-    Runs by people are selected first: there are few, and a plan that starts with episodes reads a whole board.
+    Runs by people are selected first: there are few, and a query plan that starts with episodes reads a whole board.
     """
     people = (
         select(Run.id)

@@ -1,4 +1,4 @@
-"""Scored episodes of runs with what WindowsWorld's analyses need of them."""
+"""Scored episodes of runs for WindowsWorld's analyses."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -30,7 +30,7 @@ def episodes(session: Session, ids: Sequence[UUID]) -> Sequence[AnyRow]:
 
 
 def steps(session: Session, attempt_ids: Sequence[UUID]) -> Sequence[AnyRow]:
-    """(attempt, index, actions, picture, invalid) of every step, in order; the state left at the end has no action."""
+    """(attempt, index, actions, picture, invalid) of every step, in order; the end state has no action."""
     columns = (Step.attempt_id, Step.index, Step.actions, Step.frame_sha256, Step.invalid)
     query = select(*columns).where(Step.attempt_id.in_(attempt_ids))
     return session.execute(query.order_by(Step.attempt_id, Step.index)).all()

@@ -25,7 +25,7 @@ class RunCondition:
 
 
 def _ranked() -> ColumnElement[bool]:
-    """Runs that enter a leaderboard. Cells of a study do not: they are compared with their base cell only."""
+    """Runs that enter a leaderboard. Cells of a study do not; they are compared with their base cell only."""
     return Run.purpose.in_(RANKED) & Run.study_id.is_(None)
 
 
@@ -37,7 +37,7 @@ def freshness(session: Session, task_set_id: UUID) -> tuple[datetime | None, boo
 
 
 def conditions(session: Session, task_set_id: UUID) -> list[RunCondition]:
-    """One entry per condition: of its runs the one with most scored tasks, then the newest."""
+    """One entry per condition: its run with most scored tasks, then the newest."""
     query = (
         select(Run.id, Run.condition_hash)
         .outerjoin(Rollup, (Rollup.run_id == Run.id) & (Rollup.dimension == Dimension.ALL.value))
@@ -62,6 +62,6 @@ def number_of_tasks(session: Session, task_set_id: UUID) -> int:
 
 
 def reported(session: Session, benchmark_id: UUID) -> list[PublishedResult]:
-    """What others report for the benchmark."""
+    """Published results of the benchmark."""
     query = select(PublishedResult).where(PublishedResult.benchmark_id == benchmark_id)
     return list(session.scalars(query.order_by(PublishedResult.measure, PublishedResult.value.desc())))

@@ -11,7 +11,7 @@ from backend.db.models import MeasureRollup
 from backend.domain.model.measures import MOST_PHASES, PARTS
 from backend.domain.model.score import SOLVED_TOLERANCE
 
-# A phase is identified by its position among the task's parts: its name means nothing for another task.
+# A phase is identified by its position among the task's parts, because its name is specific to the task.
 _SUMS = text("""
     WITH counted AS MATERIALIZED (
         SELECT e.task_id, v.id, v.parts
@@ -40,13 +40,13 @@ _SUMS = text("""
 
 
 def task_sums(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
-    """Rows (task, measure, n, total) over the counted episodes of a run, as they are scored now."""
+    """Rows (task, measure, n, total) over the counted episodes of a run, by their current scores."""
     values = {"run": run_id, "phases": MOST_PHASES, "pooled": PARTS, "reached": 1.0 - SOLVED_TOLERANCE}
     return session.execute(_SUMS, values).all()
 
 
 def replace(session: Session, run_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
-    """The run's measures are now these rows."""
+    """Replaces the run's measures by these rows."""
     query = delete(MeasureRollup).where(MeasureRollup.run_id == run_id)
     session.execute(query.execution_options(synchronize_session=False))
     if rows:

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Episode, Run
 
 REST = 10.0
-"""A cube is computed again after this many times the seconds that it took: a tenth of the time at most."""
+"""A cube is recomputed after this multiple of its duration, so it takes at most a tenth of the time."""
 ABANDONED = 300.0
 """Seconds after which a job's process counts as dead. Every statement ends within a minute."""
 LATE = 20.0
@@ -23,14 +23,14 @@ LATE = 20.0
 
 
 def behind() -> ColumnElement[bool]:
-    """The stored cube is not of now: something has changed, or a new one is under way."""
+    """Whether the stored cube is out of date: something has changed, or a new one is being computed."""
     return Run.rollup_stale | Run.rollup_started_at.is_not(None)
 
 
 def _due() -> ColumnElement[bool]:
-    """Whether a job may start. The end of a run is never delayed: people look at the result then.
+    """Whether a job may start. The end of a run is never delayed, because people look at the result then.
 
-    A run's end is dated by when its transaction began, which may have waited for a lock before it was seen.
+    A run's end time is the start of its transaction, which may have waited for a lock.
     """
     never = Run.rollup_as_of.is_(None) | Run.rollup_seconds.is_(None)
     rested = _seconds(Run.rollup_as_of, func.now()) >= REST * Run.rollup_seconds
@@ -44,7 +44,7 @@ def _seconds(since: Any, until: Any) -> ColumnElement[Any]:
 
 
 def due(session: Session, limit: int) -> list[UUID]:
-    """Runs whose cube is to be computed now."""
+    """Runs whose cube is due."""
     return list(session.scalars(select(Run.id).where(behind(), _due()).order_by(Run.id).limit(limit)))
 
 
@@ -63,25 +63,25 @@ def end(session: Session, run_id: UUID, began_at: datetime, seconds: float) -> b
 
 
 def give_back(session: Session, run_id: UUID, began_at: datetime) -> None:
-    """The turn came to nothing: the run is as stale as before."""
+    """Returns an unfinished job: the run is as stale as before."""
     query = update(Run).where(Run.id == run_id, Run.rollup_started_at == began_at)
     query = query.values(rollup_stale=True, rollup_started_at=None)
     session.execute(query.execution_options(synchronize_session=False))
 
 
 def behind_among(session: Session, run_ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the runs whose cube is not of now."""
+    """Those of the runs whose cube is out of date."""
     return set(session.scalars(select(Run.id).where(Run.id.in_(run_ids), behind())))
 
 
 def larger_than(session: Session, run_id: UUID, episodes: int) -> bool:
-    """True if the run has more episodes than this; counts no further."""
+    """True if the run has more episodes than this."""
     some = select(Episode.id).where(Episode.run_id == run_id).limit(episodes + 1).subquery()
     return session.scalars(select(func.count()).select_from(some)).one() > episodes
 
 
 def one_snapshot(session: Session) -> None:
-    """All that this transaction reads is of one moment. Its first statement; nothing may be written in it.
+    """Makes this transaction read from one snapshot. Must be its first statement; it must not write.
 
     It blocks nobody, so results may be read slowly, even where other transactions may not idle.
     """

@@ -16,12 +16,12 @@ class TaskTotals:
     """Sums over the episodes of one task in one run.
 
     Attributes:
-        steps: over scored episodes.
-        lost: by failure class.
-        mixed: scored, but a person helped: not counted as the agent's.
-        protocol: scoring protocol of the task, empty where it has none.
+        steps: steps of scored episodes.
+        lost: lost episodes by failure class.
+        mixed: scored with a person's help, not counted for the agent.
+        protocol: scoring protocol of the task; may be empty.
         extra: further labels of the task in its benchmark.
-        handed_in: without a score, judged by people.
+        handed_in: submissions judged by people, without a score.
     """
 
     task_id: UUID
@@ -77,7 +77,7 @@ _TOTALS = text("""
 
 
 def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
-    """One row per task of the run, from its episodes as they are now."""
+    """One row per task of the run, from its current episodes."""
     return [
         TaskTotals(
             task_id=row.id,
@@ -105,7 +105,7 @@ def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
 
 
 def replace(session: Session, run_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:
-    """The run's cube is now these rows."""
+    """Replaces the run's cube by these rows."""
     session.execute(delete(Rollup).where(Rollup.run_id == run_id).execution_options(synchronize_session=False))
     if rows:
         session.execute(insert(Rollup), [dict(row) for row in rows])
@@ -117,6 +117,6 @@ def of_run(session: Session, run_id: UUID) -> list[Rollup]:
 
 
 def of_runs(session: Session, run_ids: Sequence[UUID], dimensions: Collection[str]) -> Sequence[Row[Any]]:
-    """Rows of several runs' cubes in these dimensions, as plain rows of the table: a board reads thousands."""
+    """Rows of several runs' cubes in these dimensions, as plain rows of the table: because a board reads thousands."""
     query = select(*Rollup.__table__.c).where(Rollup.run_id.in_(run_ids), Rollup.dimension.in_(list(dimensions)))
     return session.execute(query.order_by(Rollup.run_id, Rollup.dimension, Rollup.key)).all()

@@ -1,4 +1,4 @@
-"""How long past attempts held their slots, and how long waiting ones should."""
+"""Durations of past attempts, and estimates for waiting episodes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
@@ -9,7 +9,7 @@ from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 SAMPLE = 30
-"""Newest episodes of a task, and newest runs of an agent, that are looked at."""
+"""Number of newest episodes of a task, and of newest runs of an agent, that are used."""
 NEWEST = 500
 """Number of recent episodes by which an agent's duration on similar tasks is estimated."""
 
@@ -82,11 +82,11 @@ _WRITE = text("""
 
 
 def medians(session: Session, task_ids: Collection[UUID], agent_id: UUID, task_set_id: UUID) -> Sequence[Row[Any]]:
-    """Medians of the seconds that newest attempts held their slots, of those that came to a verdict.
+    """Median seconds of the newest attempts with a verdict in their slots.
 
     Returns:
         Rows (kind, task_id, domain, difficulty, seconds). `own`: of a task by the agent, in its newest runs of the
-        task set; `others`: by anybody, where the agent never played it; `alike`: by the agent, of a domain and
+        task set; `others`: by any agent, if the agent never played it; `alike`: by the agent, of a domain and
         difficulty; `step`: seconds of one of its steps, a single row.
     """
     values = {"tasks": list(task_ids), "agent": agent_id, "task_set": task_set_id}
@@ -96,7 +96,7 @@ def medians(session: Session, task_ids: Collection[UUID], agent_id: UUID, task_s
 def take_turn(session: Session, age: timedelta) -> UUID | None:
     """A run with waiting episodes that need an update; marked as updated.
 
-    The caller is the only one for that time, or until the database's clock goes back.
+    No other caller gets it for that time, unless the database's clock goes back.
     """
     run_id: UUID | None = session.scalar(_TURN, {"age": age})
     return run_id
@@ -108,6 +108,6 @@ def waiting_tasks(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
 
 
 def write(session: Session, run_id: UUID, seconds: Mapping[UUID, float]) -> int:
-    """Writes expected seconds by task where they differ by a tenth; how many. The caller holds the run."""
+    """Updates expected seconds by task if they differ by a tenth; returns the number. The caller has locked the run."""
     values = {"run": run_id, "tasks": list(seconds), "seconds": list(seconds.values())}
     return int(session.execute(_WRITE, values).rowcount)  # type: ignore[attr-defined]

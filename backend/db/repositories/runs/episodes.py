@@ -1,4 +1,4 @@
-"""Episodes: which is next, how many are where, lists."""
+"""Episodes: locks, counts, lists."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ def get(session: Session, episode_id: UUID) -> Episode | None:
 
 
 def lock(session: Session, episode_id: UUID) -> Episode | None:
-    """The episode as it is now, locked. The caller holds the run's lock."""
+    """The current episode, locked. The caller has locked the run."""
     query = select(Episode).where(Episode.id == episode_id).with_for_update(key_share=True)
     return session.scalar(query.execution_options(populate_existing=True))
 
@@ -48,11 +48,11 @@ def write_all(  # noqa: PLR0913 - which ones, and what
 
     Args:
         session: the transaction; it holds the run's lock.
-        run_id: whose episodes.
-        state: in which state.
-        values: to write.
-        failures: of lost ones, only those of these failure classes.
-        tasks: only those of these tasks.
+        run_id: the run.
+        state: current state.
+        values: columns to write.
+        failures: for lost episodes, only these failure classes.
+        tasks: only these tasks.
     """
     query = update(Episode).where(Episode.run_id == run_id, Episode.state == state.value)
     if failures:
@@ -122,7 +122,7 @@ def same_task(session: Session, run_id: UUID, domain: str, name: str, repeat: in
 
 
 def newest_scored(session: Session, task_id: UUID, without_agent: str) -> UUID | None:
-    """The newest scored episode of a task that another agent than this one played."""
+    """The newest scored episode of a task by another agent."""
     query = (
         select(Episode.id)
         .join(Run, Run.id == Episode.run_id)

@@ -15,7 +15,7 @@ from backend.domain.machines.nodes import NodeState
 from backend.domain.scheduling.wait_reasons import NEVER, UNREAD
 
 HELD_BACK = datetime(NEVER, 1, 1, tzinfo=UTC)
-"""From this time on an episode does not start by itself."""
+"""Start times from this one on mean that an episode does not start by itself."""
 
 
 def slots(session: Session) -> Sequence[AnyRow]:
@@ -36,9 +36,9 @@ def slots(session: Session) -> Sequence[AnyRow]:
 
 
 def waiting(session: Session, apart: Collection[UUID] = ()) -> Sequence[AnyRow]:
-    """Waiting episodes: (run, its state, why they are held back or left to others, whether until later, ...).
+    """Waiting episodes: (run, its state, why they are held or left to others, whether until later, ...).
 
-    The rest of each row: the provider, the key of what their tasks need, whether these are among `apart`, how many.
+    Further columns: provider, requirements of their tasks, whether these are among `apart`, number.
     """
     later = Episode.available_at > func.now()
     # The last attempt's result is not a reason to wait once the pause is over.
@@ -75,7 +75,7 @@ def latest_runs(session: Session, limit: int) -> Sequence[AnyRow]:
 
 
 def flagged(session: Session, limit: int) -> Sequence[AnyRow]:
-    """Episodes that wait for a person's look, newest first."""
+    """Flagged episodes, newest first."""
     query = (
         select(Episode, Task, func.coalesce(func.nullif(Run.name, ""), AgentConfiguration.name).label("title"))
         .join(Task, Task.id == Episode.task_id)
@@ -101,13 +101,13 @@ def quarantined(session: Session, limit: int) -> Sequence[AnyRow]:
 
 
 def broken_slots(session: Session) -> Sequence[AnyRow]:
-    """Slots that cannot be used, with the node's name."""
+    """Unusable slots with the node's name."""
     query = select(Slot, Node.name).join(Node, Node.id == Slot.node_id).where(Slot.state == "broken")
     return session.execute(query).all()
 
 
 def lost_workers(session: Session, reasons: Collection[str]) -> Sequence[Worker]:
-    """Workers that left within the last hour while they held an attempt that was lost for such a reason."""
+    """Workers that left within the last hour with an attempt lost for one of the reasons."""
     recent = func.now() - func.make_interval(0, 0, 0, 0, 1)
     why = or_(*(Attempt.failure_message.startswith(reason, autoescape=True) for reason in reasons))
     lost = (Attempt.failure_class == "cluster", Attempt.ended_at > recent, why)

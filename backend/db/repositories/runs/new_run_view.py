@@ -30,7 +30,7 @@ def tasks(session: Session, task_set_id: UUID) -> Sequence[Task]:
 
 
 def judged(session: Session, task_set_id: UUID) -> int:
-    """How many tasks need a judge."""
+    """Number of tasks that need a judge."""
     query = select(func.count(Task.id)).where(Task.task_set_id == task_set_id, Task.requires_judge)
     return session.scalars(query).one()
 

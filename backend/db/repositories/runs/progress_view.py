@@ -1,4 +1,4 @@
-"""What became of the parts of tasks in whole runs."""
+"""Results of tasks' parts in whole runs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -31,7 +31,7 @@ _PARTS = text(f"""
 
 
 def progress_rows(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
-    """(parts listed, score, steps at which they were reached or None) of every episode that counts and has parts."""
+    """(parts listed, score, steps at which they were reached or None) of every counted episode with parts."""
     return session.execute(_GOT, {"run": run_id, "reached": 1.0 - SOLVED_TOLERANCE}).all()
 
 
@@ -41,7 +41,7 @@ def parts(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
 
 
 def current_evaluation(session: Session, attempt_id: UUID) -> Evaluation | None:
-    """The evaluation of an attempt that counts."""
+    """The current evaluation of an attempt."""
     return session.scalar(select(Evaluation).where(Evaluation.attempt_id == attempt_id, Evaluation.current))
 
 

@@ -19,27 +19,27 @@ _UNFINISHED = text("""
         false
     )
 """)
-"""In the order of an index, one after the other until one is found: the whole table would be looked through else."""
+"""Scans an index in order until one is found; otherwise the whole table would be scanned."""
 
 
 def lock(session: Session, run_id: UUID) -> Run | None:
-    """The current run, locked until the commit: nobody else changes it, its episodes or its attempts.
+    """The current run, locked until the commit, so that nobody else changes it, its episodes or attempts.
 
-    The lock lets foreign keys to the run be checked meanwhile (FOR NO KEY UPDATE).
+    The lock (FOR NO KEY UPDATE) allows foreign key checks meanwhile.
     """
     query = select(Run).where(Run.id == run_id).with_for_update(key_share=True)
     return session.scalar(query.execution_options(populate_existing=True))
 
 
 def lock_of_attempt(session: Session, attempt_id: UUID) -> Run | None:
-    """The run that an attempt belongs to, as it is now, locked like `lock` does."""
+    """An attempt's current run, locked as by `lock`."""
     owner = select(Episode.run_id).join(Attempt, Attempt.episode_id == Episode.id).where(Attempt.id == attempt_id)
     query = select(Run).where(Run.id == owner.scalar_subquery()).with_for_update(key_share=True)
     return session.scalar(query.execution_options(populate_existing=True))
 
 
 def get(session: Session, run_id: UUID) -> Run | None:
-    """The run, not locked."""
+    """The run, without a lock."""
     return session.get(Run, run_id)
 
 

@@ -12,7 +12,7 @@ from backend.db.repositories.common_queries import AnyRow, newest_attempt, outco
 
 RunFilter = dict[str, str]
 _MOST_WORDS = 160
-"""Of a loss's reason; longer ones are cut with an ellipsis."""
+"""Maximum characters of a loss's reason; longer ones are truncated."""
 
 
 def _conditions(filters: RunFilter) -> list[ColumnElement[bool]]:
@@ -26,7 +26,7 @@ def _conditions(filters: RunFilter) -> list[ColumnElement[bool]]:
 
 
 def runs(session: Session, filters: RunFilter, before: UUID | None, limit: int) -> Sequence[AnyRow]:
-    """Runs newest first, those made before `before`."""
+    """Runs created before `before`, newest first."""
     query = run_columns().where(*_conditions(filters)).order_by(Run.id.desc()).limit(limit)
     if before is not None:
         query = query.where(Run.id < before)
@@ -52,7 +52,7 @@ def run(session: Session, run_id: UUID) -> AnyRow | None:
 
 
 def matrix(session: Session, run_id: UUID) -> Sequence[AnyRow]:
-    """(domain, difficulty, look, episodes, scored, score sum)."""
+    """(domain, difficulty, style, episodes, scored, score sum)."""
     query = (
         select(Task.domain, Task.difficulty, outcome_style().label("look"), func.count().label("n"))
         .join(Task, Task.id == Episode.task_id)
@@ -77,7 +77,7 @@ def phases(session: Session, run_id: UUID) -> Sequence[AnyRow]:
 
 
 def untold(session: Session, run_id: UUID) -> float:
-    """Seconds without a phase, of attempts lost to the cluster: a worker that died reported none."""
+    """Seconds without a phase, of attempts lost to the cluster: dead workers reported none."""
     pairs = func.jsonb_each_text(Attempt.seconds).table_valued("key", "value")
     phase_seconds = select(func.coalesce(func.sum(cast(pairs.c.value, Double)), 0.0)).scalar_subquery()
     whole = cast(func.extract("epoch", Attempt.ended_at - Attempt.started_at), Double)
@@ -87,7 +87,7 @@ def untold(session: Session, run_id: UUID) -> float:
 
 
 def spent(session: Session, run_id: UUID) -> AnyRow:
-    """Sums over the steps of all attempts: tokens, money, seconds of waiting, and how many steps have no price."""
+    """Sums over the steps of all attempts: tokens, cost, seconds of waiting, and number of steps without a price."""
 
     def total(name: str) -> ColumnElement[float]:
         return func.coalesce(func.sum(cast(Step.usage[name].astext, Double)), 0.0).label(name)
@@ -126,7 +126,7 @@ def losses(session: Session, run_id: UUID, limit: int) -> Sequence[AnyRow]:
 
 
 def not_runnable(session: Session, run_id: UUID) -> Sequence[AnyRow]:
-    """(reason, episodes) of what could not run here."""
+    """(reason, episodes) of episodes that could not run here."""
     query = (
         select(Episode.reason, func.count().label("n"))
         .where(Episode.run_id == run_id, Episode.state == "not_runnable")

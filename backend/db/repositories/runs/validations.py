@@ -1,4 +1,4 @@
-"""Validation runs and what they left with the tasks."""
+"""Validation runs and their results per task."""
 
 from collections.abc import Sequence
 from uuid import UUID

@@ -1,1 +1,1 @@
-"""Queries: who gets the next free slot, and why the others wait."""
+"""Queries: assignment of free slots, and wait reasons."""

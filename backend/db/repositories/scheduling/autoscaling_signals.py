@@ -1,4 +1,4 @@
-"""Figures for people and autoscalers. Each query uses a part of an index."""
+"""Figures for people and autoscalers. Each query uses a partial index."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from backend.domain.machines.nodes import NodeState
 from backend.domain.model.episode import AttemptState, EpisodeState, RunState
 
 _FAR = timedelta(days=365)
-"""An episode that may start only later waits for somebody or something, not for a time."""
+"""An episode that may start only later waits for a person or an event, not for a time."""
 _SKEW = timedelta(seconds=30)
 
 
@@ -60,7 +60,7 @@ def ready(
 ) -> dict[tuple[UUID, UUID], int]:
     """Episodes that could start now, by (run, requirements), except those of `left`: (run, task).
 
-    None is counted further than `most`.
+    Counts stop at `most`.
     """
     values = {"runs": [run for run, _ in pairs], "needs": [need for _, need in pairs], "most": most}
     rows = session.execute(_READY_OTHERS if left else _READY, values | left_to_others(left))
@@ -68,16 +68,16 @@ def ready(
 
 
 def attempts(session: Session) -> Sequence[AnyRow]:
-    """Attempts under way: (provider, state, number)."""
+    """Running attempts: (provider, state, number)."""
     query = select(Slot.provider, Attempt.state, func.count().label("number")).select_from(Attempt)
     query = query.join(Slot, Slot.id == Attempt.slot_id).where(Attempt.live)
     return session.execute(query.group_by(Slot.provider, Attempt.state)).all()
 
 
 def slots(session: Session) -> Sequence[AnyRow]:
-    """Slots: (provider, state of their node, `free`, `leased` or `closed`, number); none of nodes that are gone.
+    """Slots: (provider, state of their node, `free`, `leased` or `closed`, number); without nodes that are gone.
 
-    Closed ones are broken, being emptied, on an unusable node, or without a worker.
+    Closed ones are broken, draining, on an unusable node, or without a worker.
     """
     live = and_(Lease.slot_id == Slot.id, Lease.released_at.is_(None))
     open_ = and_(Slot.state == SlotState.FREE.value, Node.state == NodeState.READY.value, served())
@@ -121,12 +121,12 @@ def leases_since(session: Session, since: datetime) -> Sequence[AnyRow]:
 
 
 def workers(session: Session) -> Sequence[AnyRow]:
-    """Workers that were not given up: (name, state, seconds since the last heartbeat)."""
+    """Workers that are not offline: (name, state, seconds since the last heartbeat)."""
     age = func.extract("epoch", func.now() - Worker.heartbeat_at).label("age")
     query = select(Worker.name, Worker.state, age).where(Worker.state != WorkerState.OFFLINE.value)
     return session.execute(query.order_by(Worker.name).limit(1000)).all()
 
 
 def first_key(at: datetime) -> UUID:
-    """The smallest UUIDv7 of that moment."""
+    """The smallest UUIDv7 of that time."""
     return UUID(int=int(at.timestamp() * 1000) << 80)

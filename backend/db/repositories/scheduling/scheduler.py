@@ -1,4 +1,4 @@
-"""What the scheduler reads and writes, for many rows at a time. See docs/internals/scheduling.md."""
+"""The scheduler's reads and writes, in batches. See docs/internals/scheduling.md."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _DOOR = 7_218_001
 _READY = "e.state = 'waiting' AND e.available_at < '9000-01-01 00:00:00+00' AND e.available_at <= clock_timestamp()"
 
 _FIRST = "e.requirements_id, e.priority DESC, e.repeat_index, e.estimated_seconds DESC, e.id"
-"""The index's own order, so that the index is used, however few rows seem to be needed."""
+"""The index's own order, so that the planner uses the index."""
 
 _QUEUE = text(f"""
     SELECT r.id, r.project_id, r.provider, r.state, r.priority, r.concurrency, r.in_use, r.usage_seconds, r.task_set_id,
@@ -104,7 +104,7 @@ _SPENT = f"""
         + in_use * (1 - exp(-{RATE} * greatest(0, extract(epoch FROM clock_timestamp() - usage_updated_at)))) / {RATE},
     usage_updated_at = clock_timestamp()
 """
-"""`domain.scheduling.usage.decayed`, where the row is."""
+"""`domain.scheduling.usage.decayed` in SQL."""
 
 _BEGUN = text(f"""
     UPDATE run SET {_SPENT}, in_use = in_use + more.number, last_scheduled_at = clock_timestamp(), rollup_stale = true,
@@ -205,7 +205,7 @@ def enter(session: Session) -> None:
 
 
 def queue(session: Session) -> Sequence[Row[Any]]:
-    """Every run that has or might want slots, in order of submission; `ready`: an episode may start now."""
+    """Every run that has slots or may want some, in order of submission; `ready`: an episode may start now."""
     session.flush()
     return session.execute(_QUEUE).all()
 
@@ -217,13 +217,13 @@ def slots(session: Session, provider: str) -> tuple[int, int]:
 
 
 def reserving(session: Session) -> dict[UUID, dict[str, int]]:
-    """Slots reserved by projects, by provider; also without a run, as they are kept for the next one."""
+    """Slots reserved by projects, by provider; also without a run, because they stay reserved."""
     query = select(Project.id, Project.reserved).where(Project.reserved != {})
     return {row.id: row.reserved for row in session.execute(query)}
 
 
 def in_use_by_project(session: Session) -> dict[UUID, dict[str, int]]:
-    """Desktops that projects have, by provider."""
+    """Running desktops of projects, by provider."""
     by_project: dict[UUID, dict[str, int]] = {}
     for row in queue(session):
         mine = by_project.setdefault(row.project_id, {})
@@ -232,7 +232,7 @@ def in_use_by_project(session: Session) -> dict[UUID, dict[str, int]]:
 
 
 def needs_of(session: Session, task_set_id: UUID) -> tuple[Requirements, ...]:
-    """All that tasks of a set need."""
+    """All requirements of a set's tasks."""
     alike = (Task.requirements_id, Task.os, Task.requires, Task.licences)
     functions = func.array_agg(Task.id).filter(Task.has_user_functions).label("functions")
     query = select(*alike, functions, func.bool_or(~Task.has_user_functions).label("others"))
@@ -251,18 +251,18 @@ def needs_of(session: Session, task_set_id: UUID) -> tuple[Requirements, ...]:
 
 
 def lock_runs(session: Session, runs: Collection[UUID], *, skip_locked: bool = True) -> Sequence[Row[Any]]:
-    """Rows (id, state, concurrency, in_use, project_id, task_set_id, config) of these runs as they are now, locked.
+    """Rows (id, state, concurrency, in_use, project_id, task_set_id, config) of these runs, locked.
 
     Args:
         session: the transaction.
-        runs: which.
-        skip_locked: leaves those out that others hold; else they are waited for.
+        runs: the runs.
+        skip_locked: skip runs locked by others; else wait for them.
     """
     return session.execute(_LOCK_FREE if skip_locked else _LOCK, {"runs": list(runs)}).all()
 
 
 def patience(session: Session, milliseconds: int | None) -> None:
-    """How long this transaction waits for a lock from now on; None = as every other does."""
+    """Sets this transaction's lock timeout; None = default."""
     how_long = "DEFAULT" if milliseconds is None else str(int(milliseconds))
     session.execute(text(f"SET LOCAL lock_timeout TO {how_long}"))
 
@@ -277,9 +277,9 @@ def start_episodes(
 
     Args:
         session: the transaction; it holds the runs' locks.
-        numbers: how many at most, by run.
-        needs: (run, need) that the worker can meet.
-        left: (run, task) whose episodes are left to others.
+        numbers: maximum number by run.
+        needs: (run, requirement) pairs that the worker meets.
+        left: (run, task) pairs left to other workers.
     """
     values = {"runs": list(numbers), "numbers": list(numbers.values())}
     values |= {"able_runs": [run for run, _ in needs], "needs": [need for _, need in needs]}
@@ -303,7 +303,7 @@ def start_episodes(
 
 
 def left_to_others(left: Sequence[tuple[UUID, UUID]]) -> dict[str, Any]:
-    """What `NOT_LEFT` asks for, of (run, task)."""
+    """Parameters of `NOT_LEFT` for (run, task) pairs."""
     return {"left_runs": [run for run, _ in left], "left_tasks": [task for _, task in left]} if left else {}
 
 
@@ -313,7 +313,7 @@ def put_back(session: Session, episode_id: UUID, reason: str) -> None:
 
 
 def note_unread(session: Session, run_id: UUID, reason: str) -> None:
-    """Sets the waiting reason of a run's episodes without one. The caller holds the run."""
+    """Sets the waiting reason of a run's episodes without one. The caller has locked the run."""
     session.execute(_NOTE_UNREAD, {"run": run_id, "reason": reason, "unread": UNREAD})
 
 
@@ -323,7 +323,7 @@ def count_starts(session: Session, numbers: Mapping[UUID, int]) -> None:
 
 
 def ended(session: Session, run_id: UUID, number: int = 1) -> None:
-    """Counts ended episodes of the run. The caller holds the run."""
+    """Counts ended episodes of the run. The caller has locked the run."""
     session.execute(_ENDED, {"run": run_id, "number": number})
 
 
@@ -333,15 +333,15 @@ def miscounted(session: Session) -> list[UUID]:
 
 
 def recount(session: Session, run_id: UUID) -> bool:
-    """Counts a run's episodes under way; whether there was a mistake. The caller holds the run."""
+    """Recounts a run's running episodes; returns whether the count was wrong. The caller has locked the run."""
     return bool(session.execute(_RECOUNT, {"run": run_id}).rowcount)  # type: ignore[attr-defined]
 
 
 def bring_back(session: Session) -> int:
-    """After the clock went back: no episode waits longer than its own back-off; how many would have."""
+    """After the clock went back: makes no episode wait longer than its own back-off; returns the number corrected."""
     return int(session.execute(_BRING_BACK).rowcount)  # type: ignore[attr-defined]
 
 
 def fill_needs(session: Session) -> int:
-    """Completes waiting episodes that an older release, or a bulk load, has written; how many there were."""
+    """Completes waiting episodes written by an older release or a bulk load; returns their number."""
     return int(session.execute(_NEEDS).rowcount)  # type: ignore[attr-defined]

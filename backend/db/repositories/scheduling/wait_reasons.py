@@ -1,4 +1,4 @@
-"""Waiting episodes: which come first in their run, what they need, who could do them."""
+"""Waiting episodes: order within their run, requirements, and workers that meet them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -56,36 +56,36 @@ _CLOSED = text("""
 
 @dataclass(frozen=True)
 class QueuePosition:
-    """How many waiting episodes of its run come before one, and how many seconds they should take together."""
+    """Number of waiting episodes of its run before one, and their total estimated seconds."""
 
     ahead: int
     seconds: float
 
 
 def places(session: Session, run_id: UUID, episode_ids: Collection[UUID]) -> dict[UUID, QueuePosition]:
-    """Where these waiting episodes of a run stand."""
+    """Positions of these waiting episodes of a run."""
     rows = session.execute(_PLACES, {"run": run_id, "ids": list(episode_ids)})
     return {row.id: QueuePosition(int(row.ahead), float(row.seconds)) for row in rows}
 
 
 def remaining(session: Session, run_id: UUID) -> Sequence[float]:
-    """Seconds that each episode of a run that is under way should still take; 0 where it takes longer than expected."""
+    """Estimated remaining seconds of each running episode of a run; 0 if it takes longer than expected."""
     return session.scalars(_REMAINING, {"run": run_id}).all()
 
 
 def count_waiting(session: Session, runs: Collection[UUID]) -> dict[UUID, int]:
-    """Waiting episodes by run, without those that are held back."""
+    """Waiting episodes by run, without held ones."""
     return {row.run_id: int(row.number) for row in session.execute(_LEFT, {"runs": list(runs)})}
 
 
 def hold_reason(session: Session, run_id: UUID) -> str | None:
-    """Why most of those of a run wait that are held back; None if none is."""
+    """The most frequent reason of a run's held episodes; None without any."""
     reason: str | None = session.scalar(_HELD, {"run": run_id})
     return reason
 
 
 def closed(session: Session, provider: str) -> tuple[list[ClosedSlots], list[str]]:
-    """Why no slot can be used: (slots of online workers, reasons of nodes without any, most frequent first)."""
+    """Why no slot is usable: (slots of online workers, reasons of nodes without any, most frequent first)."""
     rows = session.execute(_CLOSED, {"provider": provider}).all()
     slots = [ClosedSlots(int(row.number), row.state, row.reason) for row in rows if row.slots]
     return slots, [row.reason for row in rows if not row.slots]

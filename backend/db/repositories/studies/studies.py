@@ -1,4 +1,4 @@
-"""Studies, their runs and what their episodes came to."""
+"""Studies, their runs and their episodes' results."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -41,7 +41,7 @@ def actor(session: Session, study: Study) -> str:
 
 
 def progress(session: Session, study_ids: Sequence[UUID]) -> Sequence[AnyRow]:
-    """(study, state, episodes): where the studies' episodes are."""
+    """(study, state, episodes)."""
     query = (
         select(Run.study_id.label("study"), Episode.state, func.count().label("n"))
         .join(Episode, Episode.run_id == Run.id)
@@ -52,7 +52,7 @@ def progress(session: Session, study_ids: Sequence[UUID]) -> Sequence[AnyRow]:
 
 
 def agents(session: Session, study_ids: Sequence[UUID]) -> Sequence[AnyRow]:
-    """(study, agent, cells): the agents of the studies' runs."""
+    """(study, agent, cells)."""
     query = (
         select(Run.study_id.label("study"), AgentConfiguration.name, func.count().label("n"))
         .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)

@@ -1,1 +1,1 @@
-"""Queries: work that people compare."""
+"""Queries: submissions that people compare."""

@@ -1,4 +1,4 @@
-"""Works that people judge, and their choices."""
+"""Submissions that people judge, and their preferences."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,7 +23,7 @@ from backend.db.models.enums import Purpose
 from backend.db.repositories.common_queries import AnyRow
 
 SHOWN = (Purpose.MEASURE.value, Purpose.DEMO.value)
-"""Runs whose works are compared: those that a leaderboard counts."""
+"""Purposes of runs whose submissions are compared: those of leaderboards."""
 
 
 def add_all(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -42,7 +42,7 @@ def get(session: Session, work_id: UUID) -> Submission | None:
 
 
 def of_task_set(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
-    """Rows (Submission, Task, Run or None, AgentConfiguration or None) of what is compared, in order of creation."""
+    """Rows (Submission, Task, Run or None, AgentConfiguration or None) of compared works, in order of creation."""
     query = (
         select(Submission, Task, Run, AgentConfiguration)
         .join(Task, Task.id == Submission.task_id)
@@ -58,14 +58,14 @@ def of_task_set(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
 
 
 def benchmarks(session: Session) -> list[str]:
-    """Names of the benchmarks whose tasks have works."""
+    """Names of the benchmarks with submissions."""
     query = select(Benchmark.name).join(TaskSet, TaskSet.benchmark_id == Benchmark.id)
     query = query.join(Task, Task.task_set_id == TaskSet.id).join(Submission, Submission.task_id == Task.id)
     return list(session.scalars(query.distinct().order_by(Benchmark.name)))
 
 
 def choices(session: Session, task_set_id: UUID) -> list[PairwisePreference]:
-    """All choices between works of a task set's tasks, in the order of making."""
+    """All preferences between submissions for a task set's tasks, in order of creation."""
     query = (
         select(PairwisePreference)
         .join(Task, Task.id == PairwisePreference.task_id)
@@ -75,6 +75,6 @@ def choices(session: Session, task_set_id: UUID) -> list[PairwisePreference]:
 
 
 def choose(session: Session, values: Mapping[str, Any]) -> bool:
-    """Stores a preference; False if this person has judged this pair before, which is not changed."""
+    """Stores a preference; False if this person has already judged the pair, which stays unchanged."""
     query = upsert(PairwisePreference).values(dict(values)).on_conflict_do_nothing().returning(PairwisePreference.id)
     return session.scalar(query) is not None
