@@ -59,7 +59,7 @@ def _end(process: "subprocess.Popen[bytes] | subprocess.Popen[str]") -> int:
         try:
             code = process.wait()
         except KeyboardInterrupt:
-            continue  # The terminal has told the child, too: it ends in good order, and then we do.
+            continue  # The terminal has signalled the child as well: it ends gracefully, then we do.
         return 128 + signal.SIGINT if code == -signal.SIGINT else code
 
 

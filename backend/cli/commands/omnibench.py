@@ -73,7 +73,7 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
         pairs: list[tuple[GraphTask, GraphComposition]] = []
         for composition in compose(subtasks, _graph_specs(capability or [], level or []), seed=seed):
             task = task_of(composition, f"{len(pairs) + 1:05d}", subtasks, orders=orders)
-            if not problems(task, subtasks):  # Two subtasks with the same words cannot be told apart.
+            if not problems(task, subtasks):  # Two subtasks with the same text are indistinguishable.
                 pairs.append((task, composition))
             if len(pairs) == tasks:
                 break

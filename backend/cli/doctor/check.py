@@ -25,7 +25,7 @@ class DoctorCheck:
         name: Short stable name.
         state: Result.
         detail: Evidence, such as a version or an error.
-        means: What works because of it, or does not.
+        means: What depends on it.
         install: How to mend it.
     """
 

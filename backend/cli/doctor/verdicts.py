@@ -68,7 +68,7 @@ def _verdict(
 ) -> DoctorVerdict:
     lacks = _failed(NEEDED[name], checks)
     if lacks:
-        # A check that could not be run is not a reason by itself.
+        # A check that could not run is not a reason.
         reasons = [check for check in lacks if check.state is not CheckState.UNTRIED] or lacks
         return DoctorVerdict(
             name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in reasons)

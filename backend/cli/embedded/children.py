@@ -11,7 +11,7 @@ from backend.cli.embedded.process_spawn import ChildSpec
 from backend.services.capacity.model_endpoints import key_variables
 
 ROOT = Path(backend.__file__).resolve().parent.parent
-# Variables of the caller that children inherit beside our own settings.
+# Variables of the caller that children inherit in addition to our own settings.
 INHERITED = ("PATH", "HOME", "TZ", "TMPDIR", "SSL_CERT_FILE")
 FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 CHORES = 4

@@ -91,7 +91,7 @@ class DataFolder:
 
 
 def mark_schema(path: Path) -> None:
-    """Notes beside a new database which history its schema belongs to. Releases before 0.2 wrote no such note."""
+    """Records in a new data folder which migration history its schema has. Releases before 0.2 have no record."""
     (path / SCHEMA_NOTE).write_text(f"{SCHEMA_HISTORY}\n")
 
 

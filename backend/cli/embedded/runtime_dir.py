@@ -87,7 +87,7 @@ class Install:
     """A wheel's files in a place where its server can run.
 
     Args:
-        root: Stands for site-packages: the wheel's own folder, or a copy.
+        root: Replaces site-packages: the wheel's own folder, or a copy.
         identity: User that runs it.
         version: Output of `--version`.
         copies: Folders to remove when the server has ended.
