@@ -46,7 +46,7 @@ class _WaitingTunnel:
     async def _listen(self) -> bool:
         async for message in self.socket:
             if message.type != WSMsgType.BINARY or self.writer is None:
-                return False  # Nobody has asked yet, so nothing can have been answered.
+                return False  # No request was sent, so there is no response.
             if message.data == _END:
                 self.writer.write_eof()
                 return True

@@ -91,7 +91,7 @@ class AtspiWalk:
     def _describe(self, xml_node: Element, node: Any, kinds: Kinds, origin: ScreenOrigin) -> ScreenOrigin:
         if "Text" in kinds.interfaces:
             self._text(xml_node, node)
-        # A closed menu has hundreds of items: what nobody can see or click is listed without details.
+        # A closed menu has hundreds of items: invisible items are listed without details.
         if not {"showing", "visible"} <= kinds.states:
             return origin
         if "Value" in kinds.interfaces:

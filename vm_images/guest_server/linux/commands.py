@@ -31,7 +31,7 @@ class LinuxCommands:
         self._lock = threading.Lock()
 
     def start(self, spec: CommandSpec) -> int:
-        """Starts a program with its output thrown away."""
+        """Starts a program and discards its output."""
         process = self._open(spec, subprocess.DEVNULL, subprocess.DEVNULL)
         threading.Thread(target=self._forget_ended, args=(process,), name="reaper", daemon=True).start()
         return process.pid

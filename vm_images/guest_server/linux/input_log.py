@@ -83,7 +83,7 @@ class InputRecorder:
         try:
             self._stream.display.record_enable_context(context, self._receive)
         except (ConnectionClosedError, OSError):
-            return  # The X server has gone; the session sees that and ends.
+            return  # The X server is gone; the session detects it and ends.
 
     def _receive(self, reply: Any) -> None:
         if reply.category == _START:

@@ -44,7 +44,7 @@ class InteractionsHelper:
         self._symbols = self._read_symbols()
         self._remapped: set[tuple[int, int]] = set()
         self._log = InteractionLog(self._focused)
-        self._last: Any = None  # The control that was met last: probably the one with the focus.
+        self._last: Any = None  # The last control used, probably the focused one.
         self._ahead: tuple[int, int, InteractionTarget] | None = None
         self._recorder.start()
 

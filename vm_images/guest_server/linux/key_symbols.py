@@ -38,7 +38,7 @@ class KeymapChange:
 
 
 def remapped(data: bytes) -> KeymapChange:
-    """What a request ChangeKeyboardMapping of X11's core protocol says."""
+    """Parses a ChangeKeyboardMapping request of X11's core protocol."""
     _, count, _, first, width, _ = _MAPPING.unpack_from(data)
     symbols = struct.unpack_from(f"={count * width}I", data, _MAPPING.size)
     return KeymapChange(first, tuple(tuple(symbols[row * width : (row + 1) * width]) for row in range(count)))

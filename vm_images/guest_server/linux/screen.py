@@ -152,7 +152,7 @@ class ServerWatch:
                 elif event.type == X.MappingNotify:
                     threading.Thread(target=self.on_new_keymap, name="keymap", daemon=True).start()
         except (ConnectionClosedError, OSError):
-            return  # The X server has gone; the session sees that and ends.
+            return  # The X server is gone; the session detects it and ends.
 
     def _take_damage(self, client: XClient) -> None:
         client.display.damage_subtract(self._damage)

@@ -55,7 +55,7 @@ class SelectionOwner:
                     os.read(self._wake_read, 1)
                     self._own(*self._jobs.get())
         except (ConnectionClosedError, OSError):
-            return  # The X server has gone; the session sees that and ends.
+            return  # The X server is gone; the session detects it and ends.
 
     def _own(self, text: str, done: "Future[None]") -> None:
         selection = self._x.atom("CLIPBOARD")

@@ -9,7 +9,7 @@ from Xlib import X
 from guest_server.linux.x11 import XClient
 from guest_server.protocol.errors import GuestError
 
-_ANSWER_SECONDS = 7.0  # Two readers, one after the other, are told before their client gives the desktop up.
+_ANSWER_SECONDS = 7.0  # Two readers in sequence get an answer before their client gives the desktop up.
 
 
 class SelectionReader:

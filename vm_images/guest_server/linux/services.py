@@ -136,7 +136,7 @@ def conclude(services: Services, work: Callable[[], str]) -> int:
     except (StartError, GuestError) as error:
         problem = str(error)
     except KeyboardInterrupt:
-        pass  # Told to end before the API answered.
+        pass  # Asked to end before the API was ready.
     finally:
         for number in END_SIGNALS:
             signal.signal(number, signal.SIG_IGN)

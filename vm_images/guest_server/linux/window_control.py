@@ -101,7 +101,7 @@ class XWindows:
 
     def _rectangle(self, window: Any) -> tuple[int, int, int, int]:
         geometry = window.get_geometry()
-        place = window.translate_coords(self._x.root, 0, 0)  # Gives the negative of what is wanted.
+        place = window.translate_coords(self._x.root, 0, 0)  # Returns the negated position.
         left, right, top, bottom = self._borders(window)
         size = (geometry.width + left + right, geometry.height + top + bottom)
         return int(-place.x - left), int(-place.y - top), int(size[0]), int(size[1])
@@ -174,7 +174,7 @@ class XWindows:
             time.sleep(_STILL_SECONDS)
 
     def close(self, window: WindowInfo) -> None:
-        """Asks the window to close; it may ask the user back."""
+        """Asks the window to close; it may show a dialog."""
         with self._x:
             self._message(window, "_NET_CLOSE_WINDOW", [X.CurrentTime, _PAGER])
 

@@ -34,7 +34,7 @@ DESKTOP = "Default"
 PORT = 5000
 PYTHON = r"C:\Python\python.exe"
 PYTHON_PATH = r"C:\Deskarena"
-"""Where this package lies for Windows programs."""
+"""Path of this package for Windows programs."""
 SERVER = "guest_server.windows.session"
 _START_SECONDS = 60.0
 _SERVER_SECONDS = 15.0

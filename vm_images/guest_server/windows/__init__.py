@@ -1,1 +1,1 @@
-"""Windows."""
+"""Windows implementation of the guest server's desktop."""

@@ -29,7 +29,7 @@ class A11yHelper:
             self._problem = f"this Windows has no UI Automation ({error}); use the backend win32"
 
     def answer(self, question: dict[str, Any]) -> dict[str, Any]:
-        """The answer, as JSON can carry it."""
+        """The answer as a JSON value."""
         what = question.pop("what")
         if what == "terminal":
             return {"text": None if self._automation is None else terminal_text(self._automation)}
@@ -48,7 +48,7 @@ class A11yHelper:
 
 
 def main() -> None:
-    """Answers questions until standard input ends."""
+    """Answers requests until standard input ends."""
     see_real_pixels()
     helper = A11yHelper()
     for line in sys.stdin.buffer:

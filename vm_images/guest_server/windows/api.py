@@ -20,7 +20,7 @@ _LRESULT = ctypes.c_ssize_t
 
 
 def callback(result: Any, *takes: Any) -> Any:
-    """The type of a function that Windows calls, or that is called by its address: 64 bits know one way of calling."""
+    """The type of a function that Windows calls, or is called by address: 64-bit Windows has one calling convention."""
     return ctypes.CFUNCTYPE(result, *takes)
 
 

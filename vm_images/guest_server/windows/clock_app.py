@@ -1,8 +1,8 @@
 """Reads Windows' Clock app from its accessibility tree. Pure.
 
-The names are those that the app gives its controls in English, as WindowsAgentArena's checks look for them. A running
-timer is `Edit timer, ..., Running, 59 seconds, Remaining Of, 30 minutes 0 seconds`, with the button
-`Timer running, Pause` in it. A city of the world clock is `Kyoto, Japan, ...`.
+The names are those of the app's controls in English, which WindowsAgentArena's checks use. A running timer is `Edit
+timer, ..., Running, 59 seconds, Remaining Of, 30 minutes 0 seconds`, with the button `Timer running, Pause` in it. A
+city of the world clock is `Kyoto, Japan, ...`.
 """
 
 import re
@@ -21,21 +21,21 @@ def clock_windows(desktop: Element) -> Iterator[Element]:
 
 
 def seconds_in(text: str) -> int | None:
-    """The length in words such as `1 hour 30 minutes 0 seconds`; a unit may be missing. None: there is none."""
+    """Parses a duration such as `1 hour 30 minutes 0 seconds`; units may be missing. None without one."""
     matches = [(re.search(rf"(\d+)\s*{unit}s?\b", text, re.IGNORECASE), worth) for unit, worth in _UNITS]
     parts = [int(match[1]) * worth for match, worth in matches if match is not None]
     return sum(parts) if parts else None
 
 
 def timer_runs(desktop: Element, seconds: int) -> bool:
-    """Whether a timer of that length counts down."""
+    """Whether a timer of that length is running."""
     return any(_is_running(each, seconds) for window in clock_windows(desktop) for each in window.iter())
 
 
 def _is_running(control: Element, seconds: int) -> bool:
     name = control.get("name", "")
     lower = name.lower()
-    # What is left on it comes before `Of,`; the timer's own length after it.
+    # The remaining time comes before `Of,`, the timer's length after it.
     length = name[lower.index("of,") :] if "of," in lower else name
     if seconds_in(length) != seconds or "not started" in lower:
         return False
@@ -44,7 +44,7 @@ def _is_running(control: Element, seconds: int) -> bool:
 
 
 def city_is_shown(desktop: Element, city: str, country: str) -> bool:
-    """Whether the world clock has that city; what the search for a city suggests does not count."""
+    """Whether the world clock has that city; suggestions of the city search do not count."""
     label = f"{city}, {country}".lower()
     return any(label in name.lower() for window in clock_windows(desktop) for name in _names(window))
 

@@ -10,7 +10,7 @@ _IN_PROCESS = 0x1
 _I4, _R8, _BSTR, _BOOL = 3, 5, 8, 11
 
 Argument = tuple[Any, Any]
-"""A type of ctypes and a value."""
+"""A ctypes type and a value."""
 
 
 class ComError(Exception):
@@ -22,7 +22,7 @@ class ComError(Exception):
 
 
 class Com:
-    """A COM object that we hold; released with the last reference."""
+    """A reference to a COM object; released with the last Python reference."""
 
     def __init__(self, pointer: int) -> None:
         self.pointer = pointer
@@ -45,19 +45,19 @@ class Com:
             raise ComError(f"function {index}", code)
 
     def object(self, index: int, *arguments: Argument) -> "Com | None":
-        """Calls a function whose last argument gives an object; None if it gives none."""
+        """Calls a function that returns an object in its last argument; may be None."""
         pointer = ctypes.c_void_p()
         self.call(index, *arguments, _out(pointer))
         return None if pointer.value is None else Com(pointer.value)
 
     def integer(self, index: int) -> int:
-        """Calls a function that gives a number."""
+        """Calls a function that returns a number."""
         number = ctypes.c_int()
         self.call(index, _out(number))
         return int(number.value)
 
     def text(self, index: int, *arguments: Argument) -> str:
-        """Calls a function that gives a text."""
+        """Calls a function that returns a text."""
         string = ctypes.c_void_p()
         self.call(index, *arguments, _out(string))
         if string.value is None:
@@ -68,13 +68,13 @@ class Com:
             oleaut32.SysFreeString(string)
 
     def box(self, index: int) -> tuple[int, int, int, int]:
-        """Calls a function that gives a rectangle: left, top, width, height."""
+        """Calls a function that returns a rectangle: left, top, width, height."""
         rect = wintypes.RECT()
         self.call(index, _out(rect))
         return int(rect.left), int(rect.top), int(rect.right - rect.left), int(rect.bottom - rect.top)
 
     def value(self, index: int, number: int) -> "str | int | float | bool | None":
-        """Calls a function that gives a property's value; None if the object has none of a plain kind."""
+        """Calls a function that returns a property's value; None if it has none of a supported type."""
         variant = _Variant()
         self.call(index, (ctypes.c_int, number), _out(variant))
         try:
@@ -120,10 +120,10 @@ def join_com() -> None:
 
 
 def create(identity: str, interface: str) -> Com:
-    """A new object of a registered class.
+    """Creates an object of a registered class.
 
     Raises:
-        ComError: There is no such class.
+        ComError: the class is not registered.
     """
     kind, interface_id, pointer = Guid.of(identity), Guid.of(interface), ctypes.c_void_p()
     code = ole32.CoCreateInstance(

@@ -7,9 +7,9 @@ _QUOTES = "\"'"
 
 
 def split(line: str) -> list[str]:
-    r"""Words of a line, where quotes of either kind hold one together.
+    r"""Words of a line; quotes of either kind group a word.
 
-    A backslash is part of a path and escapes nothing but a double quote: `"C:\\My Files\\a.txt"` stays as it is.
+    A backslash is part of a path and escapes nothing but a double quote: `"C:\\My Files\\a.txt"` is unchanged.
 
     Raises:
         ValueError: a quote is not closed.

@@ -66,7 +66,7 @@ _EVERYBODY = frozenset({"S-1-1-0", "S-1-5-11", "S-1-5-4", "S-1-2-0"})
 
 
 def ask(machine: Machine, script: str, values: Mapping[str, str]) -> dict[str, Any]:
-    """Runs a script with its arguments; what it prints.
+    """Runs a script with its arguments; returns its output.
 
     Raises:
         GuestError: `not_available` without PowerShell, `failed` with PowerShell's message.
@@ -98,7 +98,7 @@ def question(script: str, values: Mapping[str, str]) -> list[str]:
 
 
 def same_folder(one: str, other: str) -> bool:
-    """Whether two paths name the same folder, whatever their slashes."""
+    """Whether two paths refer to the same folder, ignoring the kind of slash."""
     return _plain(one) == _plain(other)
 
 
@@ -112,7 +112,7 @@ def shows_details(views: Sequence[Mapping[str, Any]], path: str) -> bool:
 
 
 def sorted_by_time(views: Sequence[Mapping[str, Any]], path: str) -> bool:
-    """Whether a window of Explorer sorts that folder by the time of change first, in either direction."""
+    """Whether a window of Explorer sorts that folder by modification time first, in either direction."""
     return any(
         same_folder(str(view.get("path")), path)
         and str(view.get("sort")).lower().removeprefix("prop:").lstrip("+-").startswith(_MODIFIED)

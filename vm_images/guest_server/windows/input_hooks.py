@@ -1,7 +1,7 @@
-"""Hears every press of a key or button on Windows, by low-level hooks, before the program under it does.
+"""Observes every key and button press on Windows by low-level hooks, before the target program gets it.
 
-The hooks need a thread with a message loop. What is heard is handed to a second thread: UI Automation may not be
-asked from within a hook; the hook waits for it a moment, so that the control is still there.
+The hooks need a thread with a message loop. Events are passed to a second thread, because UI Automation cannot be used
+inside a hook. The hook waits for it briefly, so that the control still exists.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ _WH_KEYBOARD_LL, _WH_MOUSE_LL = 13, 14
 _KEY_DOWN, _SYSTEM_KEY_DOWN = 0x0100, 0x0104
 _BUTTONS = {0x0201: "left", 0x0204: "right", 0x0207: "middle"}
 _HOLD_SECONDS = 0.25
-"""Windows drops a hook that takes longer than a second, or what LowLevelHooksTimeout says."""
+"""Windows removes a hook that takes longer than a second, or than LowLevelHooksTimeout."""
 _DOWN = 0x8000
 _KEEP_STATE = 4  # ToUnicodeEx leaves dead keys as they are.
 _START_SECONDS = 5.0
@@ -53,26 +53,26 @@ class Hooks:
     def __init__(
         self, clicked: Callable[[str, int, int], None], typed: Callable[[int, str, frozenset[str]], None]
     ) -> None:
-        """Sets nothing up yet.
+        """Does not install the hooks yet.
 
         Args:
-            clicked: told of each press of a button: which, and where.
-            typed: told of each press of a key: virtual key, what the layout makes of it, modifiers held.
+            clicked: called for each button press: button, position.
+            typed: called for each key press: virtual key, its text in the layout, modifiers.
         """
         self._clicked, self._typed = clicked, typed
         self._jobs: SimpleQueue[tuple[Job, threading.Event]] = SimpleQueue()
         self._ready = threading.Event()
         self._half = ""
-        self._kept: list[Any] = []  # The callbacks: ctypes forgets what nobody holds.
+        self._kept: list[Any] = []  # Keeps the callbacks alive: ctypes does not.
 
     def start(self) -> bool:
-        """Returns True when both hooks are set."""
+        """Returns True once both hooks are set."""
         threading.Thread(target=self._work, name="hooks-work", daemon=True).start()
         threading.Thread(target=self._listen, name="hooks", daemon=True).start()
         return self._ready.wait(_START_SECONDS)
 
     def run(self, job: Job, seconds: float) -> bool:
-        """Has the working thread do something, after all that was heard before; False if it is late."""
+        """Runs a function in the working thread, after all earlier events; False on timeout."""
         done = threading.Event()
         self._jobs.put((job, done))
         return done.wait(seconds)
@@ -115,7 +115,7 @@ class Hooks:
         return int(user32.CallNextHookEx(None, code, message, data))
 
     def _character(self, unit: int) -> str:
-        """What a UTF-16 unit completes: characters beyond the first 65,536 come as two."""
+        """Combines UTF-16 units: characters beyond the first 65,536 come as two."""
         both = self._half + chr(unit)
         if 0xD800 <= unit <= 0xDBFF:  # noqa: PLR2004 - first halves.
             self._half = chr(unit)
@@ -127,9 +127,9 @@ class Hooks:
         return frozenset(name for key, name in MODIFIER_KEYS.items() if user32.GetAsyncKeyState(key) & _DOWN)
 
     def _text(self, key: int, scan: int) -> str:
-        """What the active window's layout makes of a key with the modifiers held."""
+        """The text of a key in the active window's layout, with the modifiers held."""
         state = (ctypes.c_ubyte * 256)()
-        for number in (*MODIFIER_KEYS, 0x14, 0x90):  # Caps Lock and Num Lock count when they are on.
+        for number in (*MODIFIER_KEYS, 0x14, 0x90):  # Caps Lock and Num Lock count if they are on.
             down = user32.GetAsyncKeyState(number) & _DOWN
             state[number] = (0x80 if down else 0) | (user32.GetKeyState(number) & 1)
         thread = user32.GetWindowThreadProcessId(user32.GetForegroundWindow(), None)

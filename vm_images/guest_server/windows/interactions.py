@@ -1,4 +1,4 @@
-"""The log of interactions on Windows: low-level hooks for what is done, and the control that it met."""
+"""Interaction log on Windows: low-level hooks, and the control under each event."""
 
 import asyncio
 from typing import Any
@@ -13,7 +13,7 @@ _READ_SECONDS = 8.0
 
 
 class WindowsInteractions:
-    """The log begins with the first question; until then no hook is set."""
+    """The log starts with the first request; until then no hook is set."""
 
     def __init__(self) -> None:
         self._hooks: Hooks | None = None
@@ -21,7 +21,7 @@ class WindowsInteractions:
         self._log = InteractionLog(self._focused)
 
     async def told(self, since: int) -> list[dict[str, Any]]:
-        """The entries after that number."""
+        """Entries after that number."""
         return await asyncio.get_running_loop().run_in_executor(None, self._entries_since, since)
 
     async def stop(self) -> None:
@@ -52,7 +52,7 @@ class WindowsInteractions:
         return self._controls_reader().focused()
 
     def _controls_reader(self) -> Controls:
-        """Made in the working thread, which is the one that asks."""
+        """Created in the working thread, which is the one that uses it."""
         if self._controls is None:
             self._controls = controls()
         return self._controls

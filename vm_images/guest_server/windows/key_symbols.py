@@ -1,4 +1,4 @@
-"""What a key press means on Windows: the text that it types, or its name. Pure: asks nothing of the system."""
+"""Meaning of a key press on Windows: its text or its name. Pure: calls nothing of the system."""
 
 from collections.abc import Collection
 from types import MappingProxyType
@@ -6,12 +6,12 @@ from types import MappingProxyType
 from guest_server.linux.key_symbols import TypedKey
 
 PACKET = 0xE7
-"""Virtual key of a character that a program sends as such; the scan code is its UTF-16 unit."""
+"""Virtual key of a character sent by a program; the scan code is its UTF-16 unit."""
 MODIFIER_KEYS = MappingProxyType(
     {0x10: "shift", 0xA0: "shift", 0xA1: "shift", 0x11: "ctrl", 0xA2: "ctrl", 0xA3: "ctrl", 0x12: "alt"}
     | {0xA4: "alt", 0xA5: "alt", 0x5B: "win", 0x5C: "win"}
 )
-"""Virtual keys of modifiers, left, right or either, and what each holds."""
+"""Virtual keys of modifiers, left, right or either, with their modifier."""
 _LOCKS = frozenset({0x14, 0x90, 0x91})
 _NAMES = MappingProxyType(
     {0x08: "backspace", 0x09: "tab", 0x0D: "enter", 0x13: "pause", 0x1B: "esc", 0x20: "space", 0x21: "pageup"}
@@ -23,16 +23,16 @@ _NAMES = MappingProxyType(
 
 
 def pressed(key: int, text: str, modifiers: Collection[str]) -> TypedKey:
-    """What a press means.
+    """Text or name of a press.
 
     Args:
         key: virtual key code.
-        text: what the layout makes of it with the modifiers held (`ToUnicodeEx`), empty if nothing.
-        modifiers: that were held.
+        text: its text in the layout with the modifiers held (`ToUnicodeEx`), may be empty.
+        modifiers: modifiers held.
     """
     if key in MODIFIER_KEYS or key in _LOCKS or (key == PACKET and not text):
         return TypedKey()
-    # AltGr is Ctrl and Alt together; a text that they type is a text.
+    # AltGr is Ctrl and Alt together; text typed with them is text.
     types = (
         text.isprintable() and text != "" and not ({"ctrl", "alt", "win"} & set(modifiers) - _alt_gr(text, modifiers))
     )

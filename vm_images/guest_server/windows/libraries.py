@@ -1,4 +1,4 @@
-"""The folders that a library of Windows' Explorer shows, read from its file. Pure.
+"""Reads the folders of a library of Windows' Explorer from its file. Pure.
 
 A library is an XML file, `Name.library-ms`, in the user's folder of libraries.
 Source: https://learn.microsoft.com/windows/win32/shell/library-schema-entry
@@ -20,7 +20,7 @@ def folders_of(data: bytes, known: Mapping[str, str]) -> list[str]:
 
     Args:
         data: the file.
-        known: folders that Windows names by an identity (lower case) instead of a path.
+        known: folders that Windows identifies by a GUID (lower case) instead of a path.
 
     Raises:
         GuestError: the file is damaged.

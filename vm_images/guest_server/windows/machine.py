@@ -1,4 +1,4 @@
-"""Puts the Windows parts together."""
+"""Assembles the Windows implementation."""
 
 import os
 from pathlib import Path
@@ -26,7 +26,7 @@ _ACCESSIBILITY = "guest_server.windows.a11y_helper"
 
 
 def windows_machine(config: WindowsConfig, secret: Secret) -> Machine:
-    """The machine of the desktop that this process runs in."""
+    """The machine of this process's desktop."""
     environment = children_environment(config)
     screen, programs = GdiScreen(), Programs(environment)
     return Machine(
@@ -55,9 +55,9 @@ def windows_machine(config: WindowsConfig, secret: Secret) -> Machine:
 
 
 def _memory(config: WindowsConfig) -> Path:
-    """Of the authority that programs were told to trust: it lies in the machine, and goes with its state."""
+    """Path of the record of the trusted authority: inside the machine, so that it is part of its saved state."""
     return Path(config.inherited.get("PROGRAMDATA", config.home)) / "deskarena-authority.txt"
 
 
 def _no_licence() -> None:
-    """Wine needs none."""
+    """No licence: Wine needs none."""

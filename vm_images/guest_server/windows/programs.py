@@ -1,4 +1,4 @@
-"""Finds programs by their names, as Windows' own dialog `Run` does, and makes command lines of them."""
+"""Finds programs by name, as Windows' `Run` dialog does, and builds their command lines."""
 
 import os
 import shutil
@@ -10,23 +10,23 @@ from guest_server.windows import command_line
 
 _APP_PATHS = r"Software\Microsoft\Windows\CurrentVersion\App Paths"
 _OTHER_NAMES: Mapping[str, str] = {"google-chrome": "chrome", "python3": "python"}
-"""Names that tasks use and that programs bear on Linux only."""
+"""Names that tasks use and that programs have on Linux only."""
 BUILT_IN = frozenset({
     "assoc", "call", "cd", "chdir", "cls", "copy", "date", "del", "dir", "echo", "erase", "ftype", "md", "mkdir",
     "mklink", "move", "path", "rd", "ren", "rename", "rmdir", "set", "start", "time", "title", "type", "ver", "vol",
 })  # fmt: skip
-"""Commands of `cmd` that are no programs."""
+"""Built-in commands of `cmd`."""
 
 
 class Programs:
-    """Looks in the folders of PATH, then in the registry's list of applications."""
+    """Searches the folders of PATH, then the registry's list of applications."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._path = environment.get("PATH", "")
         self._shell = environment.get("COMSPEC", "cmd.exe")
 
     def find(self, name: str) -> str:
-        """The program's file, empty if there is none of that name."""
+        """Path of the program, empty if it is unknown."""
         plain = _OTHER_NAMES.get(name.lower(), name)
         return shutil.which(plain, path=self._path) or self._registered(plain)
 
@@ -36,12 +36,12 @@ class Programs:
         if PureWindowsPath(name).name != name:
             return command_line.join(argv)
         if not PureWindowsPath(name).suffix and name.lower() in BUILT_IN:
-            # `echo` says quotes, too.
+            # `echo` prints quotes as well.
             return self.line(" ".join(argv) if name.lower() == "echo" else command_line.join(argv))
         return command_line.join([self.find(name) or name, *argv[1:]])
 
     def line(self, text: str) -> str:
-        """What has `cmd` read a line; the outer quotes are its own, whatever stands between them."""
+        """Lets `cmd` execute a line; it strips the outer quotes, whatever is between them."""
         return f'{command_line.join([self._shell])} /d /s /c "{text}"'
 
     def _registered(self, name: str) -> str:
@@ -55,7 +55,7 @@ class Programs:
 
 
 def _default_value(root: str, key: str) -> str:
-    """A key's text without a name, empty if there is none."""
+    """A key's default text, empty if there is none."""
     try:
         import winreg
 

@@ -1,7 +1,6 @@
-"""The screen of a Windows desktop by GDI, with the pointer drawn in.
+"""Captures the screen of a Windows desktop by GDI, with the pointer drawn in.
 
-What the window manager composes is copied into memory of ours by BitBlt; Windows leaves the pointer out of that, so its
-own picture is drawn where it points to.
+BitBlt copies the composed screen without the pointer, whose picture is then drawn at its position.
 """
 
 import ctypes
@@ -63,7 +62,7 @@ class _Icon(ctypes.Structure):
 
 
 class _Canvas:
-    """Memory that GDI draws into, and the context to draw with."""
+    """Memory that GDI draws into, and its device context."""
 
     def __init__(self, screen: int, width: int, height: int) -> None:
         self.size = (width, height)
@@ -78,14 +77,14 @@ class _Canvas:
         self.pixels = memoryview((ctypes.c_ubyte * (self.stride * height)).from_address(place.value)).cast("B")
 
     def free(self) -> None:
-        """Gives it back to Windows, and `pixels` with it."""
+        """Returns it to Windows, with `pixels`."""
         gdi32.SelectObject(self.context, self._before)
         gdi32.DeleteObject(self._bitmap)
         gdi32.DeleteDC(self.context)
 
 
 class GdiScreen:
-    """Pictures and stillness of the primary screen, whose size may change."""
+    """Captures and stillness of the primary screen, whose size may change."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -103,7 +102,7 @@ class GdiScreen:
 
     @property
     def scale(self) -> float:
-        """What the display settings say: 1.5 for 150 %."""
+        """Scale of the display settings: 1.5 for 150 %."""
         screen = user32.GetDC(None)
         try:
             return float(gdi32.GetDeviceCaps(screen, _DOTS_PER_INCH)) / _USUAL_DOTS
@@ -116,18 +115,18 @@ class GdiScreen:
             return ScreenFrame(bytes(canvas.pixels), *canvas.size, canvas.stride)
 
     def peek(self) -> ScreenFrame:
-        """The same, as a copy: the next picture may give this one's memory back, where the size has changed."""
+        """The same as a copy, because the next picture may free this one's memory."""
         return self.grab()
 
     def pointer(self) -> tuple[int, int]:
-        """Where the pointer is."""
+        """Position of the pointer."""
         place = wintypes.POINT()
         if not user32.GetCursorPos(ctypes.byref(place)):
             raise failure("the pointer's place")
         return int(place.x), int(place.y)
 
     def wait_stable(self, quiet: float, timeout: float) -> bool:
-        """Compares pictures: Windows does not tell when it has drawn."""
+        """Compares pictures, because Windows does not report when it has drawn."""
         start = time.monotonic()
         picture, changed = self.grab().pixels, start
         while True:
@@ -148,7 +147,7 @@ class GdiScreen:
             if self._canvas is None or self._canvas.size != size:
                 if self._canvas is not None:
                     self._canvas.free()
-                    self._canvas = None  # Also where there is no memory for the new one.
+                    self._canvas = None  # Also if there is no memory for the new one.
                 self._canvas = _Canvas(screen, *size)
             canvas = self._canvas
             if not gdi32.BitBlt(canvas.context, 0, 0, *size, screen, 0, 0, _COPY | _WITH_LAYERED):
@@ -166,7 +165,7 @@ def _draw_pointer(context: int) -> None:
         return  # A program has hidden it.
     handle = cursor.handle
     if not user32.GetIconInfo(handle, ctypes.byref(icon)):
-        # Under Wine a program's pointer is known to that program only: an arrow shows at least where it is.
+        # Under Wine only the program itself knows its pointer: an arrow at least shows the position.
         handle = user32.LoadCursorW(None, _ARROW)
         if not user32.GetIconInfo(handle, ctypes.byref(icon)):
             return

@@ -1,8 +1,8 @@
 """A Windows desktop's guest server: `python -m guest_server.windows.session`.
 
-Started in the session of the user who is logged on, it answers the API for that desktop. The first line of standard
-input is the secret, or of the file that is named. Prints one JSON line when the API answers. Ends with the exit code 1
-when it cannot go on, and 0 when it is told to end.
+Runs in the session of the logged-on user and serves the API of that desktop. The secret is the first line of standard
+input or of the named file. Prints one JSON line when the API is ready. Exit code: 0 when asked to end, 1 if it cannot
+continue.
 """
 
 import argparse
@@ -32,7 +32,7 @@ class WindowsSessionBase:
     """See `serving.SessionBase`: Windows itself, which ends programs by Ctrl+C or Ctrl+Break of their console."""
 
     def watch(self, machine: Machine, fail: Callable[[str], None]) -> None:  # noqa: ARG002 - nothing can fail.
-        """Ends when the console is told to."""
+        """Ends when the console signals it."""
         loop = asyncio.get_running_loop()
 
         def stop(*_: Any) -> None:
@@ -45,7 +45,7 @@ class WindowsSessionBase:
 
 
 def run(config: WindowsConfig, secret: Secret, address: argparse.Namespace) -> int:
-    """Runs the session until it ends; the exit code."""
+    """Runs the session to its end; returns the exit code."""
     start = time.monotonic()
     from guest_server.serving import serve, tell_ready
     from guest_server.windows.display import show_size
@@ -87,7 +87,7 @@ def main() -> None:
         _log.error("%s", error)  # noqa: TRY400 - the message says it all.
         sys.exit(f"guest_server: {error}")
     code = run(config, secret, arguments)
-    # At once: a thread may still be waiting for a program that no longer answers.
+    # At once, because a thread may still wait for a hanging program.
     os._exit(code)
 
 

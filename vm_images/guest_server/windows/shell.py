@@ -1,4 +1,4 @@
-"""Habits of a Windows desktop: folders, recycle bin, wallpaper, default applications, screen recorder."""
+"""Desktop functions of Windows: folders, recycle bin, wallpaper, default applications, screen recorder."""
 
 import ctypes
 import sys
@@ -26,18 +26,18 @@ class WindowsShell:
         self._screen = screen
 
     def folder(self, name: str) -> Path:
-        """Wherever the user has moved it."""
+        """The folder's current place, which the user may have changed."""
         return folders.known_folder(name)
 
     def wallpaper(self) -> Path | None:
-        """What the settings say."""
+        """The wallpaper in the settings."""
         buffer = ctypes.create_unicode_buffer(_LONGEST_PATH)
         if not user32.SystemParametersInfoW(_GET_WALLPAPER, _LONGEST_PATH, ctypes.addressof(buffer), 0):
             raise failure("the wallpaper")
         return Path(buffer.value) if buffer.value else None
 
     def set_wallpaper(self, path: Path) -> None:
-        """Returns when the settings name it: Windows makes a copy of its own, and draws that."""
+        """Returns once the settings have it: Windows creates and draws its own copy."""
         from guest_server.protocol.frames import check_picture
 
         check_picture(path)
@@ -46,24 +46,24 @@ class WindowsShell:
             raise failure(f"Windows does not show '{path}'")
 
     def recycle(self, path: Path) -> None:
-        """Windows' own bin."""
+        """Moves it to Windows' recycle bin."""
         folders.recycle(path)
 
     def opener(self, path: Path) -> CommandSpec:
-        """As a double click opens it. In a process of its own: a program may take its time to answer."""
+        """Opens it like a double click, in a separate process, because a program may respond slowly."""
         return CommandSpec([console_python(), "-c", _OPEN, str(path.absolute())])
 
     def program(self, name: str) -> Sequence[str]:
-        """As the dialog `Run` finds it."""
+        """Finds it as the `Run` dialog does."""
         command = self._programs.find(name)
         return [command] if command else []
 
     def recorder(self, target: Path) -> RecorderSpec:
-        """Records by ffmpeg, where that is installed; it ends its file when it reads a `q`."""
+        """Records with ffmpeg if installed, which finishes its file on reading `q`."""
         ffmpeg = self._programs.find("ffmpeg")
         if not ffmpeg:
             raise GuestError("not_available", "recording needs ffmpeg, which this desktop does not have")
-        # H.264's usual form has whole pairs of pixels only.
+        # H.264's usual format requires even sizes.
         size = f"{self._screen.width // 2 * 2}x{self._screen.height // 2 * 2}"
         argv = [ffmpeg, "-y", "-loglevel", "error", "-f", "gdigrab", "-draw_mouse", "1", "-framerate", "30"]
         argv += ["-video_size", size, "-i", "desktop", "-c:v", "libx264", "-pix_fmt", "yuv420p", str(target)]
@@ -71,6 +71,6 @@ class WindowsShell:
 
 
 def console_python() -> str:
-    """The server's own Python; `pythonw`, which shows nothing, has no output."""
+    """The server's own Python, not `pythonw`, which has no output."""
     own = Path(sys.executable)
     return str(own.with_name("python.exe")) if own.stem.lower() == "pythonw" else str(own)

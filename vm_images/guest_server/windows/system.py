@@ -1,4 +1,4 @@
-"""The administrator's hand on Windows: the session of an image runs with full rights, so it needs no helper."""
+"""Administrative functions of Windows: an image's session has full rights, so it needs no helper."""
 
 import base64
 import binascii
@@ -37,11 +37,11 @@ class WindowsSystem:
     """See `system.System`."""
 
     def __init__(self, memory: Path) -> None:
-        """Args: memory: a file to remember in which authority programs were told to trust."""
+        """Args: memory: file with the authority that was added last."""
         self._memory = memory
 
     def set_clock(self, now: float) -> None:
-        """Sets it in universal time: the zone stays."""
+        """Sets it in UTC; the time zone stays."""
         _take_privilege(_SET_CLOCK)
         then = datetime.fromtimestamp(now, UTC)
         system_time = _Time(
@@ -57,13 +57,13 @@ class WindowsSystem:
             raise GuestError("failed", str(failure("Windows does not let its clock be set")))
 
     def add_entropy(self, entropy: bytes) -> None:
-        """Since Windows 8 the system reseeds itself when its generation id changes, and takes these bytes as a hint."""
+        """Since Windows 8 the system reseeds itself when its generation id changes; these bytes are only a hint."""
         data = ctypes.create_string_buffer(entropy, len(entropy))
         if entropy and bcrypt.BCryptGenRandom(None, data, len(entropy), _WITH_OURS | _SYSTEM_PREFERRED) < 0:
             raise GuestError("failed", "Windows' random numbers do not answer")
 
     def trust(self, certificate: str) -> None:
-        """By certutil, into the machine's own list; the one of before is taken out."""
+        """Adds the certificate to the machine's list by certutil, and removes the previous one."""
         if self._memory.is_file():
             _certutil("-delstore", "Root", self._memory.read_text("ascii").strip())
             self._memory.unlink()
@@ -76,10 +76,10 @@ class WindowsSystem:
 
 
 def thumbprint(certificate: str) -> str:
-    """How Windows names a certificate: the SHA-1 of its DER form.
+    """Windows' identifier of a certificate: the SHA-1 of its DER form.
 
     Raises:
-        GuestError: it is no PEM.
+        GuestError: it is not PEM.
     """
     lines = [line.strip() for line in certificate.strip().splitlines()]
     if len(lines) < 3 or "BEGIN CERTIFICATE" not in lines[0] or "END CERTIFICATE" not in lines[-1]:  # noqa: PLR2004
@@ -107,7 +107,7 @@ def _certutil(*arguments: str) -> None:
 
 
 def _take_privilege(name: str) -> None:
-    """Administrators have it, but it sleeps until it is asked for."""
+    """Enables a privilege that administrators have but that is off by default."""
     token, privileges = wintypes.HANDLE(), _Privileges(count=1, attributes=_ENABLED)
     if not advapi32.OpenProcessToken(kernel32.GetCurrentProcess(), _ADJUST_AND_QUERY, ctypes.byref(token)):
         raise GuestError("failed", str(failure("this process's rights")))

@@ -1,4 +1,4 @@
-"""The text at the cursor on Windows: what is selected, and the line. For helper processes only."""
+"""The text at the cursor on Windows: selection and line. For helper processes only."""
 
 from guest_server.windows import handles
 from guest_server.windows.a11y_tree import ControlInfo, GoneError
@@ -15,12 +15,12 @@ _MOST_LEVELS = 12
 
 
 def around(text: str, start: int, end: int) -> tuple[str, str]:
-    """What is selected, and the line of the cursor, which stands at the selection's end.
+    """The selection, and the line of the cursor, which is at the selection's end.
 
     Args:
-        text: with the line ends of Windows.
-        start: of the selection, in UTF-16 units.
-        end: of the selection.
+        text: text with Windows' line ends.
+        start: start of the selection, in UTF-16 units.
+        end: end of the selection.
     """
     units = text.encode("utf-16-le", "surrogatepass")
     before, inside, after = (
@@ -32,7 +32,7 @@ def around(text: str, start: int, end: int) -> tuple[str, str]:
 
 
 def text_cursor(automation: Automation | None) -> dict[str, str]:
-    """For the control with the focus; all empty if none has it."""
+    """For the focused control; all empty without one."""
     if automation is not None:
         try:
             node = automation.focused()
@@ -46,7 +46,7 @@ def text_cursor(automation: Automation | None) -> dict[str, str]:
 
 
 def _by_messages() -> dict[str, str] | None:
-    """As the older editors tell it when they are asked by a message; None if it is none of those."""
+    """Queried by messages, as older editors support; None for other controls."""
     window = focused()
     name = handles.class_name(window) if window else ""
     if not is_editor(name):
@@ -62,7 +62,7 @@ def _to_payload(control: str, role: str, selection: str, line: str) -> dict[str,
 
 
 def terminal_text(automation: Automation) -> str | None:
-    """The text of the terminal that is in front, None if none is."""
+    """Text of the foreground terminal, None if there is none."""
     try:
         front = automation.of_window(user32.GetForegroundWindow() or 0)
     except GoneError:

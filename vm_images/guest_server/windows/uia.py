@@ -1,6 +1,6 @@
-"""Controls as UI Automation knows them. For helper processes only: a program that hangs makes its questions hang.
+"""Controls of UI Automation. For helper processes only: a hanging program blocks its queries.
 
-All properties of all children of a control come in one answer (a cache request); the places of functions are those of
+One cache request returns all properties of all children of a control. Positions of functions are those of
 UIAutomationClient.h.
 """
 
@@ -22,7 +22,7 @@ IUIAUTOMATION_2 = "34723aff-0c9d-49d0-9896-7ab52df8cd8a"
 _CHILDREN, _ELEMENT = 2, 1
 _TEXT_PATTERN, _IUIAUTOMATION_TEXT_PATTERN = 10014, "32eba289-3583-42c9-9c59-3b6d9a1e9b6a"
 _BOUNDING_RECTANGLE = 30001
-"""Read by a function of its own, not as a value; whoever asks for what was not ordered ahead gets an error."""
+"""Read by its own function, not as a value; properties outside the cache request raise an error."""
 _LONGEST_TEXT = 100_000
 _ANSWER_MILLISECONDS = 3000
 
@@ -54,7 +54,7 @@ class _Range(IntEnum):
 
 
 class Automation:
-    """A connection to UI Automation, to be used in the thread that made it."""
+    """A connection to UI Automation, used in the thread that created it."""
 
     def __init__(self) -> None:
         """Connects.
@@ -76,7 +76,7 @@ class Automation:
         self._request.call(_Request.PUT_SCOPE, (ctypes.c_int, _ELEMENT))
 
     def windows(self) -> Sequence[Com]:
-        """What the desktop shows, topmost first."""
+        """Visible windows, topmost first."""
         return self.children(self._query_object(_Automation.ROOT_CACHED))
 
     def children(self, node: Com) -> Sequence[Com]:
@@ -90,7 +90,7 @@ class Automation:
             raise GoneError(str(error)) from None
 
     def seen(self, node: Com) -> ControlInfo:
-        """What the answer said of it; the text of a document is asked for."""
+        """The cached properties; the text of a document is queried separately."""
         try:
             values = {number: node.value(_Element.CACHED_VALUE, int(number)) for number in PROPERTIES}
             box = node.box(_Element.CACHED_BOX)
@@ -128,7 +128,7 @@ class Automation:
             return ""
 
     def text_cursor(self, node: Com, line_unit: int = 3) -> tuple[str, str]:
-        """What is selected in a control, and the line that the text cursor is in; both empty if it has no text."""
+        """Selection of a control, and its line with the text cursor; both empty without text."""
         try:
             pattern = _text_pattern(node)
             selection = None if pattern is None else pattern.object(_TextPattern.SELECTION)

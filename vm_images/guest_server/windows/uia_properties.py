@@ -1,4 +1,4 @@
-"""What UI Automation's properties of a control mean. Pure."""
+"""Interprets UI Automation's properties of a control. Pure."""
 
 from collections.abc import Mapping
 from enum import IntEnum
@@ -42,7 +42,7 @@ class Property(IntEnum):
 
 
 PROPERTIES = tuple(Property)
-"""All that a walk asks for."""
+"""All properties of a cache request."""
 
 KINDS = (
     "Button", "Calendar", "CheckBox", "ComboBox", "Edit", "Hyperlink", "Image", "ListItem", "List", "Menu", "MenuBar",
@@ -57,16 +57,16 @@ _COLLAPSED, _EXPANDED = 0, 1
 
 
 def kind_of(number: Value) -> str:
-    """The word for a kind of control, empty if it is unknown."""
+    """The name of a control type, empty if it is unknown."""
     place = number - _FIRST_KIND if isinstance(number, int) else -1
     return KINDS[place] if 0 <= place < len(KINDS) else ""
 
 
 def described(values: Mapping[Property, Value], box: tuple[int, int, int, int], content: str = "") -> ControlInfo:
-    """A control in words.
+    """A control from its properties.
 
     Args:
-        values: its properties; None for those that it has not.
+        values: its properties; None for missing ones.
         box: left, top, width, height in screen pixels.
         content: the text of a document.
     """
@@ -86,7 +86,7 @@ def described(values: Mapping[Property, Value], box: tuple[int, int, int, int], 
 
 
 def _states(values: Mapping[Property, Value]) -> dict[str, bool]:
-    """Pywinauto's words for them; a state that a control cannot have is left out."""
+    """Pywinauto's names of states; states that do not apply are left out."""
     focus = bool(values.get(Property.HAS_FOCUS))
     states = {
         "enabled": bool(values.get(Property.ENABLED)),

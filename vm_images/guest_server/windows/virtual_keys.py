@@ -1,4 +1,4 @@
-"""The virtual keys of Windows behind pyautogui's key names. Pure: asks nothing of the system."""
+"""Windows' virtual keys for pyautogui's key names. Pure: calls nothing of the system."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -27,7 +27,7 @@ VIRTUAL_KEYS: Mapping[str, int] = MappingProxyType(
         **{f"num{digit}": 0x60 + digit for digit in range(10)},
     }
 )
-"""Key name -> virtual key. Characters have none of their own: the keyboard layout knows theirs."""
+"""Key name -> virtual key. Characters depend on the keyboard layout."""
 
 _EXTENDED = frozenset(
     {*range(0x21, 0x29), 0x2C, 0x2D, 0x2E, 0x5B, 0x5C, 0x5D, 0x6F, 0x90, 0xA3, 0xA5, *range(0xA6, 0xB8)}
@@ -38,12 +38,12 @@ _SHIFT_BITS = ((1, SHIFT), (2, CONTROL), (4, ALT))
 
 
 def is_extended(key: int) -> bool:
-    """True for keys that the first keyboards had not: arrows beside the number pad, the right Ctrl and Alt."""
+    """Extended keys: arrows beside the number pad, the right Ctrl and Alt."""
     return key in _EXTENDED
 
 
 def stroke(scanned: int) -> tuple[int, tuple[int, ...]] | None:
-    """A virtual key and the modifiers that go with it, from what `VkKeyScanExW` says of a character.
+    """A virtual key and its modifiers, from the result of `VkKeyScanExW` for a character.
 
     Returns:
         None if the layout has no key for it.
@@ -55,11 +55,11 @@ def stroke(scanned: int) -> tuple[int, tuple[int, ...]] | None:
 
 
 def utf16(text: str) -> list[int]:
-    """The text's UTF-16 units: Windows types a character beyond the first 65,536 as two."""
+    """The text's UTF-16 units: characters beyond the first 65,536 are two."""
     data = text.encode("utf-16-le")
     return [int.from_bytes(data[place : place + 2], "little") for place in range(0, len(data), 2)]
 
 
 def absolute(place: int, size: int) -> int:
-    """A coordinate in the 65,536 steps that SendInput counts a screen in; the middle of the pixel."""
+    """A coordinate in SendInput's 65,536 steps per screen, at the middle of the pixel."""
     return ((2 * min(place, size - 1) + 1) * 65_536) // (2 * size)

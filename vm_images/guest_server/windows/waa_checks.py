@@ -1,4 +1,4 @@
-"""WindowsAgentArena's checks of a Windows desktop: 200 if it is so, 400 if not, with WAA's words for the status."""
+"""WindowsAgentArena's checks of a Windows desktop: 200 for yes, 400 for no, with WAA's status texts."""
 
 from pathlib import Path
 from typing import Any
@@ -94,7 +94,7 @@ def _folder(params: RequestParams) -> str:
 
 
 async def _tree(machine: Machine) -> Element:
-    """Of UI Automation: Win32 knows nothing of what the Clock shows."""
+    """From UI Automation: Win32 does not see the content of the Clock app."""
     limits = machine.limits
     options = TreeRequest(
         limits.a11y_nodes, limits.a11y_depth, limits.a11y_children, limits.a11y_seconds, backend="uia"

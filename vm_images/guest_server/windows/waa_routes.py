@@ -1,7 +1,7 @@
-"""WindowsAgentArena's own routes, but for its checks: /execute_windows, /update_computer, /obs_winagent and the like.
+"""WindowsAgentArena's other routes: /execute_windows, /update_computer, /obs_winagent and the like.
 
-What an agent sends runs in a process of its own, never in this one. `computer` is the library of `computer.py`; what
-`/update_computer` said is given to each such process, and what is on the clipboard is asked of Windows.
+An agent's code runs in a separate process. `computer` is the library of `computer.py`. Each process gets the values of
+the last `/update_computer`; the clipboard is read from Windows.
 """
 
 import base64
@@ -40,7 +40,7 @@ exec(compile(_told["code"], "<agent>", "exec"), {{"computer": computer, "human":
 
 @dataclass
 class _LastUpdate:
-    """What `/update_computer` has said last."""
+    """Values of the last `/update_computer`."""
 
     rects: list[list[int]] = field(default_factory=list)
     area: list[int] | None = None
@@ -55,7 +55,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         source = program(params.text("command", longest=_LONGEST_CODE), state.rects, state.area)
         spec = CommandSpec([*machine.python, "-"], folder=machine.home, stdin=source)
         done = await run(machine, spec, deadline(params, machine, machine.limits.command_seconds))
-        # As WAA has it: code that says `error` anywhere has failed.
+        # As in WAA: code that prints `error` has failed.
         if done.returncode or "error" in done.output.lower():
             message = (done.error or done.output).strip() or f"the code ended with {done.returncode}"
             raise GuestError("failed", message, output=done.output, stderr=done.error)
@@ -87,7 +87,7 @@ async def _no_states(_: web.Request) -> web.Response:
 
 
 def program(code: str, rects: list[list[int]], area: list[int] | None = None) -> bytes:
-    """The source that a process of its own runs: the agent's code with `computer` and `human`."""
+    """Source for a separate process: the agent's code with `computer` and `human`."""
     arguments = json.dumps({"code": code, "rects": rects, "area": area})
     return _BEFORE.format(arguments=arguments).encode("ascii")
 
@@ -95,9 +95,9 @@ def program(code: str, rects: list[list[int]], area: list[int] | None = None) ->
 def rects_of(params: RequestParams) -> list[list[int]]:
     """The numbered elements' boxes: left, top, right, bottom in screen pixels, the first is number 0.
 
-    They come as pixels of the picture that the agent saw: `window_rect` says which part of the screen that was, and
-    `scale` how many pixels of the screen one of its pixels was, across and down. What is sent beside it (`screenshot`,
-    `clipboard_content`, `swap_ctrl_alt`) is not needed: screen and clipboard are asked, and keys stay as they are.
+    They come in pixels of the agent's picture: `window_rect` is the part of the screen in it, `scale` the screen pixels
+    per picture pixel, horizontally and vertically. Other fields (`screenshot`, `clipboard_content`, `swap_ctrl_alt`)
+    are ignored.
     """
     boxes = params.values.get("rects") or []
     if not isinstance(boxes, list) or len(boxes) > _MOST_RECTS:
@@ -108,7 +108,7 @@ def rects_of(params: RequestParams) -> list[list[int]]:
 
 
 def area_of(params: RequestParams) -> list[int] | None:
-    """The part of the screen that `move_abs` takes shares of: left, top, right, bottom; None = the whole screen."""
+    """The screen area for the fractions of `move_abs`: left, top, right, bottom; None = the whole screen."""
     rect = params.values.get("window_rect")
     if rect is None:
         return None
@@ -133,7 +133,7 @@ def _scale(scale: Any) -> tuple[float, float]:
 
 
 def _is_number(value: Any) -> bool:
-    # JSON as Python reads it knows infinity, too; beyond that is no place of any screen.
+    # Python's JSON accepts infinity; larger values are off every screen.
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _FARTHEST
 
 
@@ -159,7 +159,7 @@ def _observation(machine: Machine) -> dict[str, Any]:
 
 
 def _visible_part(window: WindowInfo | None, width: int, height: int) -> tuple[int, int, int, int]:
-    """The part of a window that is on the screen: left, top, right, bottom; the screen where there is no window."""
+    """The visible part of a window: left, top, right, bottom; the screen if there is no window."""
     if window is None:
         return 0, 0, width, height
     left, top = min(max(0, window.x), width - 1), min(max(0, window.y), height - 1)
@@ -168,7 +168,7 @@ def _visible_part(window: WindowInfo | None, width: int, height: int) -> tuple[i
 
 
 def clear_folder(folder: Path) -> str:
-    """Removes the files of a folder, as WAA does it between tasks; folders stay, and what a program still holds."""
+    """Deletes the files of a folder, as WAA does between tasks; folders and files in use stay."""
     files = [path for path in folder.iterdir() if path.is_file() and path.name.lower() != _KEPT]
     in_use = [path.name for path in files if not _removed(path)]
     return f"{len(files) - len(in_use)} files removed" + (f", in use: {', '.join(in_use[:20])}" if in_use else "")

@@ -1,4 +1,4 @@
-"""Controls as Win32 knows them: every control is a window, and says its text when it is asked. For helpers only."""
+"""Controls of Win32: every control is a window with a text. For helper processes only."""
 
 import ctypes
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ class _Focus(ctypes.Structure):
 
 
 def focused() -> int:
-    """The control with the focus, 0 if none has it."""
+    """The focused control, 0 if there is none."""
     info = _Focus(size=ctypes.sizeof(_Focus))
     thread = user32.GetWindowThreadProcessId(user32.GetForegroundWindow(), None)
     done = user32.GetGUIThreadInfo(thread, ctypes.byref(info))
@@ -36,7 +36,7 @@ def focused() -> int:
 
 
 def is_editor(name: str) -> bool:
-    """Whether a class is one of those that hold a text to edit."""
+    """Whether a class is an editor."""
     return name.lower().startswith(_EDITORS)
 
 
@@ -48,7 +48,7 @@ class Win32Source:
         self._focus = focused()
 
     def windows(self) -> Sequence[int]:
-        """Those that can be seen."""
+        """Visible windows."""
         return [
             window for window in handles.top_level() if user32.IsWindowVisible(window) and not handles.cloaked(window)
         ]
@@ -58,7 +58,7 @@ class Win32Source:
         return handles.children(node)
 
     def seen(self, node: int) -> ControlInfo:
-        """Its text is its name; an editor's is its content."""
+        """A control's text is its name; an editor's is its content."""
         name, text = handles.class_name(node), handles.text(node, _LONGEST_TEXT)
         if text is None:
             if not user32.IsWindow(node):

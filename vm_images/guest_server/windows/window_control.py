@@ -27,13 +27,13 @@ _FRAME_OF_APPS, _APP_INSIDE = "ApplicationFrameWindow", "Windows.UI.Core.CoreWin
 
 
 def is_application(name: str, title: str, style: int, ex_style: int) -> bool:
-    """Whether a visible window is one that a person would call a window.
+    """Whether a visible window is an application window.
 
     Args:
         name: its class.
         title: its title.
-        style: Windows' flags of it.
-        ex_style: Windows' further flags of it.
+        style: its Windows style flags.
+        ex_style: its extended style flags.
     """
     if name in SHELL_CLASSES:
         return False
@@ -49,7 +49,7 @@ class WindowsWindows:
     """
 
     def __init__(self, hidden: Collection[int] = ()) -> None:
-        """Args: hidden: processes whose windows are not shown: our own."""
+        """Args: hidden: processes whose windows are hidden: our own."""
         self._hidden = {os.getpid(), *hidden}
 
     def all(self) -> list[WindowInfo]:
@@ -81,18 +81,18 @@ class WindowsWindows:
         )
 
     def activate(self, window: WindowInfo) -> bool:
-        """Raises and focuses the window, also out of the minimised state."""
+        """Raises and focuses the window, also if it is minimised."""
         if user32.IsIconic(window.id):
             user32.ShowWindowAsync(window.id, _RESTORE)
         if _until(lambda: _to_front(window.id)):
             return True
-        # Windows refuses some programs the front; a window that is restored gets it by itself.
+        # Windows does not bring some programs to the front; a restored window gets there by itself.
         user32.ShowWindowAsync(window.id, _MINIMIZE)
         user32.ShowWindowAsync(window.id, _RESTORE)
         return _until(lambda: _is_front(window.id))
 
     def place(self, window: WindowInfo, placement: Placement) -> WindowInfo | None:
-        """Fills the screen with it, or gives it a place and size of its own."""
+        """Maximises the window, or sets its position and size."""
         if placement.maximized:
             user32.ShowWindowAsync(window.id, _MAXIMIZE)
             return self._settled(window)
@@ -106,7 +106,7 @@ class WindowsWindows:
         return self._settled(window)
 
     def _settled(self, window: WindowInfo) -> WindowInfo | None:
-        """The window once it stays as it is: a program answers a new size with its own wishes."""
+        """The window once it is stable: a program may adjust a new size."""
         deadline, before = time.monotonic() + _CHANGE_SECONDS, None
         while True:
             time.sleep(_STILL_SECONDS)
@@ -116,11 +116,11 @@ class WindowsWindows:
             before = now
 
     def close(self, window: WindowInfo) -> None:
-        """Asks the window to close; it may ask the user back."""
+        """Asks the window to close; it may show a dialog."""
         user32.PostMessageW(window.id, _CLOSE, 0, 0)
 
     def kill(self, window: WindowInfo) -> None:
-        """Ends the window's program; never the desktop's own, which shows folders too."""
+        """Ends the window's program; never the desktop's own, which also shows folders."""
         shell = handles.process_of(user32.GetShellWindow() or 0)
         if window.pid is None or window.pid == shell:
             self.close(window)
@@ -131,12 +131,12 @@ class WindowsWindows:
 
 
 def placed_box(placement: Placement, visible: handles.Box, whole: handles.Box) -> handles.Box:
-    """What SetWindowPos must be told, so that what one sees of a window lies where it is wanted.
+    """Arguments of SetWindowPos that put the visible part of a window at the requested place.
 
     Args:
-        placement: left, top, width and height of what one sees; None keeps them.
-        visible: the same as it is now.
-        whole: the window with its invisible border as it is now.
+        placement: left, top, width and height of the visible part; None keeps the current value.
+        visible: its current visible part.
+        whole: its current rectangle with the invisible border.
     """
     target = (placement.x, placement.y, placement.width, placement.height)
     aims = [now if aim is None else aim for aim, now in zip(target, visible, strict=True)]
@@ -145,7 +145,7 @@ def placed_box(placement: Placement, visible: handles.Box, whole: handles.Box) -
 
 
 def _process_behind(window: int, name: str) -> int:
-    """The program's own process: one program of Windows frames the windows of all apps from its store."""
+    """The program's own process: Windows frames all store apps' windows by one program."""
     if name == _FRAME_OF_APPS:
         for child in handles.children(window):
             if handles.class_name(child) == _APP_INSIDE:
@@ -155,12 +155,12 @@ def _process_behind(window: int, name: str) -> int:
 
 def _is_front(window: int) -> bool:
     front = user32.GetForegroundWindow()
-    # A program that shows a dialog gives the focus to that.
+    # A program with a dialog gives the focus to it.
     return bool(front) and (front == window or handles.root_owner(front) == window)
 
 
 def _to_front(window: int) -> bool:
-    """Asks for the front as the one who gave the last input, whom Windows allows it."""
+    """Brings a window to the front after an input, which Windows requires."""
     if _is_front(window):
         return True
     nudge()
