@@ -1,7 +1,6 @@
-"""The pod's first process: looks whether everything is there, says so in one line, and becomes the supervisor.
+"""The pod's first process: checks its environment, prints the result on one line, and becomes the supervisor.
 
-It becomes it by exec, so that the supervisor is the process that gets the signals of the container's engine. Standard
-library only. Variables:
+It uses exec, so that the supervisor receives the container engine's signals. Standard library only. Variables:
 
 | variable | meaning |
 |---|---|
@@ -10,7 +9,7 @@ library only. Variables:
 | `DESKARENA_POD_FORWARD` | address on which guest APIs are reached, default `0.0.0.0` |
 | `DESKARENA_POD_FENCE` | lowest number of a lease under which the slot may be used, default 0 |
 | `DESKARENA_POD_OVERLAY_BYTES` | what one machine may write to its disk, default 0: no limit |
-| `DESKARENA_POD_ALONE_SECONDS` | it ends when no worker came for so long, default 0: never |
+| `DESKARENA_POD_ALONE_SECONDS` | seconds without a worker after which it ends, default 0: never |
 | `DESKARENA_POD_IMAGES`, `_TEMPLATES`, `_OVERLAYS` | the volumes, default `/images`, `/templates`, `/overlays` |
 """
 
@@ -27,15 +26,15 @@ KVM = Path("/dev/kvm")
 KEPT = frozenset({"PATH", "LANG", "TMPDIR", "PYTHONDONTWRITEBYTECODE"})
 HERE = Path(__file__).resolve().parent
 CONFIGURATION_ERROR = 78
-"""EX_CONFIG of sysexits.h: starting again without a change is of no use."""
+"""EX_CONFIG of sysexits.h: restarting without a change is useless."""
 
 
 class NotReadyError(Exception):
-    """Something is missing; the text says what to do."""
+    """Something is missing; the message says what to do."""
 
 
 def token() -> str:
-    """What workers have to show. Raises NotReadyError."""
+    """The token for workers. Raises NotReadyError."""
     file = os.environ.get(f"{TOKEN}_FILE", "")
     try:
         value = (Path(file).read_text(encoding="ascii") if file else os.environ.get(TOKEN, "")).strip()
@@ -57,7 +56,7 @@ def volume(name: str, *, writable: bool) -> Path:
 
 
 def images(folder: Path) -> list[str]:
-    """Names of the whole images on the volume. Raises NotReadyError if there are none, or one could be written to."""
+    """Names of the complete images on the volume. Raises NotReadyError if there are none, or one is writable."""
     whole = sorted(path.parent.name for path in folder.glob("*/image.json"))
     if not whole:
         raise NotReadyError(f"{folder} holds no image; docs/internals/machine-images.md says how they are made")
@@ -68,7 +67,7 @@ def images(folder: Path) -> list[str]:
 
 
 def facts() -> dict[str, object]:
-    """What there is, for the log. Raises NotReadyError."""
+    """Facts for the log. Raises NotReadyError."""
     if shutil.which(QEMU) is None:
         raise NotReadyError(f"{QEMU} is not installed")
     overlays = volume("OVERLAYS", writable=True)
@@ -77,14 +76,14 @@ def facts() -> dict[str, object]:
         "images": images(volume("IMAGES", writable=False)),
         "templates": str(volume("TEMPLATES", writable=True)),
         "overlay_bytes": shutil.disk_usage(overlays).free,
-        # Whether a machine really boots with it, the worker finds out by booting one.
+        # The worker finds out by booting whether a machine really runs with it.
         "kvm_device": os.access(KVM, os.R_OK | os.W_OK),
         "uid": os.getuid(),
     }
 
 
 def supervisor() -> list[str]:
-    """The command line that this process becomes."""
+    """The supervisor's command line."""
     listen = os.environ.get("DESKARENA_POD_LISTEN", "0.0.0.0:7070")
     forward = os.environ.get("DESKARENA_POD_FORWARD", "0.0.0.0")  # noqa: S104 - the pod's own network; secrets guard it.
     overlays = str(volume("OVERLAYS", writable=True))
@@ -101,7 +100,7 @@ def supervisor() -> list[str]:
 
 
 def number(name: str) -> str:
-    """A number that a variable holds, 0 where it is not set. Raises NotReadyError for anything else."""
+    """An integer variable, 0 if it is not set. Raises NotReadyError for anything else."""
     value = os.environ.get(f"DESKARENA_POD_{name}", "0")
     if not value.isdecimal():
         raise NotReadyError(f"DESKARENA_POD_{name} is a number, not {value!r}")
@@ -109,7 +108,7 @@ def number(name: str) -> str:
 
 
 def main() -> None:
-    """Does not return, but for what is missing."""
+    """Returns only if something is missing."""
     try:
         secret, report, words = token(), facts(), supervisor()
     except NotReadyError as error:
@@ -117,7 +116,7 @@ def main() -> None:
         sys.exit(CONFIGURATION_ERROR)
     print(json.dumps(report), flush=True)
     os.chdir(os.environ.get("DESKARENA_POD_CODE", HERE))
-    # Nothing of the container's environment but what is needed reaches the supervisor and its machines.
+    # Only the required part of the container's environment reaches the supervisor and its machines.
     environment = {name: value for name, value in os.environ.items() if name in KEPT}
     os.execve(words[0], words, {**environment, TOKEN: secret})  # noqa: S606 - no shell is the point.
 

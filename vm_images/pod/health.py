@@ -1,7 +1,6 @@
-"""Says whether the supervisor of this pod is there: exit code 0 if it is, 1 with the reason if not.
+"""Checks whether the supervisor of this pod is running: exit code 0 if it is, 1 with the reason if not.
 
-It does not connect: each connection is a visitor who must show the token, and would be shown out.
-Whether the machines are well is the worker's question, asked before each attempt.
+It does not connect, because a connection needs the token. Workers check the machines themselves before each attempt.
 """
 
 import os
@@ -10,16 +9,16 @@ from pathlib import Path
 
 LISTENING = "0A"
 STOPPED = frozenset("TtZX")
-"""States of a process that does nothing: stopped, traced, ended. proc(5)."""
+"""States of an inactive process: stopped, traced, ended. proc(5)."""
 
 
 def port() -> int:
-    """Where the supervisor should listen."""
+    """The supervisor's port."""
     return int(os.environ.get("DESKARENA_POD_LISTEN", "0.0.0.0:7070").rpartition(":")[2])
 
 
 def listened_on(number: int, net: Path = Path("/proc/net")) -> bool:
-    """Whether somebody in this network namespace listens on that TCP port."""
+    """Whether something in this network namespace listens on that TCP port."""
     tables = [(net / name).read_text() for name in ("tcp", "tcp6") if (net / name).exists()]
     # Columns of proc_net_tcp: a number, local address, remote address, state. The first line names them.
     columns = [line.split() for table in tables for line in table.splitlines()[1:]]
@@ -28,12 +27,12 @@ def listened_on(number: int, net: Path = Path("/proc/net")) -> bool:
 
 def state(stat: Path) -> str:
     """The state of a process, one letter."""
-    # The name of the program stands in brackets and may hold anything, brackets too.
+    # The program's name is in brackets and may contain anything, including brackets.
     return stat.read_text().rpartition(")")[2].split()[0]
 
 
 def problem(pid: int = 1) -> str:
-    """What is wrong, empty if nothing is."""
+    """The problem, empty if there is none."""
     if state(Path(f"/proc/{pid}/stat")) in STOPPED:
         return f"process {pid} is stopped"
     if not listened_on(port()):
