@@ -14,7 +14,7 @@ DEFAULT_SERVER = "http://127.0.0.1:8000"
 BASE = "/api/v1"
 UNIX = "unix:"
 PATIENCE = 30.0
-"""Seconds for which a request that may be repeated is repeated while the service is away."""
+"""Seconds for which a repeatable request is retried while the service is unavailable."""
 PAUSE = 0.5
 
 

@@ -1,4 +1,4 @@
-"""`env.controller` as agents written for OSWorld use it: it looks at the newest observation and acts by steps."""
+"""`env.controller` for agents written for OSWorld: reads the newest observation and acts by steps."""
 
 import logging
 from collections.abc import Callable
@@ -21,7 +21,7 @@ class Environment(Protocol):
 
 
 class Controller:
-    """Nothing here goes past the episode: looking is free, acting is a step, files of the desktop are not to be had."""
+    """Reading is free, acting is a step; the desktop's files are not available."""
 
     def __init__(self, env: Environment, newest: Callable[[], Observation]) -> None:
         self._env = env
@@ -33,12 +33,12 @@ class Controller:
         return as_png(observation.picture, observation.media_type)
 
     def get_accessibility_tree(self) -> str | None:
-        """The newest accessibility tree as XML, if the environment asks for it."""
+        """The newest accessibility tree as XML, if the environment requests it."""
         tree = self._newest().told.get("accessibility_tree")
         return None if tree is None else str(tree)
 
     def get_terminal_output(self) -> str | None:
-        """The newest text of the terminal, if the environment asks for it."""
+        """The newest text of the terminal, if the environment requests it."""
         text = self._newest().told.get("terminal")
         return None if text is None else str(text)
 

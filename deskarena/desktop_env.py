@@ -38,7 +38,7 @@ class DesktopEnv:
         instruction: the task's text; None before the first `reset`.
         action_space: as passed.
         action_history: actions passed to `step` since the last `reset`.
-        controller: looks at the desktop and acts on it.
+        controller: reads the desktop and acts on it.
         result: the verdict of the last `evaluate`.
     """
 
@@ -182,8 +182,8 @@ class DesktopEnv:
             options: ignored.
 
         Raises:
-            ServiceError: the service refuses or is away.
-            NotRunnable: the benchmark has no such task, or it cannot run here.
+            ServiceError: the service refuses or is unavailable.
+            NotRunnable: the task is unknown, or cannot run here.
         """
         if task_config is None and not self.task_id:
             raise ValueError("the first reset needs a task_config")
@@ -201,7 +201,7 @@ class DesktopEnv:
         return self._get_obs()
 
     def step(self, action: Any, pause: float = 2) -> tuple[dict[str, Any], float, bool, dict[str, Any]]:  # noqa: ARG002
-        """Carries out one action and waits until the screen stands still.
+        """Executes one action and waits until the screen is still.
 
         Args:
             action: `WAIT`, `DONE`, `FAIL`, pyautogui code, or a `computer_13` object.

@@ -127,7 +127,7 @@ class Episode:
     def leave(self) -> None:
         """Ends the agent's part without waiting. An episode that never started ends at its time limit.
 
-        An episode whose desktop was lost is given up: it has no score.
+        An episode whose desktop was lost has no score.
         """
         self._stop(waiting=True)
 
@@ -174,7 +174,7 @@ class Episode:
 
     def _picture(self, picture: dict[str, Any]) -> tuple[bytes, str]:
         data = picture.pop("data", None)
-        if data is None:  # A service of before this could be asked for.
+        if data is None:  # An older service without this request.
             return self._line.data(picture["url"])
         return base64.b64decode(data), str(picture["media_type"])
 
@@ -199,7 +199,7 @@ class OpenRun:
     def __init__(
         self, client: Client, request: Mapping[str, Any], *, patience: float = 600.0, own: bool = False
     ) -> None:
-        """Asks nothing yet.
+        """Sends no request yet.
 
         Args:
             client: of the service.

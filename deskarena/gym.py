@@ -35,7 +35,7 @@ _POINTING = frozenset({"CLICK", "MOVE_TO", "DRAG_TO"})
 
 
 def action_space_of(width: int, height: int) -> spaces.Dict:
-    """Every action on a screen of that size in pixels; the class of the environment says what its numbers mean."""
+    """The space of actions on a screen of that size in pixels; the environment's class documents its numbers."""
     return spaces.Dict(
         {
             "type": spaces.Discrete(len(TYPES)),
@@ -83,7 +83,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         patience: float = 600.0,
         render_mode: str | None = "rgb_array",
     ) -> None:
-        """Asks the service nothing before the first `reset`.
+        """Sends no request before the first `reset`.
 
         Args:
             benchmark: its name on the service.
@@ -140,8 +140,8 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         """A pristine desktop for the next task, or for `options["task"]`; a running episode is ended.
 
         Raises:
-            ServiceError: the service refuses or is away.
-            NotRunnable: the benchmark has no such task, or it cannot run here.
+            ServiceError: the service refuses or is unavailable.
+            NotRunnable: the task is unknown, or cannot run here.
         """
         super().reset(seed=seed)
         self._leave()
