@@ -1,6 +1,6 @@
 """`make chaos`: breaks the running stack in seeded random order, and checks after each fault that all still holds.
 
-The exit code says whether everything held. With `--write` the page of figures is written.
+The exit code is 0 if all invariants held. `--write` writes the page of figures.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def main() -> int:
         ]
         sys.stdout.write("\n".join([*lines, "", about(), ""]))
         return 0
-    # Also in the background, where a shell has interrupts ignored: what was broken is mended and ended before we end.
+    # Also in the background, where shells ignore interrupts: faults are healed and processes ended first.
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.default_int_handler)
     outcome = CampaignOutcome(options.seed, options.faults, fault_kinds, flavour=flavour.flavour)

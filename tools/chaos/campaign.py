@@ -114,7 +114,7 @@ class Campaign:
         except KeyboardInterrupt:
             say("interrupted: what was begun is brought to its end; a second interrupt ends at once")
         finally:
-            # An interrupt must not wait for what stands still.
+            # An interrupt must not wait for paused processes.
             processes.signal_all([each.pid for each in processes.below(os.getpid(), now())], signal.SIGCONT)
             self.load.stop()
         self._end()
@@ -142,9 +142,9 @@ class Campaign:
         self.stack.forgive()
 
     def _fire(self, volley: Volley) -> Iterator[str]:
-        """Injects each fault at its time; says what it does. All are healed when it ends.
+        """Injects each fault at its time and prints it. Heals all at the end.
 
-        Healing has threads of its own: to break one thing may take as long as another thing stands still.
+        Healing has its own threads, because injecting one fault may block while another lasts.
         """
         began, pause = time.monotonic(), Event()
         with ThreadPoolExecutor(len(volley.faults), thread_name_prefix="heal") as healing:
@@ -246,7 +246,7 @@ class Campaign:
             say(f"     repeat with: {again}; logs are in {self.stack.data / 'logs'}")
 
     def _end(self) -> None:
-        """All episodes end, everything comes to rest, every figure is read."""
+        """Waits until all episodes have ended and the stack is at rest, then reads all figures."""
         say("waiting for all episodes to end")
         try:
             facts = self._settled()
@@ -312,7 +312,7 @@ class Campaign:
 
 
 def violations_of_rest(facts: Facts) -> bool:
-    """Whether something has not come to rest yet."""
+    """Violations while something is not at rest yet."""
     ended = all(episode.state in {"scored", "handed_in", "lost", "cancelled"} for episode in facts.episodes)
     has_lease = any(lease.released_at is None for lease in facts.leases)
     return not ended or has_lease or any(run.stale for run in facts.runs)
@@ -351,7 +351,7 @@ def conduct(settings: CampaignSettings, outcome: CampaignOutcome, volleys: Seque
 
 
 def tidy(stack: ChaosStack, outcome: CampaignOutcome, *, keep: bool) -> None:
-    """Removes the folder of a stack on which everything held; says where another one's is."""
+    """Removes the folder of a stack on which everything held; prints the path otherwise."""
     if outcome.passed and not keep:
         stack.discard()
     else:

@@ -46,7 +46,7 @@ CLUSTER = Workload(
 class ClusterStack(ChaosStack):
     """The same stack; its workers serve a fake cluster of two nodes with two slots each.
 
-    Each worker reaches the cluster's API over a link of its own, `worker-1>cluster`.
+    Each worker reaches the cluster's API over its own link, `worker-1>cluster`.
     """
 
     flavour = FLAVOUR
@@ -54,7 +54,7 @@ class ClusterStack(ChaosStack):
 
     def _prepare(self) -> None:
         self.cluster = self._closing.enter_context(fake_cluster(pace=PACE))
-        # An ordinary user runs the pods: their folder must not lie in ours.
+        # An unprivileged user runs the pods, so their folder must be outside ours.
         self.pods = self._closing.enter_context(vm_pods(secret_of(self.cluster), tiny_image))
         self.cluster.add_namespace(NAMESPACE, {"pod-security.kubernetes.io/enforce": "restricted"})
         for name in NODES:
@@ -106,7 +106,7 @@ class ClusterStack(ChaosStack):
         return "; ".join(missing)
 
     def orphans(self, facts: Facts) -> dict[str, str]:
-        """Objects of the cluster that should not be there any more, in words by what they are."""
+        """Leftover objects of the cluster, with descriptions."""
         slot_ids = {str(lease.slot_id) for lease in facts.leases if lease.released_at is None}
         return dict([*self._wrong_pods(), *self._wrong_secrets(), *self._wrong_holds(slot_ids)])
 
@@ -134,7 +134,7 @@ class ClusterStack(ChaosStack):
                 yield f"hold {lease['metadata']['uid']}", f"the Lease object {_words(lease)} is past its deadline"
 
     def at_rest(self) -> list[str]:
-        """What is still there of the cluster: a pod that nobody uses goes by itself, with all that is its own."""
+        """Remaining objects of the cluster: unused pods disappear by themselves, with all that belongs to them."""
         return self._there()
 
     def _there(self) -> list[str]:
@@ -192,7 +192,7 @@ def past(obj: Json, grace: float = 0.0) -> bool:
 
 
 def ending(pod: Json) -> bool:
-    """Whether a pod was told to go."""
+    """Whether a pod is being deleted."""
     return bool(pod["metadata"].get("deletionTimestamp"))
 
 

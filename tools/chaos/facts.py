@@ -19,7 +19,7 @@ RECENT = 8
 
 @dataclass(frozen=True)
 class EpisodeFact:
-    """An episode. `endings`: events that say that it ended; `expected`: agent and task, whose score is known."""
+    """An episode. `endings`: events of its end; `expected`: agent and task, whose score is known."""
 
     id: UUID
     run_id: UUID
@@ -155,7 +155,7 @@ _SLOTS = "SELECT node_id, count(*) FROM slot WHERE provider = :provider AND stat
 
 
 def read(world: World, *, provider: str = "local", all_cubes: bool = False) -> Facts:
-    """The facts as they are now, from one snapshot. Raises Unavailable while the database is away."""
+    """The current facts, from one snapshot. Raises Unavailable while the database is unavailable."""
     with world.work() as session:
         session.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
         runs = [RunFact(**row) for row in session.execute(text(_RUNS)).mappings()]

@@ -1,4 +1,4 @@
-"""What must hold whatever breaks: pure functions over facts, each with a name and one sentence."""
+"""Invariants under all faults: pure functions over facts, each with a name and one sentence."""
 
 import itertools
 from collections import Counter
@@ -12,8 +12,9 @@ from tools.chaos.facts import Facts
 
 ENDED = {"scored", "handed_in", "lost", "cancelled"}
 SILENT = 25.0
-"""Seconds: a live lease without heartbeat must be taken away by then, once the stack is well: 10 of the lease, 2 until
-somebody looks, and room for a busy machine."""
+"""Seconds after which a live lease without heartbeat must be revoked on a healthy stack: 10 of the lease, 2 for the
+poll, and a margin for a busy machine.
+"""
 WAITED = 20.0
 """Seconds: a time is that of its transaction's begin, which may have waited for a lock before it was seen."""
 Expected = Mapping[tuple[str, str], float]
@@ -27,8 +28,8 @@ class Invariant:
     Attributes:
         name: short.
         sentence: what holds, for who reads that it did not.
-        check: the facts that contradict it, in words.
-        at_end: it need not hold before everything has come to rest.
+        check: returns descriptions of contradicting facts.
+        at_end: it must hold only once everything is at rest.
     """
 
     name: str

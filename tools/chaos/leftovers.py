@@ -14,16 +14,16 @@ from tools.chaos.processes import ProcessInfo
 from tools.chaos.stack import WORKERS, ChaosStack
 
 GRACE = 40.0
-"""Seconds after which what has no owner any more must be gone: 10 of a lease, 10 of a guard, and a busy machine."""
+"""Seconds after which ownerless objects must be gone: 10 of a lease, 10 of a guard, and a margin for a busy machine."""
 PER_LEASE = 2
 """Desktops that a lease may hold: the attempt's, and the next one that is made ahead."""
 HOST_NOTES = ("deskarena-trials-", "deskarena-accelerator-")
-"""Folders of what was measured of the host: every stack of it shares them until the host's next start."""
+"""Folders with measurements of the host, shared by all its stacks until the next boot."""
 SENTENCE = f"no process, desktop or folder of one is left {GRACE:g} s after its owner"
 
 
 class WatchedStack(Protocol):
-    """The part of a stack that is looked at. `desktop_supervisors`: names of all that there were."""
+    """The inspected part of a stack. `desktop_supervisors`: names of all supervisors so far."""
 
     folder: Path
     tmp: Path
@@ -33,7 +33,7 @@ class WatchedStack(Protocol):
         """Process id of a worker."""
 
     def orphans(self, facts: Facts) -> dict[str, str]:
-        """What seems left behind beside processes, in words by name."""
+        """Descriptions of possible leftovers besides processes, by name."""
 
 
 @dataclass
@@ -88,7 +88,7 @@ def _desktops(
 def needed_since(facts: Facts) -> float | None:
     """When the oldest desktop can have been made that a lease still needs; None without a lease.
 
-    A desktop is made for an attempt, or ahead of it during the one before under the same lease.
+    A desktop is created for an attempt, or in advance during the previous one under the same lease.
 
     Returns:
         Seconds since 1970.
@@ -120,7 +120,7 @@ def _of_dead_workers(stack: WatchedStack, family: list[ProcessInfo]) -> list[tup
 
 
 def at_rest(stack: ChaosStack, facts: Facts) -> list[str]:
-    """What a stack without work must not have, in words; empty once it is at rest."""
+    """Descriptions of what an idle stack must not have; empty once it is at rest."""
     moment = time.time()
     family = processes.below(os.getpid(), moment)
     findings = [words for _, words in _orphans(stack, facts, moment)]
@@ -135,7 +135,7 @@ def at_rest(stack: ChaosStack, facts: Facts) -> list[str]:
 
 
 def after_the_end(stack: ChaosStack) -> list[str]:
-    """What is left of a stack that was stopped, in words."""
+    """Descriptions of leftovers of a stopped stack."""
     moment = time.time()
     known = {os.getpid()}
     findings = [

@@ -1,4 +1,4 @@
-"""Work for the stack: runs over the REST API, as many episodes under way as are wanted, and what they should score."""
+"""Load for the stack: runs over the REST API, a number of running episodes, and their expected scores."""
 
 import logging
 import time
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 def insist(call: Callable[[], httpx.Response], seconds: float = 60.0) -> httpx.Response:
-    """Asks until the API answers; a person with a script does the same.
+    """Retries until the API answers, as a script would.
 
     Raises:
         TimeoutError: it did not in time.
@@ -48,13 +48,13 @@ def insist(call: Callable[[], httpx.Response], seconds: float = 60.0) -> httpx.R
 
 @dataclass(frozen=True)
 class Workload:
-    """What the stack is given to do.
+    """The workload of a stack.
 
     Attributes:
         agents: to draw from; one may be there several times.
         best: the agent that solves every task.
         more: further fields of each run.
-        outside: a task that cannot be done, for a program from outside; empty = there is none.
+        outside: an infeasible task for an external program; empty = none.
     """
 
     benchmark: str
@@ -67,7 +67,7 @@ class Workload:
 
 
 class EpisodeLoad:
-    """Keeps some episodes under way, in a thread of its own."""
+    """Keeps some episodes running, in a background thread."""
 
     def __init__(self, stack: ChaosStack, work: Workload, random: Random) -> None:
         self._stack, self._random = stack, random
@@ -84,7 +84,7 @@ class EpisodeLoad:
         """What was acknowledged: episodes by run."""
 
     def submit(self, agent: str, tasks: Sequence[str]) -> UUID:
-        """A run; asked for again and again under one key while the API is away."""
+        """Submits a run; retries with the same key while the API is unavailable."""
         with self._lock:
             self._number += 1
             key = f"chaos-{self._number}"
@@ -136,7 +136,7 @@ class EpisodeLoad:
 
 
 def under_way(stack: ChaosStack) -> int:
-    """Episodes that wait or run and are not held up by somebody's pause."""
+    """Waiting and running episodes of runs that are not paused."""
     query = """SELECT count(*) FROM episode e JOIN run r ON r.id = e.run_id
         WHERE e.state IN ('waiting', 'running') AND r.state IN ('queued', 'running')"""
     with stack.world.work() as session:
@@ -147,7 +147,8 @@ def expected_scores(stack: ChaosStack, load: EpisodeLoad) -> Expected:
     """Runs every task once with each agent while nothing is broken.
 
     Raises:
-        RuntimeError: an episode was not scored, or the best agent failed: such a machine cannot tell what a fault does.
+        RuntimeError: an episode was not scored, or the best agent failed: the machine is unsuitable for measuring
+            faults.
     """
     for agent in sorted(set(load.work.agents)):
         load.submit(agent, load.work.tasks)

@@ -1,4 +1,4 @@
-"""What hit a pod is named in the failure, a closed node begins nothing, only users cancel: from rows, pure."""
+"""Checks on rows, pure: failures name what hit their pod, closed nodes start nothing, only users cancel."""
 
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
@@ -13,11 +13,11 @@ NOTICED = 6.0
 CLOSED = f"nothing begins on a node {NOTICED:g} s after it was cordoned or tainted"
 UNASKED = "an episode is scored, or belongs to a run that a user cancelled"
 LEEWAY = timedelta(seconds=1)
-"""Between our look at the pods and our hit."""
+"""Seconds between reading the pods and the hit."""
 
 
 def named(facts: Facts, marks: Sequence[PodMark]) -> list[Violation]:
-    """Attempts that were lost with a pod that was hit, and say something else.
+    """Attempts lost with a hit pod that give another reason.
 
     Args:
         facts: at the end.
@@ -52,7 +52,7 @@ def begun_on_closed(facts: Facts, closed: Sequence[ClosedNode]) -> list[Violatio
 
     Args:
         facts: at the end.
-        closed: those that came together with another fault are left out: nobody may have been told of them.
+        closed: excludes faults injected together with another one, which may not have been noticed.
     """
     return [
         Violation(
@@ -66,7 +66,7 @@ def begun_on_closed(facts: Facts, closed: Sequence[ClosedNode]) -> list[Violatio
 
 
 def unasked(facts: Facts, cancelled: Collection[str]) -> list[Violation]:
-    """Episodes that ended without a score, though nobody wanted it so; those that were lost have an invariant.
+    """Episodes that ended without a score and without a user's request; lost ones have their own invariant.
 
     Args:
         facts: at the end.

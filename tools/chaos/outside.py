@@ -16,7 +16,7 @@ AGENT = "remote"
 LOOKS = 3
 """Steps in which it only looks."""
 BUDGET = {"max_seconds": 240}
-"""Below the time that a campaign gives its last episodes: who waits in vain is seen, as a score that is none."""
+"""Less than a campaign's time for its last episodes, so that waiting in vain shows as a missing score."""
 SECONDS = 240.0
 Submit = Callable[[str, list[str]], UUID]
 T = TypeVar("T")
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class OutsideClient:
-    """Says of a task that cannot be done that it cannot, after some looks: an episode that ended by time scores 0."""
+    """Answers an infeasible task with FAIL after some observations: an episode that times out scores 0."""
 
     def __init__(self, stack: ChaosStack, task: str, submit: Submit) -> None:
         """Starts nothing yet. Args: submit: makes a run of an agent with tasks."""
@@ -38,7 +38,7 @@ class OutsideClient:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends it; the episode that it acts in goes on to its end."""
+        """Stops it; its current episode continues to its end."""
         self._ended.set()
         if self._thread.ident is not None:
             self._thread.join(SECONDS * 2)
@@ -58,14 +58,14 @@ class OutsideClient:
             EpisodeLost: it was lost, or cancelled.
             NotRunnable: no desktop became free for it in all that time.
             ServiceError: it was refused.
-            TimeoutError: nobody answered in all that time.
+            TimeoutError: there was no answer in that time.
         """
         run = self._submit(AGENT, [self._task])
         (row,) = _insist(lambda: self._client.get(f"/runs/{run}/episodes"))["items"]
         episode = _insist(lambda: Episode(self._client, row["id"], self._task, patience=SECONDS))
         try:
             while not self._acted(episode):
-                pass  # Its desktop was lost: it asks for another one, and begins anew.
+                pass  # Its desktop was lost: it requests another one and restarts.
         finally:
             episode.close()
 
@@ -83,7 +83,7 @@ class OutsideClient:
 
 
 def _insist(call: Callable[[], T]) -> T:
-    """Asks until there is an answer: every request may be repeated."""
+    """Retries until there is an answer: every request is repeatable."""
     deadline = time.monotonic() + SECONDS
     while True:
         try:

@@ -37,8 +37,8 @@ class Volley:
 def plan(seed: int, number: int, kinds: Sequence[str]) -> list[Volley]:
     """The whole campaign. Kinds are dealt like cards, deck after deck.
 
-    Each is in a deck once; those that take a worker away twice, and nothing else comes together with one that is dealt
-    first: how soon its episodes are taken up is measured where nothing else is broken.
+    Each is in a deck once, those that remove a worker twice. No other fault coincides with the first one dealt, so that
+    the time until its episodes are taken up is measured without other faults.
 
     Args:
         seed: of the draw.

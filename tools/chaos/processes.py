@@ -34,7 +34,7 @@ class ProcessInfo:
 
 
 def observe(process: psutil.Process, moment: float) -> ProcessInfo | None:
-    """What can be said of a process; None if it is gone or only its exit code is left."""
+    """Facts about a process; None if it is gone or a zombie."""
     try:
         with process.oneshot():
             if process.status() == psutil.STATUS_ZOMBIE:

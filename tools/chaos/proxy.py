@@ -1,4 +1,4 @@
-"""Lines that connections are led through, to be cut and slowed: a process of its own, one task per direction.
+"""Proxied connections that can be cut and slowed: a separate process, one task per direction.
 
 `python -m tools.chaos.proxy` reads one line of JSON, `{name: upstream}` where an upstream is a port of this machine or
 the path of a unix socket, and answers `{name: port}`. Every further line is `{"link": name, "mode": mode, ...}` and is
@@ -29,9 +29,9 @@ class LinkMode(StrEnum):
 
     PASS = "pass"
     HOLE = "hole"
-    """Accepts and acknowledges everything and hands on nothing; what was swallowed goes on its way afterwards."""
+    """Accepts everything and forwards nothing; held data is forwarded afterwards."""
     SLOW = "slow"
-    """Hands on with a delay, and so many bytes a second."""
+    """Forwards with a delay and a limited rate."""
     REFUSE = "refuse"
     """Resets every connection, also the new ones."""
 
@@ -48,7 +48,7 @@ class Link:
         self._writers: set[asyncio.StreamWriter] = set()
 
     async def listen(self) -> int:
-        """Listens on a free port, and says which."""
+        """Listens on a free port; returns it."""
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         port: int = server.sockets[0].getsockname()[1]
         return port
@@ -142,7 +142,7 @@ class LinkProcess:
     """The process of all links, as its owner sees it."""
 
     def __init__(self, upstreams: Mapping[str, int | str]) -> None:
-        """Starts it; `ports` says where each link listens."""
+        """Starts it; `ports` has the port of each link."""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tools.chaos.proxy"],
             cwd=ROOT,

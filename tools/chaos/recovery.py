@@ -1,4 +1,4 @@
-"""How long it took until a lost worker's episodes were taken up by another: from rows, pure."""
+"""Time until a lost worker's episodes were taken up by another, from rows; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ LIMIT = 15.0
 
 @dataclass(frozen=True)
 class Uptake:
-    """An episode whose worker was taken away.
+    """An episode whose worker was removed.
 
     Attributes:
         seconds: from then until its next attempt began; None if it has none.
         other: another worker took it up.
-        free: a slot of a worker that was not taken away was free when the loss could be known.
+        free: whether a slot of a remaining worker was free when the loss could be known.
         alone: nothing else was broken.
     """
 
@@ -36,7 +36,7 @@ class Uptake:
 
 
 def uptakes(facts: Facts, blows: Sequence[tuple[UUID, float, bool]]) -> list[Uptake]:
-    """Every episode that was under way on a worker when it was taken away, and lost its attempt by that.
+    """Every episode running on a worker when it was removed, which lost its attempt by that.
 
     Not those of a program from outside: they wait for it, however long it takes to ask again.
 
@@ -76,10 +76,10 @@ def _uptake(
 
 
 def _slot_free(facts: Facts, lost: AttemptFact, until: datetime) -> bool:
-    """Whether, from the loss until it was taken up or the limit, a slot on another node had no other episode.
+    """Whether a slot on another node was free from the loss until the uptake or the limit.
 
-    A slot that is free for a moment only may be gone to another episode, which is no delay of this one. A lease alone
-    takes no slot: one that carries nothing must not keep a lost episode waiting.
+    A slot that is free only briefly may go to another episode, which does not delay this one. A lease alone takes no
+    slot: one that carries nothing must not keep a lost episode waiting.
     """
     own = facts.workers[lost.worker_id]
     begin = lost.ended_at or until

@@ -73,17 +73,17 @@ class CampaignOutcome:
 
     @property
     def slow(self) -> list[Uptake]:
-        """Episodes that were taken up too late."""
+        """Episodes taken up too late."""
         return [each for each in self.uptakes if each.counts and each.seconds is not None and each.seconds > LIMIT]
 
     @property
     def passed(self) -> bool:
-        """Whether everything held, and was looked at."""
+        """Whether all invariants held and were checked."""
         return not self.violations and not self.slow and not self.blind
 
     @property
     def blind(self) -> bool:
-        """A long campaign that lost workers and could measure no uptake says nothing of what it is for."""
+        """Whether a long campaign lost workers without measuring any uptake, and so has no result."""
         lost = sum(self.injected.get(name, 0) for name in TAKE_WORKERS)
         return lost >= MANY_LOST and not any(each.counts for each in self.uptakes)
 

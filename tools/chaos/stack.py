@@ -49,7 +49,7 @@ class ChaosStack:
 
     flavour = "local"
     rest_seconds = 60.0
-    """After the last episode's end, until there is nothing of it any more."""
+    """Seconds after the last episode's end until nothing of it may remain."""
 
     def __init__(self, *, slots: int = 2) -> None:
         """Starts everything. `slots`: desktops of each worker."""
@@ -93,10 +93,10 @@ class ChaosStack:
         self._watching.start()
 
     def _prepare(self) -> None:
-        """What has to be there before all else, and to outlive it; for other flavours."""
+        """Prepares what must exist first and last longest; for other kinds of stack."""
 
     def furnish(self) -> None:
-        """What the work needs beside the starter tasks; for other flavours."""
+        """Adds what the work needs besides the starter tasks; for other kinds of stack."""
 
     def _worker_environment(self, worker: str) -> dict[str, str]:  # noqa: ARG002
         """Further variables of a worker; for other flavours."""
@@ -199,7 +199,7 @@ class ChaosStack:
             service.failures = 0
 
     def unwell(self) -> str:
-        """What is not as it should be, in words; empty once everything works."""
+        """Descriptions of problems; empty once everything works."""
         for service in self.supervisor.services:
             if service.process is None:
                 return f"{service.name} is being started again"
@@ -212,7 +212,7 @@ class ChaosStack:
             return f"{type(error).__name__}: {error}"
 
     def _unheard(self) -> str:
-        """A worker's process without a fresh heartbeat of its own."""
+        """A worker's process without a recent heartbeat."""
         with self.world.work() as session:
             query = (
                 "SELECT pid FROM worker WHERE state = 'online' AND heartbeat_at > now() - make_interval(secs => :age)"
@@ -223,7 +223,7 @@ class ChaosStack:
 
     @contextlib.contextmanager
     def quiet(self) -> Iterator[None]:
-        """Nothing is asked of the database through kept connections: they would be found broken later."""
+        """Closes pooled database connections, which would be broken later."""
         self._engine.dispose()
         yield
 
@@ -239,26 +239,26 @@ class ChaosStack:
 
     def _remove(self) -> None:
         if self.own_disk:
-            with contextlib.suppress(OSError, shutil.Error):  # What is there of them is better than none.
+            with contextlib.suppress(OSError, shutil.Error):  # A partial copy is better than none.
                 shutil.copytree(self.data / "logs", self.folder / "logs")
             until(lambda: _unmounted(self.data), 20.0, what=f"{self.data} can be unmounted")
 
     def orphans(self, facts: Facts) -> dict[str, str]:  # noqa: ARG002
-        """What seems left behind beside processes, in words by name; for other flavours."""
+        """Descriptions of possible leftovers besides processes, by name; for other kinds of stack."""
         return {}
 
     def at_rest(self) -> list[str]:
-        """What a stack without work must not have beside processes and folders, in words; for other flavours."""
+        """Descriptions of what an idle stack must not have besides processes and folders; for other kinds of stack."""
         return []
 
     def left(self) -> list[str]:
-        """What is left beside processes and files once all was stopped, in words; for other flavours."""
+        """Descriptions of leftovers besides processes and files after the stop; for other kinds of stack."""
         return []
 
     def close(self) -> None:
-        """Ends everything; what the folder still holds is left for who looks whether anything remained.
+        """Ends everything; the folder is kept for checking leftovers.
 
-        The logs are in `data/logs`, and in `logs` where the data folder was a file system of its own.
+        The logs are in `data/logs`, and in `logs` if the data folder was a separate file system.
         """
         self._closing.close()
 
@@ -268,7 +268,7 @@ class ChaosStack:
 
 
 def _mounted(folder: Path) -> bool:
-    """Gives the folder a small file system of its own, where we may."""
+    """Mounts a small separate file system at the folder, if permitted."""
     if os.geteuid() != 0:
         return False
     words = ["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=0700", "chaos", str(folder)]

@@ -41,7 +41,7 @@ def _evaluate(session: Session, fence: Fence) -> None:
 
 ANY: dict[str, Write] = {"a step": _step, "what its desktop is": lambda s, f: attempts.note_desktop(s, f, {"stale": 1})}
 LOST: dict[str, Write] = {**ANY, "a score": _score, "the evaluation's begin": _evaluate}
-"""To an attempt that is lost. That it is lost may be said twice by the one who said it first."""
+"""Writes to a lost attempt. The process that recorded the loss may record it again."""
 FOREIGN: dict[str, Write] = {**LOST, "a loss": _lose}
 """With a token that is not the lease's."""
 
@@ -79,7 +79,7 @@ def _stale_writes(facts: Facts, known: set[object]) -> Iterator[tuple[AttemptFac
 
 
 def _refused(world: World, write: Write, fence: Fence) -> bool:
-    """Whether it raised LeaseLost. Whatever it wrote is undone."""
+    """Whether it raised LeaseLost. Its writes are rolled back."""
 
     def trial(session: Session) -> None:
         write(session, fence)

@@ -1,4 +1,4 @@
-"""What a fault is. One class per way to break something; a kind is a class with what it is aimed at."""
+"""Base of faults. One class per kind of failure; a fault kind is a class with its target."""
 
 import math
 import time
@@ -23,7 +23,7 @@ KINDS: dict[str, "KindOfFault"] = {}
 
 @dataclass
 class WorkerHit:
-    """A worker was taken away at a moment, so that its episodes are to be taken up by others.
+    """A worker was removed at that time, so that others must take up its episodes.
 
     Attributes:
         pid: of the worker.
@@ -38,7 +38,7 @@ class WorkerHit:
 
 @dataclass
 class PodMark:
-    """A pod was hit at a moment: an attempt that was lost by it must say what happened.
+    """A pod was hit at that time: an attempt lost by it must give the reason.
 
     Attributes:
         pod: its UID.
@@ -75,7 +75,7 @@ class Scene:
 
     Attributes:
         stack: the whole stack.
-        blows: workers that were taken away.
+        blows: removed workers.
         marks: pods that were hit.
         closed: nodes that took nothing new.
         cancelled: runs that a user cancelled.
@@ -94,7 +94,7 @@ class Scene:
 
 
 class Fault(ABC):
-    """One fault with all that was drawn for it. What it hits among what is there then is drawn too, as a share."""
+    """One fault with its drawn parameters. Its target among existing objects is drawn as a fraction."""
 
     seconds: float = 0.0
     """How long it lasts before it is healed."""
@@ -109,10 +109,10 @@ class Fault(ABC):
 
     @abstractmethod
     def inject(self, scene: Scene) -> str:
-        """Breaks something; says what, in words. Nothing to break is said as well."""
+        """Injects the fault; returns a description, also if there is nothing to break."""
 
     def heal(self, scene: Scene) -> None:  # noqa: B027 - most faults are healed by the product.
-        """Ends what the fault still does. What the stack has to repair itself is left to it."""
+        """Ends the fault. Repairs are left to the stack."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class KindOfFault:
         about: one sentence for the documentation.
         draw: a fault of the kind.
         flavour: the stack that has what it breaks; empty = every one.
-        loses: a worker is taken away, so that its episodes are to be taken up by others.
+        loses: whether a worker is removed, so that others must take up its episodes.
     """
 
     name: str
@@ -147,7 +147,7 @@ def a_while(random: Random) -> float:
 
 
 def awaited(look: Callable[[], list[T]], seconds: float = PATIENCE) -> list[T]:
-    """What is there, as soon as there is something; nothing if none comes in time."""
+    """The objects, as soon as there are any; empty on timeout."""
     deadline, pause = time.monotonic() + seconds, Event()
     while not (there := look()) and time.monotonic() < deadline:
         pause.wait(0.1)
@@ -155,7 +155,7 @@ def awaited(look: Callable[[], list[T]], seconds: float = PATIENCE) -> list[T]:
 
 
 def busy_worker(scene: Scene, drawn: str) -> str:
-    """A worker with an attempt under way that another one could take up; the drawn one if it is such a worker.
+    """A worker with a running attempt that another one could take up; the drawn one if possible.
 
     None comes in time: the drawn one all the same.
     """

@@ -1,7 +1,7 @@
 """Clocks jump: a part runs under libfaketime, and its wall clock goes forth or back by an hour while it works.
 
 libfaketime reads the offset from a file, about once a second. The part is started again for it and afterwards, which is
-a fault of its own. Its monotonic clock is left alone, as a real jump leaves it alone.
+a separate fault. Its monotonic clock is left alone, as a real jump leaves it alone.
 """
 
 import signal

@@ -19,7 +19,7 @@ _SPARED = "an episode under way has had its losses: left alone"
 
 
 class ProgramHit(Fault):
-    """A process of a program is killed, or stands still for a number of seconds."""
+    """A process of a program is killed, or paused for some seconds."""
 
     def __init__(self, program: str, share: float, seconds: float = 0.0) -> None:
         self.program, self.share, self.seconds = program, share, seconds
@@ -31,7 +31,7 @@ class ProgramHit(Fault):
 
     @classmethod
     def paused(cls, program: str) -> Draw:
-        """Lets it stand still."""
+        """Pauses it."""
         return lambda random: cls(program, random.random(), random.uniform(2.0, 15.0))
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Nodes of a cluster are cordoned, tainted, drained, lost and taken away; its API is cut, fails, throttles and forgets.
+"""Faults of cluster nodes (cordoned, tainted, drained, lost, removed) and of the cluster's API.
 
 The cluster is a fake one (`tests/fakes/kubernetes`).
 """
@@ -21,7 +21,7 @@ from tools.chaos.stack import now
 
 TAINT = "chaos.example/maintenance"
 LOST = ("the pod's node is lost", "its node was lost")
-"""As the pod tells it, or the node's own watch, whichever is first."""
+"""Reported by the pod or by the node's watch, whichever is first."""
 
 
 def close(scene: Scene, node: str) -> ClosedNode:
@@ -75,7 +75,7 @@ class TaintNode(Fault):
 
 
 class LoseNode(Fault):
-    """A node is heard no more for a while; what runs there goes on unseen, or is dead."""
+    """A node is silent for a while; its pods continue unseen, or are dead."""
 
     def __init__(self, node: str, seconds: float, *, dead: bool) -> None:
         self.node, self.seconds, self.dead = node, seconds, dead
@@ -93,7 +93,7 @@ class LoseNode(Fault):
 
 
 class DeleteNode(Fault):
-    """A node is taken away, as a scale-down does, and another of its name comes later."""
+    """A node is removed, as by a scale-down, and another with its name is added later."""
 
     def __init__(self, node: str, seconds: float) -> None:
         self.node, self.seconds = node, seconds
@@ -112,7 +112,7 @@ class DeleteNode(Fault):
 
 
 class ApiHit(Fault):
-    """The cluster's API is away, fails, throttles, is slow, answers 409, loses answers, or forgets old versions."""
+    """The cluster's API is unavailable, fails, throttles, is slow, answers 409, loses responses or old versions."""
 
     def __init__(self, how: str, seconds: float) -> None:
         self.how, self.seconds = how, seconds

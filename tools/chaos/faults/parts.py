@@ -78,7 +78,7 @@ class DesktopSupervisorHit(Fault):
 
 
 class KillGuard(Fault):
-    """The guard of a part is killed: the part ends with it, and is started again."""
+    """The guard of a component is killed: the component ends with it and is restarted."""
 
     def __init__(self, name: str) -> None:
         self.name = name

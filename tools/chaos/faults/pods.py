@@ -26,7 +26,7 @@ DELETED = ("somebody deleted the pod",)
 EVICTED = ("the pod was evicted",)
 KILLED = ("the pod ended",)
 MEMORY = ("the pod was killed for its memory",)
-# A pod that is deleted by force is gone before the other one comes.
+# A force-deleted pod is gone before the new one appears.
 REPLACED = ("another pod has its name", *DELETED)
 
 
@@ -59,12 +59,12 @@ def one_pod(scene: Scene, share: float) -> Json | None:
 
 
 def mark(scene: Scene, pod: Json, *words: str) -> None:
-    """Notes what an attempt that is lost with the pod must say."""
+    """Records the reason that an attempt lost with the pod must give."""
     scene.marks.append(PodMark(pod["metadata"]["uid"], now(), words))
 
 
 def deleted(stack: ClusterStack, pod: Json) -> None:
-    """Has somebody delete a pod; one that is gone by then is left alone."""
+    """Deletes a pod as a user; does nothing if it is gone."""
     with suppress(Refusal):
         lifecycle.delete(stack.cluster.store, PODS, key_of(pod), {"preconditions": {"uid": pod["metadata"]["uid"]}})
 
@@ -75,7 +75,7 @@ def key_of(pod: Json) -> tuple[str, str]:
 
 
 def evict(stack: ClusterStack, pod: Json) -> None:
-    """What `kubectl drain` asks for a pod; one that is gone by then is left alone."""
+    """Evicts a pod as `kubectl drain` does; does nothing if it is gone."""
     with suppress(Refusal):
         evict_pod(stack.cluster.state, key_of(pod))
 
@@ -91,7 +91,7 @@ def put_out(stack: ClusterStack, pod: Json) -> None:
 
 
 def replaced(stack: ClusterStack, pod: Json) -> None:
-    """Somebody puts another of its name in its place."""
+    """Replaces it by another pod with its name."""
     stack.cluster.replace(*key_of(pod))
 
 
@@ -115,7 +115,7 @@ class PodHit(Fault):
 
 
 class StuckPod(Fault):
-    """A pod is deleted and stays Terminating by somebody's finalizer."""
+    """A pod is deleted and stays Terminating because of a finalizer."""
 
     def __init__(self, share: float, seconds: float) -> None:
         self.share, self.seconds = share, seconds
@@ -163,7 +163,7 @@ class NoImage(Fault):
         stack = cluster_of(scene)
         works = running(stack.pods.start)
         stack.cluster.script(works)
-        # A real kubelet tries again by itself.
+        # A real kubelet retries.
         for pod in stack.all_pods():
             if pod["status"].get("phase") == "Pending" and pod["spec"].get("nodeName"):
                 with suppress(KeyError):

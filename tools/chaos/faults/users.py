@@ -43,7 +43,7 @@ class CancelRun(Fault):
         run = _run(scene, self.share)
         if run is None:
             return "no run is under way"
-        # Noted first: what is asked may be done, and its answer lost.
+        # Recorded first: the request may succeed and its response get lost.
         scene.cancelled.add(run)
         _post(scene, run, "cancel")
         return f"run {run} cancelled"
@@ -71,7 +71,7 @@ class RepeatMessages(Fault):
 
 
 class DropMessages(Fault):
-    """The broker forgets everything, the messages with it."""
+    """The broker loses all data, including messages."""
 
     def inject(self, scene: Scene) -> str:
         try:
