@@ -1,7 +1,7 @@
-"""`make bench-compose`: 36,000 tasks composed over all ten capabilities, told and checked.
+"""`make bench-compose`: 36,000 tasks composed over all ten capabilities, with instructions, checked.
 
 Writes docs/reports/performance-compose.md; ends with 1 if it takes longer than five minutes, two tasks are the same, or
-one is not as it was wanted. With `--tasks N` it composes fewer and writes nothing.
+one differs from its requirements. With `--tasks N` it composes fewer and writes nothing.
 """
 
 import argparse
@@ -53,7 +53,7 @@ class ComposeFigures:
 
 
 def main() -> int:
-    """Measures, writes the page; the exit code says whether the aims were met."""
+    """Measures, writes the page; the exit code tells whether the targets were met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tasks", type=int, default=TASKS)
     parser.add_argument("--pool", type=Path, default=None)

@@ -22,11 +22,11 @@ class Figure:
     """One measured thing.
 
     Attributes:
-        what: in words.
+        what: description.
         aim: what it should be, with which percentile; empty where nothing was promised.
         unit: `ms`, `s`, `times` or `%`.
         values: one per sample, in that unit.
-        percentile: the one that the aim is about; None where every sample counts.
+        percentile: the percentile of the target; None if every sample counts.
         met: whether the aim is met; None without an aim.
     """
 

@@ -48,7 +48,7 @@ run, and how long whoever locks the run meanwhile waits at most.
 
 
 def main() -> int:
-    """Measures, writes the page; the exit code says whether every aim was met."""
+    """Measures, writes the page; the exit code tells whether all targets were met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
@@ -65,7 +65,7 @@ def main() -> int:
 
 @contextmanager
 def installation() -> Iterator[World]:
-    """An empty one, on a PostgreSQL of its own."""
+    """An empty installation on its own PostgreSQL."""
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder:
         server = start_postgres(Path(folder) / "postgres", durable=True)
         try:
@@ -77,7 +77,7 @@ def installation() -> Iterator[World]:
 
 
 def filled(world: World, tasks: int) -> list[UUID]:
-    """One episode per agent goes through its whole life; all others are copies of it with other results."""
+    """One episode per agent goes through all states; the others are copies with other results."""
     world.benchmark(benchmark_of(graph_task("g", 0)), name="graphs")
     worker, runs = world.worker(slots=1), []
     for number in range(AGENTS):
@@ -97,7 +97,7 @@ def filled(world: World, tasks: int) -> list[UUID]:
 
 
 def _multiply(session: Session, tasks: int) -> None:
-    """Copies the one task and everything that hangs on it; `copy` numbers the copies."""
+    """Copies the task with everything that belongs to it; `copy` numbers the copies."""
     levels = "(ARRAY['easy', 'medium', 'hard'])"
     labels = ", ".join(
         f"'{name}', {levels}[1 + (copy + {at}) % 3]"
@@ -171,7 +171,7 @@ def _timed(client: TestClient, what: str, address: str, times: int) -> Figure:
 
 
 def recomputed(world: World, runs: list[UUID]) -> list[Figure]:
-    """Seconds in which a run's roll-ups are computed, and how long somebody else waits for its lock meanwhile."""
+    """Seconds to compute a run's roll-ups, and how long others wait for its lock meanwhile."""
     seconds, longest = [], []
     for run_id in runs:
         with world.work() as session:

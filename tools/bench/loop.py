@@ -28,7 +28,7 @@ RESTLESS = "while :; do seq $RANDOM | tail -n 40; sleep 0.05; done"
 
 
 def main() -> int:
-    """Runs everything; the exit code says whether every aim was met."""
+    """Runs everything; the exit code tells whether all targets were met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
@@ -79,12 +79,12 @@ def figure(what: str, aim: str, unit: str, values: Sequence[float], limit: tuple
 
 
 def say(words: str) -> None:
-    """Prints what is measured now."""
+    """Prints the current measurement."""
     sys.stderr.write(f"measuring: {words}\n")
 
 
 def quiet_and_restless() -> LoadedBenchmark:
-    """Two tasks of the measurement's own: an empty desktop, and a terminal that never stands still."""
+    """Two tasks for measuring: an empty desktop, and a terminal that never stands still."""
 
     def task(name: str, *setup: SetupStep) -> Task:
         spec = EvaluatorSpec(calls=(MetricCall(func="infeasible"),))
@@ -129,7 +129,7 @@ def step_overheads(stack: Stack, runs: Sequence[Run]) -> list[float]:
 
 
 def steps_of(stack: Stack, attempt: Attempt) -> list[Step]:
-    """Steps that tell how long keeping the one before took: all but the first and the final observation."""
+    """Steps with the time of storing the previous one: all but the first and the final observation."""
     with stack.world.work() as session:
         query = select(Step).where(Step.attempt_id == attempt.id, Step.index > 0).order_by(Step.index)
         return [step for step in session.scalars(query) if not any(result.get("final") for result in step.results)]
@@ -142,7 +142,7 @@ def overhead(step: Step) -> float:
 
 
 def live_view(stack: Stack, seconds: float) -> tuple[list[float], list[float]]:
-    """What a viewer sees of a screen that never stands still, over the product's own websocket."""
+    """The live view of a constantly changing screen, over the product's own websocket."""
     api = ApiServer(stack.environment)
     try:
         run = submit(stack, "random", "bench", ("bench/restless",), budget=Budget(max_steps=1000))

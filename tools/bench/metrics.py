@@ -1,6 +1,6 @@
 """Time and memory of every metric on an input of 1 MB and of 20 MB: `make bench-metrics`.
 
-Each call runs in a process of its own under the limits of an evaluation. Writes docs/reports/performance-metrics.md and
+Each call runs in a separate process under the limits of an evaluation. Writes docs/reports/performance-metrics.md and
 ends with 1 if a metric takes more than 2 s of the processor on 1 MB or if the worker is slow to import. The clock is
 shown beside: on a busy machine it tells more of the neighbours than of the metric.
 """
@@ -46,7 +46,7 @@ class CallFigure:
 
 
 def main() -> int:
-    """Measures, writes the page, tells what is too slow."""
+    """Measures, writes the page, prints what is too slow."""
     options = _options()
     if options.one:
         return _run_child()
@@ -138,7 +138,7 @@ def _run_child() -> int:
 
 
 def _highest() -> float:
-    """MiB that this process had at most. The kernel's `ru_maxrss` would tell of the parent, too."""
+    """Peak memory of this process in MiB. The kernel's `ru_maxrss` would include the parent."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(float(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
 

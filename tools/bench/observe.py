@@ -45,7 +45,7 @@ Samples = tuple[list[float], list[float]]
 
 
 def main() -> int:
-    """Measures, writes the page; the exit code says whether every aim was met."""
+    """Measures, writes the page; the exit code tells whether all targets were met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick

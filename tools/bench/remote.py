@@ -34,7 +34,7 @@ LIMIT_MS = 30.0
 
 
 def main() -> int:
-    """Runs everything; the exit code says whether the aim was met."""
+    """Runs everything; the exit code tells whether the target was met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick

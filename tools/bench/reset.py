@@ -73,7 +73,7 @@ class ResetTarget:
 
 
 def main() -> int:
-    """Measures, writes the page; the exit code says whether every aim was met."""
+    """Measures, writes the page; the exit code tells whether all targets were met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--image", default="default")
     parser.add_argument("--screen", default="1280x800")
@@ -173,7 +173,7 @@ def _no_file(sha256: str) -> bytes:
 
 @contextmanager
 def _bare(place: ResetTarget, template: Template) -> Iterator[Callable[[], float]]:
-    """A machine that only QEMU resets; gives what does it once and tells the seconds."""
+    """A machine reset by QEMU alone; yields a function that resets once and returns the seconds."""
     supervisor = SlotSupervisor(place.data / "machines")
     handle = supervisor.start(CLONE, place.order.machine, place=template.place)
 

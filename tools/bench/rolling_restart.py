@@ -31,7 +31,7 @@ event that it has.
 
 
 def main() -> int:
-    """Runs everything; the exit code says whether nothing failed and nothing was lost."""
+    """Runs everything; the exit code is 0 if nothing failed and nothing was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--repeats", type=int, default=40, help="episodes of the run")
@@ -89,7 +89,7 @@ def _times(values: tuple[float, ...]) -> str:
 
 
 def say(words: str) -> None:
-    """Tells how far it is."""
+    """Prints the progress."""
     sys.stderr.write(f"{datetime.now(UTC):%H:%M:%S} {words}\n")
 
 

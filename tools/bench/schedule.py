@@ -36,7 +36,7 @@ RATE, P50, P95, SHARE, MAKESPAN = 200.0, 50.0, 250.0, 5.0, 1.05
 
 
 def main() -> int:
-    """Measures, writes the page; the exit code says whether every aim was met."""
+    """Measures, writes the page; the exit code tells whether all targets were met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
@@ -87,7 +87,7 @@ def many_nodes(url: str, nodes: int) -> Figure:
 
 @contextmanager
 def server(*, durable: bool) -> Iterator[str]:
-    """A PostgreSQL of its own, with the template of all databases."""
+    """A PostgreSQL server with the template of all databases."""
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder:
         running = start_postgres(Path(folder) / "postgres", durable=durable)
         try:
@@ -158,7 +158,7 @@ def filled(world: World, repeats: int) -> int:
 
 
 def free_all(world: World) -> None:
-    """Every worker of the burst is gone: its leases end, its episodes wait again."""
+    """Ends all workers of the burst: leases end, episodes wait again."""
     from backend.services.lifecycle import lease_reaper
 
     world.do(lease_reaper.reap, lease_seconds=-1.0)

@@ -1,4 +1,4 @@
-"""The words and tables of docs/reports/performance-schedule.md beside its figures."""
+"""Texts and tables of docs/reports/performance-schedule.md."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,7 @@ from tools.simulator.durations import NOISE, STEP_BUDGET
 from tools.simulator.makespans import Play
 
 HOLD = 1000 / 8
-"""Mean seconds that an attempt holds its slot, where 1,000 slots are taken all the time."""
+"""Mean seconds of an attempt in its slot, with 1,000 slots always in use."""
 HEAD = f"""# Performance of the scheduler
 
 Measured by `make bench-schedule`, which writes this page. Slots, nodes and guests are

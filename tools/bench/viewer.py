@@ -1,4 +1,4 @@
-"""The API in a process of its own, and a viewer of its live view."""
+"""The API in a separate process, and a viewer of its live view."""
 
 import json
 import socket
@@ -41,7 +41,7 @@ class ApiServer:
 
 
 def watch(port: int, attempt_id: UUID, seconds: float) -> tuple[list[float], list[float]]:
-    """Looks at an attempt for a while, as a browser does.
+    """Watches an attempt for a while, as a browser does.
 
     Returns:
         Milliseconds from capture to arrival of each frame; and the age that each had reached when the next replaced it.

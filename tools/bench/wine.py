@@ -38,7 +38,7 @@ SPEC = DesktopSpec(image="wine")
 
 
 def main() -> int:
-    """Measures everything; the exit code says whether the aim was met."""
+    """Measures everything; the exit code tells whether the target was met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     quick = parser.parse_args().quick
@@ -95,7 +95,7 @@ def sandbox(supervisor: DesktopSupervisorClient, system: str) -> Callable[[], fl
 
 
 def desktops(folder: Path, times: int) -> list[Figure]:
-    """Whole desktops, made when they are asked for and prepared ahead."""
+    """Complete desktops, created on request and prepared in advance."""
     provider = LocalProvider(Settings(data_dir=folder))
     try:
         say("whole desktops")
