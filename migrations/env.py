@@ -20,7 +20,7 @@ from backend.db.types import SafeText, Timestamp
 # Two processes that start at once must not migrate at once: the second waits here, then finds nothing to do.
 MIGRATION_LOCK = 0x6465736B
 WAIT_FOR_OTHERS = "10min"
-# Whoever waits for a table's lock keeps everybody behind it waiting, too: ask for a moment only, and often.
+# A waiting request for a table lock blocks all later ones: wait briefly, and retry often.
 WAIT_FOR_TABLES = "2s"
 TRIES = 30
 NO_FLOOR = "COMMENT ON TABLE alembic_version IS NULL"
@@ -29,7 +29,7 @@ logger = logging.getLogger("alembic.deskarena")
 
 
 class TextVersion(PostgresqlImpl):
-    """Keeps the schema's version in a text column: PostgreSQL gains nothing from a length, and squawk says so."""
+    """Stores the schema's version in a text column: PostgreSQL gains nothing from a length limit (squawk's rule)."""
 
     __dialect__ = "postgresql"
 
@@ -94,7 +94,7 @@ def run_on(connection: Connection) -> None:
 
 
 def migrate(connection: Connection) -> None:
-    """Runs what is to be run; a migration that gets no lock in time is rolled back and tried again."""
+    """Runs pending migrations; one that gets no lock in time is rolled back and retried."""
     for left in reversed(range(TRIES)):
         configure(connection=connection, on_version_apply=note_floor)
         try:

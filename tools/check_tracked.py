@@ -33,7 +33,7 @@ class TrackedFinding:
     text: str
 
     def __str__(self) -> str:
-        """The way a compiler would say it."""
+        """In the format of compiler messages."""
         return f"{self.path}:{self.line}: {self.kind}: {self.text}"
 
 

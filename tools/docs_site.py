@@ -18,7 +18,7 @@ OWN = ("docs.css", "docs.js")
 
 
 def sources() -> list[Path]:
-    """Every file that the site is made of."""
+    """All sources of the site."""
     shared = [STATIC / name for name in SHARED]
     found = [path for place in (DOCS, *shared) for path in ([place] if place.is_file() else place.rglob("*"))]
     return sorted(path for path in found if path.is_file())

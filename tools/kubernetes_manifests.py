@@ -20,7 +20,7 @@ from tools.kubernetes_schema import SchemaProblem, problems
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "deploy" / "k8s"
 KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml")
-# What kustomize reads; a word that it does not know is refused by it, too.
+# Fields that kustomize accepts; it rejects unknown ones as well.
 KNOWN = {
     "apiVersion", "kind", "metadata", "namespace", "namePrefix", "nameSuffix", "resources", "components",
     "patches", "images", "labels", "commonAnnotations", "configMapGenerator", "secretGenerator",
@@ -34,7 +34,7 @@ FOREIGN = {"external-secrets.io/v1"}
 
 @dataclass(frozen=True)
 class ManifestFinding:
-    """One problem and where it stands."""
+    """One problem with its place."""
 
     file: Path
     number: int
@@ -72,7 +72,7 @@ def of_kustomization(file: Path) -> Iterator[ManifestFinding]:
 
 
 def of_manifest(file: Path, *, whole: bool) -> Iterator[ManifestFinding]:
-    """Problems of the objects in a file; a list of steps (JSON patch) is none."""
+    """Problems of the objects in a file; JSON patches are skipped."""
     for number, document in enumerate(documents(file), 1):
         if isinstance(document, list) and not whole:
             continue
@@ -100,7 +100,7 @@ def findings(folder: Path) -> list[ManifestFinding]:
 
 
 def main() -> int:
-    """Prints what is wrong, and returns whether anything is."""
+    """Prints the problems; returns whether there are any."""
     results = [one for folder in map(Path, sys.argv[1:] or [str(FOLDER)]) for one in findings(folder)]
     for one in results:
         print(one)

@@ -1,7 +1,7 @@
-"""Checks Kubernetes manifests without a cluster: unknown fields, wrong types, missing fields, words that are none.
+"""Checks Kubernetes manifests without a cluster: unknown fields, wrong types, missing fields, invalid values.
 
-The fields come from the models of the installed official client, which are made of the API's own description. What
-those lack (the words that a field takes, texts that are numbers) is listed here. `problems(document)` is the door.
+The fields come from the models of the installed official client, which are generated from the API's schema. What those
+lack (the words that a field takes, texts that are numbers) is listed here. `problems(document)` is the door.
 """
 
 import re
@@ -34,7 +34,7 @@ FOREIGN: Mapping[str, tuple[str, ...]] = {
     "keda.sh/v1alpha1": ("ScaledJob", "ScaledObject", "TriggerAuthentication"),
     "monitoring.coreos.com/v1": ("PodMonitor", "PrometheusRule", "ServiceMonitor"),
 }
-# Two groups have an Event; the client tells them apart by a prefix.
+# Two groups have an Event; the client distinguishes them by a prefix.
 PREFIXED = {("v1", "Event"): "CoreV1Event", ("events.k8s.io/v1", "Event"): "EventsV1Event"}
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
 WORDS: Mapping[tuple[str, str], tuple[str, ...]] = {
@@ -73,7 +73,7 @@ WORDS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("V1RoleRef", "kind"): ("Role", "ClusterRole"),
     ("V2HPAScalingPolicy", "type"): ("Pods", "Percent"),
 }  # fmt: skip
-# What the models call an object of any kind, and is a number or a text.
+# Declared as object in the models, but a number or a text.
 NUMBER_OR_TEXT = {"port", "targetPort", "maxSurge", "maxUnavailable", "minAvailable"}
 QUANTITIES = {"limits", "requests", "hard", "capacity", "allocatable", "overhead"}
 ONE_QUANTITY = {"sizeLimit", "averageValue", "divisor"}
@@ -104,7 +104,7 @@ class SchemaProblem:
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a model: the type's name as the client writes it, and whether it has to be there."""
+    """One field of a model: the client's name of its type, and whether it is required."""
 
     type: str
     required: bool

@@ -1,4 +1,4 @@
-"""Builds what `kubectl kustomize` builds, for the few features that deploy/k8s uses, where there is no kubectl.
+"""Replaces `kubectl kustomize`, for the few features that deploy/k8s uses, if kubectl is not installed.
 
 Known: `resources`, `components`, `patches` (JSON patch with a `target` by kind and name), `images`. Anything else is
 refused. Tests hold it to kubectl's own answer where that is installed. `build(folder)` is the whole interface.
@@ -17,7 +17,7 @@ CONTAINERS = ("initContainers", "containers")
 
 
 class BuildError(Exception):
-    """A kustomization cannot be built; the text says where and why."""
+    """A kustomization cannot be built; the message says where and why."""
 
 
 def build(folder: Path) -> list[Json]:
@@ -27,7 +27,7 @@ def build(folder: Path) -> list[Json]:
         folder: that holds kustomization.yaml.
 
     Raises:
-        BuildError: it names what is not there, patches what does not exist, or uses a feature that is not known here.
+        BuildError: it refers to a missing file or object, or uses an unsupported feature.
     """
     kustomization = _read(folder / "kustomization.yaml")[0]
     if unknown := set(kustomization) - KNOWN:

@@ -20,7 +20,7 @@ TYPED = (*PRODUCT, "tests", "migrations", "tools", "docs/site/conf.py")
 
 @dataclass(frozen=True)
 class LintResult:
-    """What one linter said."""
+    """Result of one linter."""
 
     name: str
     passed: bool
@@ -59,7 +59,7 @@ def types() -> tuple[bool, str]:
 
 
 def guest_types() -> tuple[bool, str]:
-    """Types of the guest server, which is a program of its own on another Python."""
+    """Types of the guest server, which is a separate program for another Python version."""
     return call(BIN / "mypy", "-p", "guest_server", MYPYPATH=str(ROOT / "vm_images"), cwd=ROOT / "vm_images")
 
 
@@ -100,7 +100,7 @@ def manifests() -> tuple[bool, str]:
 
 
 def overlays() -> tuple[bool, str]:
-    """Every overlay for Kubernetes builds, and what it builds is checked as well."""
+    """Builds every overlay for Kubernetes and checks the result."""
     return call(BIN / "python", "-m", "tools.manifests")
 
 

@@ -3,7 +3,7 @@
 Cosmic Ray makes the changes (mutants): another comparison, number, operator, no decorator, no loop. A seeded sample of
 them is tried, each in a copy of the checkout, against the tests that cover its module: those of the same path, then
 those that import it most. Of each place in the code at most one mutant is tried. Annotations are left as they are,
-because what is wrong there is the type checker's business.
+because errors there are found by the type checker.
 
 Ends with 1 if too few mutants are killed. With `--page` it writes the report.
 """
@@ -48,11 +48,11 @@ MOST_IMPORTERS = 8
 TEST_SECONDS, SECONDS = 120, 1800
 """How long one test, and all tests of a mutant, may take."""
 LINKED = (".venv", "node_modules", ".setup", ".wine", ".guest-site")
-"""What a copy of the checkout shares with it."""
+"""Paths that a copy of the checkout shares with it."""
 
 
 class MutantOutcome(StrEnum):
-    """What became of a mutant."""
+    """Result of a mutant."""
 
     KILLED = "killed"
     TIMEOUT = "timeout"
@@ -190,7 +190,7 @@ def copy_checkout(folder: Path) -> Path:
 
 
 def enter_copy(root: Path) -> None:
-    """Gives a process of the pool a copy of its own."""
+    """Gives each process of the pool its own copy."""
     folder = copy_checkout(Path(tempfile.mkdtemp(dir=root)))
     os.chdir(folder)
     os.environ["PYTHONPATH"] = f"{folder}:{folder / 'vm_images'}"
@@ -215,7 +215,7 @@ def check_tests(modules: Iterable[Path]) -> None:
     """Runs the tests without a mutant.
 
     Raises:
-        SystemExit: one of them fails, so that nothing could be said of any mutant.
+        SystemExit: one of them fails, so that mutants cannot be tested.
     """
     tests = dict.fromkeys(path for module in modules for path in covering(module))
     print(f"{len(tests)} test files without a mutant", flush=True)
@@ -285,7 +285,7 @@ the module most (`covering` in `tools/mutants.py`).
 
 
 def main() -> int:
-    """Tries a sample, prints the table and the survivors; the exit code says whether enough were killed."""
+    """Tests a sample, prints the table and the survivors; the exit code is 0 if enough were killed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--number", type=int, default=200)

@@ -1,7 +1,7 @@
 """Writes docs/reports/plugins.md from the plug-ins' own words: `make docs`.
 
-What the page says of a plug-in is the first sentence of its file's docstring. A twin that stands in the file of another
-plug-in is described by its own docstring.
+A plug-in's description is the first sentence of its file's docstring. A twin in another plug-in's file is described by
+its own docstring.
 """
 
 import importlib

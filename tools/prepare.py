@@ -37,7 +37,7 @@ USERNS_SWITCH = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
 def make_venv() -> list[Path]:
     """Makes `.venv` with the Python that runs this script."""
-    stale = (STAMPS / "venv.json").exists()  # made elsewhere, or by a Python that is gone
+    stale = (STAMPS / "venv.json").exists()  # created elsewhere, or by a Python that is gone
     arguments = ["--clear"] if stale else []
     if ensurepip_missing():
         hint = f"this Python cannot make environments; please run: sudo apt-get install {venv_package()}"
@@ -52,13 +52,13 @@ def venv_package() -> str:
 
 
 def ensurepip_missing() -> bool:
-    """Says whether this Python came without ensurepip, as Debian's does."""
+    """Whether this Python lacks ensurepip, as Debian's does."""
     probe = [sys.executable, "-c", "import ensurepip, venv"]
     return subprocess.run(probe, capture_output=True, check=False).returncode != 0
 
 
 def environment_is_broken() -> bool:
-    """Says whether `.venv` is there but its Python no longer runs (moved, or the system's was upgraded)."""
+    """Whether `.venv` exists but its Python no longer runs (moved, or the system's was upgraded)."""
     if not PYTHON.exists():
         return True
     probe = [str(PYTHON), "-c", "import pip"]
@@ -150,7 +150,7 @@ def install_windows_python() -> list[Path]:
     """Fills `.wine/python` with Python for Windows and the guest server's packages for it."""
     python, platform = WINE / "python", ("--python-platform", "x86_64-pc-windows-msvc", "--python-version", "3.11")
     install_into(python, "requirements/guest-windows.txt", *platform)
-    # With this file, Python would see nothing but itself: neither its environment nor what lies beside a program.
+    # With this file, Python would ignore its environment and the program's folder.
     (python / "python311._pth").unlink()
     return [python / "python.exe"]
 
@@ -162,9 +162,9 @@ def make_wine_prefix() -> list[Path]:
 
 
 def prepare_wine() -> bool:
-    """What desktops with Windows programs start from, where Wine is installed. All else works without them.
+    """Creates the template of desktops with Windows programs, if Wine is installed. Everything else works without it.
 
-    Where it cannot be made, a file says why, which `deskarena doctor` and workers read; the next call tries again.
+    If that fails, a file has the reason for `deskarena doctor` and workers; the next call retries.
     """
     if shutil.which("wine") is None:
         return False
@@ -228,7 +228,7 @@ def wanted_packages(lists: Iterable[str]) -> list[str]:
 
 
 def missing_packages(names: list[str]) -> list[str]:
-    """The packages that dpkg does not have installed; without dpkg nothing can be said, so all of them."""
+    """The packages that dpkg does not list as installed; without dpkg, all of them."""
     if shutil.which("dpkg-query") is None:
         return names
     query = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\n", *names]
@@ -238,7 +238,7 @@ def missing_packages(names: list[str]) -> list[str]:
 
 
 def administrator() -> list[str] | None:
-    """The words to put before a command so that root runs it, or None when nobody may."""
+    """The prefix that runs a command as root, or None if that is not possible."""
     if os.geteuid() == 0:
         return []
     if shutil.which("sudo") is None:
@@ -269,7 +269,7 @@ def install_system(names: list[str]) -> bool:
     apt_get(prefix, "update")
     if apt_get(prefix, *install, *names):
         return True
-    # One unknown name (Ubuntu has no chromium package) must not keep the others away.
+    # One unknown name (Ubuntu has no chromium package) must not prevent installing the others.
     for name in missing_packages(names):
         apt_get(prefix, *install, name)
     return not missing_packages(names)
@@ -291,7 +291,7 @@ def prepare_system(lists: list[str]) -> bool:
         say(f"installing system packages: {' '.join(untried)}")
         install_system(untried)
         missing = missing_packages(missing)
-        # Not asked for again, so that the next call is quick; `make clean` forgets it.
+        # Not retried, so that the next call is quick; `make clean` resets this.
         refused.write_text(json.dumps(missing))
         worked = True
     if missing:
@@ -300,7 +300,7 @@ def prepare_system(lists: list[str]) -> bool:
 
 
 def tell_missing(names: list[str]) -> None:
-    """Prints the exact command to run, and that we go on."""
+    """Prints the exact command to run, and continues."""
     say("these could not be installed from here; whoever may, please run:")
     say(f"  sudo apt-get install --no-install-recommends {' '.join(names)}")
     if "chromium" in names:
@@ -341,7 +341,7 @@ def prepare(options: argparse.Namespace) -> bool:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lists = [*ALWAYS, *APPS[options.apps], *(["machines", "test"] if options.tests else [])]
         lists += ["chaos"] if options.chaos else []
-        # System packages come first: the one that makes environments may be among them.
+        # System packages come first, because the one for creating environments may be among them.
         worked = prepare_system(lists)
         worked |= prepare_python() | prepare_docs() | prepare_wine()
         if options.lint:

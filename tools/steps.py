@@ -1,7 +1,7 @@
-"""What the steps of `make setup` are made of: running a command, telling the person, doing a step once.
+"""Building blocks of `make setup`: running commands, messages, steps that run once.
 
-Each step leaves a stamp in `.setup/` with a key (a hash of what went in) and the paths it made; a step whose key is
-unchanged and whose paths still exist is skipped, so that a second call asks neither pip nor apt nor the network.
+Each step leaves a stamp in `.setup/` with a key (a hash of its inputs) and its outputs. A step with an unchanged key
+and existing outputs is skipped, so that a second call uses neither pip nor apt nor the network.
 
 It runs on the machine's own Python before anything is installed, so it uses the standard library only.
 """
@@ -22,7 +22,7 @@ CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 class PreparationError(Exception):
-    """A step failed in a way that the person has to know; the text says what to do next."""
+    """A step failed; the message says what to do next."""
 
 
 def environment() -> dict[str, str]:
@@ -55,7 +55,7 @@ def run(command: list[str], *, extra: dict[str, str] | None = None) -> None:
 
 
 def say(text: str) -> None:
-    """Tells the person what happens, on stderr, so that `make run` keeps stdout for the product."""
+    """Prints a message on stderr, so that `make run` keeps stdout for the product."""
     print(f"setup: {text}", file=sys.stderr, flush=True)
 
 
@@ -70,7 +70,7 @@ def key_of(files: Iterable[Path], *words: str) -> str:
 
 
 def is_done(name: str, key: str) -> bool:
-    """Says whether a step was done with this key and all that it made is still there."""
+    """Whether a step was done with this key and its outputs still exist."""
     try:
         stamp = json.loads((STAMPS / f"{name}.json").read_text())
     except (OSError, ValueError):
@@ -79,7 +79,7 @@ def is_done(name: str, key: str) -> bool:
 
 
 def step(name: str, key: str, message: str, work: Callable[[], list[Path]]) -> bool:
-    """Does one step unless its stamp says that it is done; returns whether it worked."""
+    """Runs a step unless its stamp is current; returns whether it succeeded."""
     if is_done(name, key):
         return False
     say(message)

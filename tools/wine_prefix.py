@@ -1,7 +1,7 @@
 """Makes the template of Wine's prefix: `python3 tools/wine_prefix.py HOME PYTHON`. `make setup` calls it.
 
 A prefix is Windows as Wine's programs see it: drives, registry, users. Every desktop with Windows programs gets one as
-an overlay over this template (worker/local/wine.py), so it is made small: what Wine copies out of its own folder, some
+an overlay over this template (worker/local/wine.py), so it is kept small: what Wine copies out of its own folder, some
 690 MB, becomes links into that folder. It is made to be moved, and holds nothing of the machine or its user.
 
 Only the standard library is used: it runs on the machine's own Python.
@@ -32,7 +32,7 @@ _SECONDS = 300
 
 
 class PrefixError(Exception):
-    """Wine could not make it; the text says at which command."""
+    """Wine could not create it; the message names the command."""
 
 
 def loader() -> Path | None:
@@ -87,7 +87,7 @@ class Wine:
             "WINEPREFIX": str(prefix),
             "WINEARCH": "win64",
             "WINEDEBUG": "-all",
-            # Asked for before our settings are there: no offers to download Mono and Gecko.
+            # Set before our settings exist: no offers to download Mono and Gecko.
             "WINEDLLOVERRIDES": "mscoree=;mshtml=;winemenubuilder.exe=",
         }
 
@@ -111,7 +111,7 @@ class Wine:
         return "Z:" + str(path).replace("/", "\\")
 
     def _call(self, command: Sequence[str], *, may_fail: bool = False) -> None:
-        # Pipes for all three: Windows' Python cannot use what a terminal or a file of Linux is to Wine.
+        # Pipes for all three, because Windows' Python cannot use a Linux terminal or file under Wine.
         try:
             done = subprocess.run(
                 command, input=b"", capture_output=True, env=self._environment, timeout=_SECONDS, check=False, cwd="/"

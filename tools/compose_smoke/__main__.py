@@ -1,6 +1,6 @@
 """Builds, starts, runs the demonstration through the proxy, renews the API under load, stops, starts again, and looks.
 
-python -m tools.compose_smoke [--stand-ins] [--keep]      exit code 0: all was as docs/deploy-compose.md says
+python -m tools.compose_smoke [--stand-ins] [--keep]      exit code 0: everything is as in docs/deploy-compose.md
 """
 
 import argparse
@@ -31,7 +31,7 @@ print(sum(len(batch) for batch in open_store(get_settings()).old(2**40)))
 
 @dataclass
 class SmokeStack:
-    """One stack of its own.
+    """A separate stack.
 
     Attributes:
         report: what was seen, in order.
@@ -51,7 +51,7 @@ class SmokeStack:
         return f"http://127.0.0.1:{self.port}"
 
     def client(self) -> httpx.Client:
-        """Asks the API through the proxy."""
+        """A client of the API through the proxy."""
         token = self.compose("exec", "-T", "api-1", "cat", "/run/deskarena/api/token").strip()
         return httpx.Client(base_url=self.address, headers={"Authorization": f"Bearer {token}"}, timeout=60)
 
@@ -81,7 +81,7 @@ class SmokeStack:
         return str(run["id"])
 
     def kept(self, run_id: str) -> dict[str, Any]:
-        """What is there of the run: its outcomes, and every picture with its bytes' hash as the store names it."""
+        """The run's results: its outcomes, and every picture by hash."""
         with self.client() as client:
             run = client.get(f"/api/v1/runs/{run_id}").raise_for_status().json()
             episodes = client.get(f"/api/v1/runs/{run_id}/episodes").raise_for_status().json()["items"]
@@ -123,7 +123,7 @@ class SmokeStack:
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on now."""
+    """A free port of loopback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

@@ -1,4 +1,4 @@
-"""Images with the names of docker-compose.yml, made of Debian packages, for where no registry can be reached.
+"""Images with the names in docker-compose.yml, built from Debian packages, for use without a registry.
 
 PostgreSQL, Valkey and nginx are those of Debian 13; SeaweedFS is stood in for by s3rver, which keeps its objects in
 a folder, too. Needs root, mmdebstrap and the archive's keys.
@@ -38,7 +38,7 @@ def build_all() -> None:
 
 
 def base(suite: str) -> None:
-    """Debian's smallest system of that release, as `stand-in:SUITE`."""
+    """A minimal Debian system of that release, as `stand-in:SUITE`."""
     if there(f"stand-in:{suite}"):
         return
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Builds a control plane and runs it with scripted nodes, until the command that is given ends.
+"""Builds a control plane and runs it with scripted nodes until the given command ends.
 
 python -m tools.real_apiserver build TREE PROGRAMS 1.20.2    TREE: GOPATH/src/k8s.io/kubernetes
 python -m tools.real_apiserver run PROGRAMS FOLDER -- COMMAND...      with KUBECONFIG set; its exit code
@@ -17,7 +17,7 @@ from tools.real_apiserver.running import control_plane
 
 
 def run(built: Path, folder: Path, command: list[str]) -> int:
-    """Runs a command beside a cluster of one scripted node; its exit code."""
+    """Runs a command with a cluster of one scripted node; returns its exit code."""
     with control_plane(built, folder) as layout:
         file = layout.kubeconfig("admin")
         with scripted_nodes(file) as nodes:

@@ -13,7 +13,7 @@ _LEFT_OUT = ("code-generator", "sample-apiserver")
 
 
 def environment(tree: Path, cache: Path, inherited: Mapping[str, str]) -> dict[str, str]:
-    """What the Go tools are told: nothing is fetched, and the tree is found as GOPATH/src/k8s.io/kubernetes.
+    """Environment of the Go tools: no downloads, with the tree at GOPATH/src/k8s.io/kubernetes.
 
     Args:
         tree: GOPATH/src/k8s.io/kubernetes.
@@ -25,7 +25,7 @@ def environment(tree: Path, cache: Path, inherited: Mapping[str, str]) -> dict[s
 
 
 def described(tree: Path) -> list[str]:
-    """Packages that the API's own description is made of; those of `vendor/k8s.io` are links into `staging`."""
+    """Packages of the API's schema; those of `vendor/k8s.io` are links into `staging`."""
     tops = [tree / top for top in ("cmd", "pkg", "plugin", "third_party")]
     tops += [each for each in (tree / "vendor/k8s.io").iterdir() if each.name not in _LEFT_OUT]
     packages = set()
@@ -47,7 +47,7 @@ def describe(tree: Path, generator: Path, env: Mapping[str, str]) -> None:
 
 
 def stamped(version: str) -> str:
-    """What the linker is told: which version the programs say that they are, such as 1.20.2."""
+    """Linker flags that set the programs' version, such as 1.20.2."""
     major, minor, _ = version.split(".")
     fields = {"gitMajor": major, "gitMinor": minor, "gitVersion": f"v{version}"}
     return " ".join(("-s -w", *(f"-X {_VERSION}.{name}={value}" for name, value in fields.items())))

@@ -58,7 +58,7 @@ def kubeconfig(layout: Layout, user: str) -> dict[str, Any]:
 
 
 def etcd(layout: Layout) -> list[str]:
-    """The store; what it holds is lost with a crash of the machine, and nobody minds."""
+    """The store; losing its data in a crash does not matter."""
     client, peer = (f"http://{HERE}:{layout.ports[name]}" for name in ("etcd", "peer"))
     return [
         "etcd", f"--data-dir={layout.folder / 'etcd'}", "--unsafe-no-fsync", "--log-level=warn",
@@ -83,7 +83,7 @@ def api_server(layout: Layout) -> list[str]:
 
 
 def controller_manager(layout: Layout) -> list[str]:
-    """All controllers; nodes that say nothing for 8 seconds are lost."""
+    """All controllers; nodes without a heartbeat for 8 seconds are lost."""
     return [
         str(layout.programs / "kube-controller-manager"), f"--kubeconfig={layout.kubeconfig('manager')}",
         f"--service-account-private-key-file={layout.folder / 'accounts.key'}", "--use-service-account-credentials",

@@ -1,4 +1,4 @@
-"""A control plane that runs while it is needed: on loopback, gone at the end."""
+"""A temporary control plane on loopback."""
 
 import json
 import secrets
@@ -22,7 +22,7 @@ READY_SECONDS = 180.0
 
 
 def new_layout(built: Path, folder: Path) -> Layout:
-    """A cluster of its own: ports that are free now, tokens that nobody else knows."""
+    """Layout of a new cluster: free ports and random tokens."""
     folder.mkdir(parents=True, exist_ok=True)
     names = ("etcd", "peer", "api")
     with ExitStack() as stack:
@@ -48,7 +48,7 @@ def write_files(layout: Layout) -> None:
 
 @contextmanager
 def _program(command: Sequence[str], log: Path) -> Iterator[Callable[[], str]]:
-    """Runs one. Yields what says why it ended; empty while it runs."""
+    """Runs one program. Yields a function that returns why it ended; empty while it runs."""
     with log.open("wb") as output:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         try:

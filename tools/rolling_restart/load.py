@@ -1,4 +1,4 @@
-"""What people and programs ask while processes are replaced. Nobody here tries anything twice: a failure counts."""
+"""Requests of people and programs while processes are replaced. Nothing is retried: every failure counts."""
 
 import json
 import time
@@ -22,7 +22,7 @@ COME_BACK_SECONDS = 0.5
 
 @dataclass
 class Tally:
-    """What came of all requests.
+    """Results of all requests.
 
     Attributes:
         counts: requests by kind.
@@ -119,7 +119,7 @@ class ClientLoad:
                 self._ask(client, "submit", "POST", "/api/v1/runs", json=self._short, headers=key)
 
     def _change(self) -> None:
-        """Writes without a key: nobody may repeat them."""
+        """Writes without an idempotency key, which must not be repeated."""
         seats = 0
         with self._client() as client:
             while not self._ended.is_set():

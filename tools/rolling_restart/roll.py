@@ -1,4 +1,4 @@
-"""A rolling restart of every process while a run goes on and the service is in use, and its report."""
+"""A rolling restart of every process during a run and with load on the service, and its report."""
 
 import time
 from collections import Counter
@@ -67,9 +67,9 @@ def roll(
     Args:
         site: the running service.
         rounds: how often each is replaced.
-        repeats: episodes of the run that goes on meanwhile.
+        repeats: number of the run's episodes.
         steps: of each.
-        say: where it is told how far it is.
+        say: prints progress.
     """
     world = site.stack.world
     run = world.submit(

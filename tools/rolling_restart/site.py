@@ -21,14 +21,14 @@ STOPPED = {0, -signal.SIGTERM}
 
 
 def free_port() -> int:
-    """One that nobody listens on now."""
+    """A free port."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port
 
 
 def answers(port: int, path: str) -> bool:
-    """Whether that address says 200."""
+    """Whether that address returns 200."""
     try:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as reply:
             return bool(reply.status == 200)
@@ -37,7 +37,7 @@ def answers(port: int, path: str) -> bool:
 
 
 class ApiProcess:
-    """`python -m backend.web.serve` at a port of its own, as a container runs it."""
+    """`python -m backend.web.serve` on its own port, as in a container."""
 
     def __init__(self, environment: Mapping[str, str], log: Path) -> None:
         self.port = free_port()

@@ -1,9 +1,9 @@
 """A clock that the simulator sets, in the place of the database's: an hour of a cluster passes in seconds.
 
 Everything that the scheduler measures time by is the database's clock (`now()`, `clock_timestamp()`, defaults of
-columns). In a simulated database these names mean functions of the schema `simulator`, which stands before PostgreSQL's
-own in the search path; they give the simulator's time, which every transaction is told when it begins. No line of the
-product knows of it. What Python's own clock stamps (ids) stays in the order in which it happened.
+columns). In a simulated database these names refer to functions of the schema `simulator`, which precedes PostgreSQL's
+own in the search path. They return the simulator's time, which is set at the start of every transaction. The product is
+unchanged. Timestamps by Python's clock (ids) stay in order.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 
 START = datetime(2040, 1, 1, tzinfo=UTC)
-"""After any start of a database's server, which the reaper looks at."""
+"""Later than any start of the database server, which the reaper checks."""
 _FUNCTION = """
     CREATE FUNCTION simulator.{name}() RETURNS timestamptz LANGUAGE sql STABLE AS
     $$ SELECT coalesce(nullif(current_setting('simulator.now', true), '')::timestamptz, pg_catalog.{name}()) $$
@@ -58,7 +58,7 @@ def replace_clock(url: str) -> None:
 
 @contextmanager
 def simulated_time(engine: Engine, clock: SimulationClock) -> Iterator[None]:
-    """Tells every transaction of this engine the simulator's time as it begins."""
+    """Sets the simulator's time at the start of every transaction of this engine."""
 
     def begin(connection: Connection) -> None:
         connection.exec_driver_sql("SELECT set_config('simulator.now', %s, true)", (clock.at.isoformat(),))

@@ -1,4 +1,4 @@
-"""How long WindowsAgentArena's 154 tasks hold a slot: what is recorded of it, and what is assumed.
+"""Durations of WindowsAgentArena's 154 tasks in a slot: recorded and assumed parts.
 
 Recorded: the tasks in the order of its `test_all.json` with the seconds that their set-up and post-configuration sleep
 (waa_tasks.csv); a person's mean steps by domain (its paper, Table 6); its step budget of 15 (`run.py`); 16.1 minutes
@@ -41,7 +41,7 @@ HUMAN_STEPS = {
 
 @dataclass(frozen=True)
 class RecordedTask:
-    """A task of WAA as its file says it; seconds are what it sleeps before and after the agent."""
+    """A task of WAA from its file; seconds are its sleeps before and after the agent."""
 
     domain: str
     name: str
@@ -59,7 +59,7 @@ class Length:
 
     @property
     def total(self) -> float:
-        """Seconds that it holds its slot."""
+        """Seconds in its slot."""
         return self.prepare + self.play + self.evaluate
 
 

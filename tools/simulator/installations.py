@@ -32,7 +32,7 @@ def real_time(server: str) -> Iterator[World]:
 
 @contextmanager
 def virtual_time(server: str, clock: SimulationClock) -> Iterator[World]:
-    """An empty installation on that server whose database asks `clock` for the time."""
+    """An empty installation on that server whose database uses the time of `clock`."""
     with databases.copied(server) as url:
         replace_clock(url)
         with world(url) as new_world, simulated_time(new_world.factory.kw["bind"], clock):
@@ -61,7 +61,7 @@ def import_waa(world: World) -> UUID:
 
 
 def submit_all(world: World, shares: Sequence[ProjectShare]) -> dict[UUID, str]:
-    """Submits what the projects want; returns each run's project. A worker must have registered."""
+    """Submits the projects' runs; returns each run's project. Requires a registered worker."""
     return {submit(world, share, **run).id: share.name for share in shares for run in share.runs}
 
 

@@ -1,4 +1,4 @@
-"""What holds after every simulation, whatever happened in it. Each check gives its violations in words."""
+"""Invariants after every simulation. Each check returns descriptions of its violations."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ def violations(session: Session) -> list[str]:
 
 
 def double_leases(holds: Iterable[SlotUse]) -> list[str]:
-    """Slots that were given away while an episode still had them, as the workers that lived saw it."""
+    """Slots leased while another episode still used them, as seen by the live workers."""
     by_slot: dict[tuple[str, int], list[SlotUse]] = defaultdict(list)
     for hold in sorted(holds, key=lambda hold: hold.leased_at):
         by_slot[hold.slot].append(hold)

@@ -15,7 +15,7 @@ class SlotUse:
         free_at: since when the slot had been free.
         leased_at: when the claim was committed.
         ended_at: when the end of the attempt was committed; None = the simulation ended first.
-        is_lost: the lease was taken away, and only then the worker noticed.
+        is_lost: the lease was revoked before the worker noticed.
     """
 
     run_id: UUID

@@ -1,4 +1,4 @@
-"""A thousand simulated slots in real time, in several processes: how fast slots are given away, and how soon."""
+"""A thousand simulated slots in real time, in several processes: rate and latency of leases."""
 
 import random
 from collections.abc import Sequence
@@ -58,7 +58,8 @@ def simulate(url: str, seconds: float | None, lasts: float) -> LoadResult:
 
     Args:
         url: of the database.
-        seconds: mean hold of a slot; None: attempts do not end, and it is over once all slots are taken.
+        seconds: mean time of an attempt in its slot; None: attempts do not end, and the test ends once all slots are in
+            use.
         lasts: seconds after which it is over in any case.
     """
     context = get_context("spawn")
@@ -114,7 +115,7 @@ def _run(url: str, nodes: Sequence[int], seconds: float | None, lasts: float, ba
 
 
 def _chores(world: World, workers: int, poll: float) -> list[PeriodicThread]:
-    """The periodic work of that number of workers beside their attempts, without roll-ups."""
+    """The periodic work of that number of workers, without roll-ups."""
     return [
         PeriodicThread(
             "chores",

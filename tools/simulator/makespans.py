@@ -1,4 +1,4 @@
-"""Makespans of WAA's tasks in virtual time: the real scheduler beside what others do with the same seconds."""
+"""Makespans of WAA's tasks in virtual time: the real scheduler compared with other policies."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ NODES, SLOTS = 5, 8
 PLAYS = 3
 """Runs of the same agent, one after the other: the first knows nothing, the second knows the first, and so on."""
 UPKEEP = 20.0
-"""Seconds between two looks at what episodes should take, as `worker/scheduling/maintenance_loop.py` has it."""
+"""Seconds between updates of estimated durations, as in `worker/scheduling/maintenance_loop.py`."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Play:
         ours: the real scheduler.
         slices: each slot has its slice beforehand (WAA).
         queue: one queue in the file's order (OSWorld).
-        typical: the longest task first by what tasks typically take, as if the past had told it without error.
+        typical: longest task first by typical durations, as if history were exact.
         foresight: the longest task first, as if all lengths were known.
     """
 
@@ -51,7 +51,7 @@ def plays(server: str, seed: int, noise: float, number: int = PLAYS) -> list[Pla
         import_waa(world)
         timeline, journal = VirtualTime(clock), Journal()
         now: dict[str, Length] = {}
-        # Nobody reaps, and a slot goes on by itself: heartbeats and polls would only cost time.
+        # Without reaper and with automatic slots, heartbeats and polls would only cost time.
         setting = SimulationContext(world, timeline, journal, lambda claim: _fate(claim, now), beat=1e6, poll=60.0)
         workers = [SimulatedWorker(setting, f"n{at}", SLOTS) for at in range(NODES)]
         for worker in workers:
@@ -70,7 +70,7 @@ def plays(server: str, seed: int, noise: float, number: int = PLAYS) -> list[Pla
 
 
 def _keep_up(timeline: VirtualTime, world: World) -> None:
-    """What a worker does beside its attempts, now and then."""
+    """Periodic work of a worker."""
 
     def look() -> None:
         maintenance.keep_schedule(world.factory)

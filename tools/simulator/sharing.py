@@ -16,7 +16,7 @@ from tools.simulator.workers import AttemptOutcome, SimulatedWorker, SimulationC
 
 WEIGHTS = {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0}
 TASKS, STEPS = 100, 10.0
-"""Tasks of the set, and the seconds that an episode takes beside its play."""
+"""Number of tasks, and seconds of an episode besides the agent's time."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def error(server: str, seed: int, mix: Mix) -> float:
             play = mix.seconds[projects[claim.run_id]] * generator.lognormvariate(-0.125, 0.5)
             return AttemptOutcome(Length(STEPS / 2, play, STEPS / 2), steps=0)
 
-        # Nobody reaps, and a slot goes on by itself: heartbeats and polls would only cost time.
+        # Without reaper and with automatic slots, heartbeats and polls would only cost time.
         setting = SimulationContext(world, timeline, journal, fate, beat=1e6, poll=60.0)
         worker = SimulatedWorker(setting, "n0", mix.slots)
         lasts = mix.hours * 3600.0

@@ -28,7 +28,7 @@ class VirtualTime:
     """Discrete events: an act takes no time, and the clock jumps to the next one."""
 
     def __init__(self, clock: SimulationClock) -> None:
-        """Args: clock: that the database is told."""
+        """Args: clock: the database's time."""
         self._clock = clock
         self._order = itertools.count()
         self._waiting: list[tuple[float, int, Act]] = []
@@ -75,7 +75,7 @@ class RealTime:
         self._began = time.monotonic()
 
     def run(self, until: Callable[[], bool], most: float) -> None:
-        """Does what is due until the condition holds or the seconds have passed; what runs then is waited for."""
+        """Runs due events until the condition holds or the seconds have passed; then waits for running ones."""
         for thread in self._threads:
             thread.start()
         with self._changed:

@@ -1,4 +1,4 @@
-"""Thousands of nodes in virtual time: every episode of WAA's tasks ends once, and no slot is given twice."""
+"""Thousands of nodes in virtual time: every episode of WAA's tasks ends once, and no slot is leased twice."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class FleetResult:
         episodes: that have ended.
         slots: that had one of them.
         seconds: of virtual time until the last ended.
-        violations: in words; none are expected.
+        violations: descriptions; expected to be empty.
     """
 
     episodes: int
@@ -45,7 +45,7 @@ def crowd(server: str, nodes: int = NODES, slots: int = SLOTS, repeats: int = RE
         def fate(claim: Claim) -> AttemptOutcome:
             return AttemptOutcome(lengths[str(claim.task.key)], steps=0)
 
-        # Nobody reaps, and a slot goes on by itself: heartbeats and polls would only cost time.
+        # Without reaper and with automatic slots, heartbeats and polls would only cost time.
         setting = SimulationContext(world, timeline, journal, fate, beat=1e6, poll=60.0)
         workers = [SimulatedWorker(setting, f"n{at:04}", slots) for at in range(nodes)]
         submit(world, ProjectShare("crowd"), repeats=repeats)

@@ -1,7 +1,7 @@
 """A worker without desktops: it leases, claims, beats and writes as `worker.scheduling` and its runner do.
 
-Every write is the real service's, in a transaction of its own; only what lies between two writes is simulated: time
-passes instead of a desktop being reset, an agent acting and an evaluator looking.
+Every write is the real service's, in its own transaction; only the time between writes is simulated: time passes
+instead of a desktop being reset, an agent acting and an evaluator looking.
 """
 
 import itertools
@@ -30,7 +30,7 @@ _PIDS = itertools.count(1)
 
 @dataclass(frozen=True)
 class AttemptOutcome:
-    """What becomes of an attempt.
+    """Result of an attempt.
 
     Attributes:
         length: seconds by phase.
@@ -76,13 +76,13 @@ class SimulatedWorker:
         self.id = setting.world.worker(node, slots_by_provider=slots_by_provider, node=node, pid=pid).id
 
     def start(self) -> None:
-        """Looks for work from now on, and beats."""
+        """Starts polling and sending heartbeats."""
         self._free_at = dict.fromkeys(self._free_at, self._with.timeline.now())
         self._with.timeline.later(0.0, self._poll)
         self._with.timeline.later(self._with.beat, self._beat)
 
     def wake(self) -> None:
-        """There may be work, as a message of the broker says."""
+        """Polls now, as after a broker's message."""
         self._with.timeline.later(0.0, self._take_work)
 
     def kill(self) -> None:
@@ -102,7 +102,7 @@ class SimulatedWorker:
                 batch = self._claim(self._slots - len(self._held))
                 for claim in batch:
                     with self._lock:
-                        # Its end may have been told to the database, and not yet to us.
+                        # Its end may be in the database already, but not known here.
                         self._held[claim.slot.index] = claim.lease_id
                     self._began(claim, self._free_at[claim.slot.index])
                 if not batch:
@@ -111,7 +111,7 @@ class SimulatedWorker:
     def _claim(self, number: int) -> list[Claim]:
         try:
             return claim_episodes(self._with.world, self.id, self._with.provider, number)
-        except Unavailable as error:  # The next poll asks again.
+        except Unavailable as error:  # The next poll retries.
             self.errors.append(error)
             return []
 
@@ -134,7 +134,7 @@ class SimulatedWorker:
         self._insist(lambda: self._with.world.do(call, *args, **named))
 
     def _insist(self, act: Callable[[], object]) -> None:
-        """Asks again while the database is away or too busy, as `worker/base/database.py` does."""
+        """Retries while the database is unavailable or too busy, as `worker/base/database.py` does."""
         for left in reversed(range(TRIES)):
             try:
                 act()
@@ -146,7 +146,7 @@ class SimulatedWorker:
                 return
 
     def _after(self, seconds: float, claim: Claim, act: Callable[[], None]) -> None:
-        """Has the attempt go on later, unless the worker is dead by then or its lease was taken away."""
+        """Continues the attempt later, unless the worker is dead by then or its lease was revoked."""
 
         def go_on() -> None:
             if self.dead:
@@ -164,7 +164,7 @@ class SimulatedWorker:
         self._playing(claim, fate, self._with.timeline.now())
 
     def _playing(self, claim: Claim, fate: AttemptOutcome, began: float, step: int = 0) -> None:
-        """The agent acts until its next step, or its end; what the writes took is not added to its time."""
+        """The agent acts until its next step or its end; the time of writes is not added."""
         due = fate.length.play * (step + 1) / (fate.steps + 1)
         pause = max(0.0, due - (self._with.timeline.now() - began))
         if step < fate.steps:
@@ -174,7 +174,7 @@ class SimulatedWorker:
         self._after(pause, claim, lambda: end(claim, fate))
 
     def _stepped(self, claim: Claim, fate: AttemptOutcome, began: float, step: int) -> None:
-        # A picture of its own, as a screen is: steps with one picture would all wait for its row.
+        # A unique picture, as on a real screen: steps sharing one picture would all wait for its row.
         picture = f"{claim.attempt_id} {step}".encode()
         self._insist(partial(self._with.world.step, claim, step, picture=picture))
         self._playing(claim, fate, began, step + 1)
@@ -195,7 +195,7 @@ class SimulatedWorker:
         self._next(claim)
 
     def _next(self, claim: Claim) -> None:
-        """The slot goes on under its lease, as long as there is work for it."""
+        """Reuses the slot under its lease while there is work."""
         free_at = self._with.timeline.now()
         self._with.journal.finished(claim.attempt_id, free_at)
         following = None if self.dead else again(self._with.world, claim)
@@ -206,7 +206,7 @@ class SimulatedWorker:
         self._give_back(claim, free_at)
 
     def _ended(self, claim: Claim) -> None:
-        """The lease was taken away: the slot is ours no more, and free."""
+        """The lease was revoked: the slot is no longer ours."""
         now = self._with.timeline.now()
         self._with.journal.finished(claim.attempt_id, now, is_lost=True)
         self._give_back(claim, now)
