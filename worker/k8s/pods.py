@@ -138,7 +138,7 @@ class Pods(PodInventory):
                     continue
                 token = self._token(pod)
             except (ObjectConflict, ObjectNotFound):
-                continue  # Somebody was faster: look again.
+                continue  # Another worker was faster: retry.
             except _Foreign as error:
                 self.remove(name, error.uid)
                 continue
@@ -204,7 +204,7 @@ class Pods(PodInventory):
         try:
             status = self._wait_ready(name, uid)
         except ClusterUnavailable:
-            raise  # As far as is known there is nothing wrong with it: whoever has the slot next may use it.
+            raise  # Nothing seems wrong with it: the slot's next holder may use it.
         except BaseException:
             if is_new and not self._left_to_the_cluster(name, uid):
                 self.remove(name, uid, wait=False)
@@ -397,4 +397,4 @@ class Pods(PodInventory):
         except ObjectNotFound:
             return True
         except ClusterUnavailable:
-            return False  # It was asked for, and we may be told in a moment.
+            return False  # The deletion was requested, and may be reported in a moment.

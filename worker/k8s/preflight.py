@@ -177,7 +177,7 @@ def _claim_wrongs(plan: PodPlan, cluster: Cluster) -> Iterator[PreflightResult]:
             install = "create the PersistentVolumeClaim with the machine images, or name another one"
             yield PreflightResult("missing", f"the claim {name} does not exist in {cluster.namespace}", install)
         except RequestRefused:
-            return  # Workers need no right to look at claims; what is wrong with them, pods tell.
+            return  # Workers need no permission for claims; pods report their problems.
 
 
 def _claims(volume: Volume, nodes: Sequence[str]) -> list[str]:

@@ -21,7 +21,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 WATCH_SECONDS = 30.0
 """A silently broken connection is noticed after so long: a pod's failure must be known within a minute."""
 _SHORTEST_WATCH = 0.9
-"""Seconds. A watch that ended sooner without an error was not one: the server is asked for at least a second."""
+"""Seconds. Shorter watches without an error count as failed: watches request at least a second."""
 logger = logging.getLogger(__name__)
 
 ChangeListener = Callable[[str, Object], None]
@@ -36,7 +36,7 @@ class Reflector:
     """One thread and one watch for a kind of objects in a namespace.
 
     Changes missed by a broken watch are found by the next list, and reported as if watched. While the API server is
-    unavailable the copy keeps its last state, and `trouble` says so.
+    unavailable the copy keeps its last state, and `trouble` has the reason.
 
     Args:
         cluster: of the objects.

@@ -82,7 +82,7 @@ class HttpAnswer:
 
 
 def json_object(data: bytes | str) -> dict[str, Any]:
-    """A JSON object. Raises ModelFault if it is none."""
+    """A JSON object. Raises ModelFault if it is not one."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):

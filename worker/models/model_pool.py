@@ -20,7 +20,7 @@ from worker.models.cassette import RecordingClient
 from worker.models.rate_limiter import RateLimiter, WaitTimer
 from worker.models.retrying_client import Caller
 
-if TYPE_CHECKING:  # `deskarena doctor` looks at endpoints, too, and needs no database for it.
+if TYPE_CHECKING:  # `deskarena doctor` uses endpoints as well, without a database.
     from backend.services.scheduling.claims import Claim
     from worker.base.lease import HeldLease
 

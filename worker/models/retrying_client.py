@@ -208,7 +208,7 @@ class Patience:
         left = self._seconds - self.spent()
         if left <= 0 or self._nonsense >= MOST_NONSENSE:
             return None
-        if fault.after:  # The API says when (0 says nothing); how often it said so makes no later pause longer.
+        if fault.after:  # The API's own delay (0 = none) does not lengthen later pauses.
             return min(fault.after, left)
         # Jitter, so that attempts that failed together do not retry together.
         pause = self._next * random.uniform(0.75, 1.0)  # noqa: S311

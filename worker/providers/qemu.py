@@ -117,7 +117,7 @@ class QemuProvider:
         try:
             order = self._order(spec)
         except ClusterLost:
-            return  # It cannot be had, as whoever opens it will be told.
+            return  # It is unavailable; opening a desktop reports why.
         claim = self._claim(order.size)
         if claim is None:
             return

@@ -153,7 +153,7 @@ class SupervisorClient:
         return answer[what]
 
     def close(self) -> None:
-        """Disconnects; returns when its machines are gone, if it still responds. Safe to call twice."""
+        """Disconnects; returns when its machines are gone, unless it no longer responds. Safe to call twice."""
         with contextlib.suppress(SupervisorError):
             self.ask({"op": "stop"}, _STOP_SECONDS)
         self._conversation.close(_STOP_SECONDS)

@@ -1,1 +1,1 @@
-"""Which work this worker takes, and how its leases are kept alive."""
+"""Claims work for this worker and keeps its leases alive."""

@@ -197,11 +197,11 @@ class Dispatcher:
         self._news = news
 
     def _look_again(self, worker_id: UUID) -> None:
-        """Capabilities change: somebody builds an image, installs a program, mends something."""
+        """Updates capabilities, which change when images are built or programs installed."""
         try:
             self._tell_news(worker_id, self._described())
         except Unavailable:
-            pass  # The dispatcher says so already.
+            pass  # The dispatcher already reports it.
         except Exception:
             logger.exception("determining capabilities raised")
         finally:
@@ -256,7 +256,7 @@ class Dispatcher:
                 why_not and (f"the artifact store does not accept data: {why_not}"),
             )
             self._news_rest, self._outdated = NEWS_REST, True
-            if not math.isinf(self._look_again_at):  # Else somebody looks just now, and looks again.
+            if not math.isinf(self._look_again_at):  # Otherwise an update is running, and repeats.
                 self._look_again_at = time.monotonic()
 
     def _claim(self, provider: str, number: int) -> bool:
@@ -292,7 +292,7 @@ class Dispatcher:
                 )
                 self._slots.append(slot)
         except BaseException:
-            # It has no thread, as where a machine allows no more: nobody else would end what is renewed for it.
+            # It has no thread, for example at the machine's limit of threads: nobody else would end its lease.
             self._holds.remove(hold)
             raise
 

@@ -102,4 +102,4 @@ def _cancelled(session: Session, fence: Fence) -> bool:
     try:
         return attempts.is_cancelled(session, fence)
     except LeaseLost:
-        return False  # It ended just now; its own thread knows.
+        return False  # It has just ended; its own thread handles it.
