@@ -106,7 +106,7 @@ class Acceleration:
 
 
 def acceleration(
-    machine: MachineSpec, windows: MachineSpec, *, setting: str = AUTO, fresh: bool = False
+    machine: MachineSpec, windows: MachineSpec, *, setting: str = AUTO, fresh: bool = False, notes: Path | None = None
 ) -> Acceleration:
     """Measures, or reads a measurement made since this host started.
 
@@ -115,13 +115,14 @@ def acceleration(
         windows: likewise for Windows images.
         setting: one of SETTINGS.
         fresh: measure in any case.
+        notes: folder for measurements, which hosts may share; None = this user's temporary folder.
 
     Raises:
         KvmRefused: The setting is `kvm`, and no machine runs with it.
         QemuFailed: QEMU cannot emulate a machine either.
         OSError: no temporary folder is available.
     """
-    with _note(setting) as note:
+    with _note(setting, notes) as note:
         choice = None if fresh else note.read()
         if choice is None:
             with probe_host() as host:
@@ -274,17 +275,21 @@ class _Note:
 
 
 @contextmanager
-def _note(setting: str) -> Iterator[_Note]:
+def _note(setting: str, notes: Path | None = None) -> Iterator[_Note]:
     """The cache of a setting, locked: of several processes that start together only one measures."""
+    key = _key()
     try:
-        folder = private_folder("deskarena-accelerator")
-        lock = (folder / "lock").open("w")
+        folder = notes or private_folder("deskarena-accelerator")
+        folder.mkdir(mode=0o700, exist_ok=True)
+        file = folder / f"{setting}-{key[:16]}.json"
+        lock = file.with_suffix(".lock").open("w")
     except OSError:
         yield _Note(None, "")
         return
     with lock:
-        flock(lock, LOCK_EX)
-        yield _Note(folder / f"{setting}.json", _key())
+        with suppress(OSError):  # A network file system without locks: some measure twice.
+            flock(lock, LOCK_EX)
+        yield _Note(file, key)
 
 
 def _key() -> str:

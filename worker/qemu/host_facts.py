@@ -32,12 +32,13 @@ class QemuUnavailable(Exception):  # noqa: N818 - says what there is not.
     """There is no usable QEMU; the message says why."""
 
 
-def facts(setting: str = AUTO, *, fresh: bool = False) -> dict[str, Any]:
+def facts(setting: str = AUTO, *, fresh: bool = False, notes: Path | None = None) -> dict[str, Any]:
     """The fields of `worker.qemu.plan.Host`.
 
     Args:
         setting: which accelerator; one of `accelerator.SETTINGS`.
         fresh: ignore the cached measurement.
+        notes: folder of cached measurements; None = this user's temporary folder.
 
     Raises:
         QemuUnavailable: There is no usable QEMU.
@@ -53,7 +54,7 @@ def facts(setting: str = AUTO, *, fresh: bool = False) -> dict[str, Any]:
         code, variables = str(UEFI / UEFI_CODE), str(UEFI / UEFI_VARS)
         windows = replace(windows, firmware="uefi", firmware_code=code, firmware_vars=variables)
     try:
-        choice = acceleration(machine, windows, setting=setting, fresh=fresh)
+        choice = acceleration(machine, windows, setting=setting, fresh=fresh, notes=notes)
     except (QemuFailed, OSError) as error:
         raise QemuUnavailable(str(error)) from error
     return {

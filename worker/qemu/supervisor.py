@@ -195,9 +195,10 @@ class SupervisorSession:
         return {"seconds": {"freeze": time.monotonic() - start}}
 
     def _facts(self, accelerator: str) -> dict[str, Any]:
-        """Measured once for each worker."""
+        """Measured once for each worker. Pods that share a volume of templates share the measurement of their node."""
         if self._host is None:
-            self._host = facts(accelerator)
+            notes = None if self._volumes is None else self._volumes.accelerator_notes
+            self._host = facts(accelerator, notes=notes)
         return self._host
 
     def _end(self, message: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,8 @@ class Volumes:
     def __init__(self, images: Path, templates: Path) -> None:
         self._images, self._templates = images, Templates(templates)
         self._making: dict[str, ExitStack] = {}
+        self.accelerator_notes = templates / ".accelerator"
+        """Folder of measurements of nodes, each of which only its own pods read."""
 
     def images(self) -> list[dict[str, Any]]:
         """Of each complete image: `folder`, `about` (image.json as text), `secret` (built in, or empty), `sizes`."""

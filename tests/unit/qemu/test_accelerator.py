@@ -49,6 +49,22 @@ class TestNote:
         with accelerator._note("kvm") as note:
             assert note.read() is None
 
+    def test_nodes_that_share_a_folder_read_only_their_own(
+        self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        shared = tmp_path / "shared"
+        with accelerator._note("auto", shared) as note:
+            note.write(ACCELERATED)
+        monkeypatch.setattr(accelerator, "PROGRAM", "another-qemu")
+        (tmp_path / "modules" / "kvm").mkdir(parents=True)
+        with accelerator._note("auto", shared) as note:
+            assert note.read() is None
+            note.write(EMULATED)
+        monkeypatch.undo()
+        monkeypatch.setattr(accelerator, "MODULES", tmp_path / "none")
+        with accelerator._note("auto", shared) as note:
+            assert note.read() == ACCELERATED
+
     def test_another_kvm_module_makes_it_void(self, folder: Path) -> None:
         with accelerator._note("auto") as note:
             note.write(ACCELERATED)
@@ -58,7 +74,10 @@ class TestNote:
 
     @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"key": 1, "acceleration": {}}'])
     def test_a_damaged_one_is_no_answer(self, folder: Path, content: str) -> None:
-        (folder / "auto.json").write_text(content)
+        with accelerator._note("auto") as note:
+            note.write(ACCELERATED)
+        (file,) = folder.glob("*.json")
+        file.write_text(content)
         with accelerator._note("auto") as note:
             assert note.read() is None
 
