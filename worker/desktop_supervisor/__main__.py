@@ -5,7 +5,7 @@ import socket
 import sys
 from pathlib import Path
 
-from worker.desktop_supervisor import protocol
+from worker.base.json_lines import encode
 from worker.desktop_supervisor.server import Config, DesktopSupervisor
 
 
@@ -26,7 +26,7 @@ def main() -> int:
     try:
         supervisor = DesktopSupervisor(connection, config, int(sys.argv[2]))
     except (OSError, ValueError, RuntimeError) as error:
-        protocol.send(connection, {"event": "failed", "error": f"{type(error).__name__}: {error}"})
+        connection.sendall(encode({"event": "failed", "error": f"{type(error).__name__}: {error}"}))
         return 1
     supervisor.run()
     return 0

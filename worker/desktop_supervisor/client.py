@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from worker.desktop_supervisor import protocol
+from worker.base.rpc import Message, RpcConnection
+from worker.desktop_supervisor import MAX_MESSAGE
 from worker.local.limits import DesktopLimits
-from worker.local.rpc import Message, RpcConnection
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 _START_SECONDS = 150.0
@@ -153,7 +153,7 @@ class DesktopSupervisorClient:
                 cwd="/",
                 start_new_session=True,
             )
-        self._conversation = RpcConnection(ours, self, name="supervisor")
+        self._conversation = RpcConnection(ours, self, name="supervisor", most=MAX_MESSAGE)
         self._conversation.begin()
         self.about = self._wait_started()
 
@@ -241,15 +241,7 @@ class DesktopSupervisorClient:
             self._process.wait()
         self._conversation.close(_STOP_SECONDS)
 
-    # ---- protocol hooks: see `worker.local.rpc`
-
-    def encode(self, message: Message) -> bytes:
-        """Length-prefixed message."""
-        return protocol.encode(message)
-
-    def decoder(self) -> protocol.MessageDecoder:
-        """Decoder of such messages."""
-        return protocol.MessageDecoder()
+    # ---- protocol hooks: see `worker.base.rpc`
 
     def refused(self, answer: Message) -> DesktopSupervisorError:
         """The error reply as an exception."""

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from worker.desktop_supervisor import folders, protocol, watchdog
+from worker.base.json_lines import LineDecoder, LineError, encode
+from worker.desktop_supervisor import MAX_MESSAGE, folders, watchdog
 from worker.desktop_supervisor.desktop import PIPES, StartSpec, SupervisedDesktop
 from worker.desktop_supervisor.loop import Loop
 from worker.desktop_supervisor.shutdown import DesktopShutdown
@@ -63,7 +64,7 @@ class DesktopSupervisor:
         """
         kernel.adopt_orphans()
         self._connection, self._config = connection, config
-        self._decoder, self._loop = protocol.MessageDecoder(), Loop()
+        self._decoder, self._loop = LineDecoder(MAX_MESSAGE), Loop()
         self._serial, self._running = 0, True
         self._swept = folders.sweep(folders.base_folder())
         self._folder = folders.DesktopSupervisorDir()
@@ -132,7 +133,7 @@ class DesktopSupervisor:
         try:
             data = self._connection.recv(65536)
             messages = self._decoder.feed(data)
-        except (OSError, ValueError, protocol.ProtocolError):
+        except (OSError, LineError):
             data, messages = b"", []
         if not data:
             self._loop.forget(self._connection.fileno())
@@ -142,7 +143,7 @@ class DesktopSupervisor:
 
     def _tell(self, message: dict[str, Any]) -> None:
         try:
-            protocol.send(self._connection, message)
+            self._connection.sendall(encode(message, MAX_MESSAGE))
         except OSError:
             self._stop()
 

@@ -1,6 +1,5 @@
 """Evaluates parts of a task while the agent works: one child for the whole attempt."""
 
-import json
 import logging
 import os
 import selectors
@@ -18,6 +17,7 @@ from backend.domain.model.episode import RETRIES
 from backend.domain.model.score import MetricValue
 from backend.domain.model.task import Part, Task
 from backend.domain.omnibench.expression import fact_of
+from worker.base.json_lines import LineDecoder, LineError
 from worker.evaluation.limits import ChildLimits
 from worker.evaluation.sandbox import Sandbox, SandboxPaths
 from worker.evaluation.sandboxed_process import MAX_ANSWER, SandboxedProcess
@@ -89,10 +89,10 @@ class StepEvaluator:
     def _once(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
         child = self._child = self._child or SandboxedProcess(*self._made)
         try:
-            answer = json.loads(self._ask(child, task, part, evidence))
-        except ValueError as error:
+            answer = self._ask(child, task, part, evidence)
+        except LineError as error:
             self.close()
-            raise EvaluatorFailed("the evaluator's answer is not valid JSON", code="evaluator_crashed") from error
+            raise EvaluatorFailed(f"the evaluator's answer is invalid: {error}", code="evaluator_crashed") from error
         except (OSError, EvaluatorFailed) as error:
             known = (
                 error if isinstance(error, EvaluatorFailed) else EvaluatorFailed(str(error), code="evaluator_crashed")
@@ -101,9 +101,9 @@ class StepEvaluator:
             words = f"{known.message}: {child.last_words()}"
             self.close()
             raise EvaluatorFailed(words, code=known.code) from error
-        if isinstance(answer, dict) and "wanted" in answer:
+        if "wanted" in answer:
             raise MissingEvidence(_facts(answer["wanted"]))
-        if isinstance(answer, dict) and "failed" in answer:
+        if "failed" in answer:
             raise EvaluatorFailed(str(answer["failed"]), code=str(answer["code"]))
         try:
             return MetricValue.model_validate(answer)
@@ -113,7 +113,7 @@ class StepEvaluator:
             ) from error
 
     @staticmethod
-    def _ask(child: SandboxedProcess, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> bytes:
+    def _ask(child: SandboxedProcess, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> dict[str, Any]:
         folder = child.blobs / FOLDER
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(mode=0o755)
@@ -123,7 +123,7 @@ class StepEvaluator:
             raise EvaluatorFailed("the evaluator does not accept requests", code="evaluator_crashed")
         child.process.stdin.write(request + b"\n")
         child.process.stdin.flush()
-        return _line(child)
+        return _answer(child)
 
 
 def _facts(facts: Any) -> list[dict[str, Any]]:
@@ -136,21 +136,20 @@ def _facts(facts: Any) -> list[dict[str, Any]]:
         ) from error
 
 
-def _line(child: SandboxedProcess) -> bytes:
-    """The child's next line. Raises EvaluatorFailed if there is none in time."""
+def _answer(child: SandboxedProcess) -> dict[str, Any]:
+    """The child's next line. Raises EvaluatorFailed if there is none in time, LineError if it is invalid."""
     stream = child.process.stdout
     if stream is None:
         raise EvaluatorFailed("the evaluator returned nothing", code="evaluator_crashed")
-    deadline, line = time.monotonic() + LOOK_SECONDS, bytearray()
+    deadline, decoder = time.monotonic() + LOOK_SECONDS, LineDecoder(MAX_ANSWER)
+    answers: list[dict[str, Any]] = []
     with selectors.DefaultSelector() as selector:
         selector.register(stream, selectors.EVENT_READ)
-        while not line.endswith(b"\n"):
+        while not answers:
             if not selector.select(max(0.0, deadline - time.monotonic())):
                 raise EvaluatorFailed(f"the evaluator took longer than {LOOK_SECONDS:g} s", code="evaluation_timeout")
             read = os.read(stream.fileno(), 65536)
             if not read:
                 raise EvaluatorFailed("the evaluator ended", code="evaluator_crashed")
-            line += read
-            if len(line) > MAX_ANSWER:
-                raise EvaluatorFailed("the evaluator's answer is too long", code="evaluator_crashed")
-    return bytes(line)
+            answers = decoder.feed(read)
+    return answers[0]

@@ -11,8 +11,8 @@ import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+from worker.base.json_lines import LineDecoder, encode
 from worker.qemu import handshake
-from worker.qemu.json_lines import LineDecoder, encode
 
 SECONDS = 10.0
 MOST_VISITORS = 16

@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from worker.local.rpc import Message, RpcConnection
-from worker.qemu.json_lines import LineDecoder, encode
+from worker.base.rpc import Message, RpcConnection
 from worker.qemu.machine import MachineSpec
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -158,14 +157,7 @@ class SupervisorClient:
             self.ask({"op": "stop"}, _STOP_SECONDS)
         self._conversation.close(_STOP_SECONDS)
 
-    # ---- protocol hooks: see `worker.local.rpc`
-
-    def encode(self, message: Message) -> bytes:
-        return encode(message)
-
-    def decoder(self) -> LineDecoder:
-        """Decoder of lines."""
-        return LineDecoder()
+    # ---- protocol hooks: see `worker.base.rpc`
 
     def refused(self, answer: Message) -> SupervisorError:
         """The error response as an exception."""

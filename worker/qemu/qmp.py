@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from worker.qemu.json_lines import LineDecoder, LineError, encode
+from worker.base.json_lines import LineDecoder, LineError, encode
 
 QUICK = 10.0
 """Time limit in seconds of commands that only query or switch something."""

@@ -4,10 +4,10 @@ import socket
 import time
 from typing import Any
 
+from worker.base.json_lines import LineDecoder, LineError, encode
 from worker.qemu import handshake
 from worker.qemu.access_gate import steady
 from worker.qemu.client import SupervisorClient, SupervisorError, SupervisorLost
-from worker.qemu.json_lines import LineDecoder, LineError, encode
 from worker.qemu.templates import Template
 
 PORT = 7070

@@ -39,13 +39,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from worker.base.json_lines import LineDecoder, LineError, encode
 from worker.local import kernel
 from worker.qemu.accelerator import AUTO, KvmRefused
 from worker.qemu.access_gate import AccessGate
 from worker.qemu.arguments import PROGRAM
 from worker.qemu.background_job import HASH, SYNC, BackgroundJob
 from worker.qemu.host_facts import QemuUnavailable, facts
-from worker.qemu.json_lines import LineDecoder, LineError, encode
 from worker.qemu.machine import MachineSpec
 from worker.qemu.process import QemuFailed
 from worker.qemu.runtime_dir import RuntimeDir

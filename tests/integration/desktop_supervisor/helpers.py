@@ -56,7 +56,7 @@ def _as_ordinary_user(folder: Path, server: Path, site: Path, more: dict[str, An
     """Copies what the ordinary user must be able to read: the checkout may lie in root's own home."""
     folder.chmod(0o755)
     ignore = shutil.ignore_patterns("__pycache__")
-    for name in ("desktop_supervisor", "local"):
+    for name in ("base", "desktop_supervisor", "local"):
         shutil.copytree(CHECKOUT / "worker" / name, folder / "checkout" / "worker" / name, ignore=ignore)
     shutil.copy(CHECKOUT / "worker" / "__init__.py", folder / "checkout" / "worker")
     shutil.copytree(server, folder / "server", ignore=ignore)

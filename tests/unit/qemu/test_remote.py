@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from worker.base.json_lines import encode
 from worker.qemu.accelerator import AUTO
 from worker.qemu.access_gate import AccessGate
 from worker.qemu.client import SupervisorError, VmHandle
-from worker.qemu.json_lines import encode
 from worker.qemu.machine import MachineSpec
 from worker.qemu.remote import RemoteSupervisor, connect
 

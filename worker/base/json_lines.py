@@ -1,4 +1,7 @@
-"""JSON lines: protocol of QEMU (QMP), and of a worker with its supervisors."""
+"""JSON lines: protocol of QEMU (QMP), and of a worker with its supervisors and evaluators. Standard library only.
+
+The guest server and the stack's process guard write such lines themselves: they run alone and import nothing of ours.
+"""
 
 import json
 from typing import Any
@@ -11,9 +14,12 @@ class LineError(ValueError):
     """Invalid message."""
 
 
-def encode(message: dict[str, Any]) -> bytes:
-    """One message as bytes."""
-    return json.dumps(message).encode() + b"\n"
+def encode(message: dict[str, Any], most: int = MAX_LINE) -> bytes:
+    """One message as bytes. Raises LineError if it has more than `most` bytes."""
+    line = json.dumps(message).encode() + b"\n"
+    if len(line) > most:
+        raise LineError(f"a line of more than {most} bytes")
+    return line
 
 
 class LineDecoder:
@@ -32,7 +38,7 @@ class LineDecoder:
         before = len(self._buffer)
         self._buffer += data
         messages = []
-        while (end := self._buffer.find(b"\n", before)) >= 0:
+        while 0 <= (end := self._buffer.find(b"\n", before)) <= self._most:
             line = bytes(self._buffer[:end]).strip()
             del self._buffer[: end + 1]
             before = 0

@@ -1,6 +1,6 @@
 import pytest
 
-from worker.qemu.json_lines import LineDecoder, LineError, encode
+from worker.base.json_lines import LineDecoder, LineError, encode
 
 
 class TestLineDecoder:
@@ -23,5 +23,17 @@ class TestLineDecoder:
     def test_a_line_without_end_is_refused_at_the_limit(self) -> None:
         decoder = LineDecoder(most=10)
         decoder.feed(b"x" * 10)
-        with pytest.raises(LineError, match="10 bytes"):
+        with pytest.raises(LineError):
             decoder.feed(b"x")
+
+    def test_a_line_with_an_end_has_the_same_limit(self) -> None:
+        assert LineDecoder(most=10).feed(b'{"a": 123}\n') == [{"a": 123}]
+        with pytest.raises(LineError):
+            LineDecoder(most=10).feed(b'{"a": 1234}\n')
+
+
+class TestEncode:
+    def test_refuses_what_the_receiver_would_refuse(self) -> None:
+        assert LineDecoder(most=11).feed(encode({"a": 123}, most=11)) == [{"a": 123}]
+        with pytest.raises(LineError):
+            encode({"a": 123}, most=10)

@@ -1,4 +1,4 @@
-"""Request/response protocol with notifications between a worker and its child processes.
+"""Requests, responses and notifications between a worker and its child processes, as JSON lines.
 
 Thread-safe: callers wait for their response, one thread reads. Standard library only.
 """
@@ -11,17 +11,11 @@ import threading
 from concurrent.futures import Future
 from typing import Any, Protocol
 
+from worker.base.json_lines import MAX_LINE, LineDecoder, encode
+
 Message = dict[str, Any]
 _PIECE = 65536
 logger = logging.getLogger(__name__)
-
-
-class StreamDecoder(Protocol):
-    """Splits a byte stream into messages."""
-
-    def feed(self, data: bytes) -> list[Message]:
-        """Messages that are complete so far. Raises ValueError or its own error for invalid data."""
-        ...
 
 
 class RpcProtocol(Protocol):
@@ -32,14 +26,6 @@ class RpcProtocol(Protocol):
     """
 
     gone: str
-
-    def encode(self, message: Message) -> bytes:
-        """A message as bytes."""
-        ...
-
-    def decoder(self) -> StreamDecoder:
-        """A decoder for one connection."""
-        ...
 
     def refused(self, answer: Message) -> Exception:
         """Exception for an error response."""
@@ -69,9 +55,16 @@ class RpcProtocol(Protocol):
 class RpcConnection:
     """One connection and its waiting callers."""
 
-    def __init__(self, connection: socket.socket, manners: RpcProtocol, *, name: str) -> None:
-        """Wraps a connected socket. Does not read before `begin`. Args: name: of the reader's thread."""
-        self._connection, self._manners = connection, manners
+    def __init__(self, connection: socket.socket, manners: RpcProtocol, *, name: str, most: int = MAX_LINE) -> None:
+        """Wraps a connected socket. Does not read before `begin`.
+
+        Args:
+            connection: to the peer.
+            manners: hooks for its kind.
+            name: of the reader's thread.
+            most: bytes of the longest message, in either direction.
+        """
+        self._connection, self._manners, self._most = connection, manners, most
         self._ids = itertools.count(1)
         self._lock = threading.Lock()
         self._pending: dict[int, Future[Message]] = {}
@@ -90,15 +83,17 @@ class RpcConnection:
 
         Raises:
             Exception: created by the protocol's `refused`, `late`, `lost`.
+            LineError: the request is too long.
         """
         answer: Future[Message] = Future()
         number = next(self._ids)
+        line = encode(question | {"id": number}, self._most)
         with self._lock:
             if self.over:
                 raise self._manners.lost(self.over)
             self._pending[number] = answer
             try:
-                self._connection.sendall(self._manners.encode(question | {"id": number}))
+                self._connection.sendall(line)
             except OSError as error:
                 self._pending.pop(number)
                 raise self._manners.lost(f"the connection is closed: {error}") from error
@@ -116,7 +111,7 @@ class RpcConnection:
     def say(self, message: Message) -> None:
         """Sends a request without waiting for a response: from within `answered`, or at the end. May be lost."""
         with contextlib.suppress(OSError):
-            self._connection.sendall(self._manners.encode(message))
+            self._connection.sendall(encode(message, self._most))
 
     def hang_up(self) -> None:
         """Closes the connection at once, from any thread; waiting callers are notified. Safe to call twice."""
@@ -131,7 +126,7 @@ class RpcConnection:
         self._connection.close()
 
     def _read(self) -> None:
-        decoder = self._manners.decoder()
+        decoder = LineDecoder(self._most)
         try:
             while data := self._connection.recv(_PIECE):
                 for message in decoder.feed(data):
