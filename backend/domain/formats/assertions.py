@@ -255,7 +255,7 @@ def _fact(name: str, args: tuple[Literal, ...], options: dict[str, Literal]) -> 
         raise Invalid(f"there is no check of {name!r}", code="invalid_assertion")
     takes = _TAKES[plain]
     if len(args) != len(takes) or not all(isinstance(arg, kind) for arg, kind in zip(args, takes, strict=True)):
-        raise Invalid(f"{name} does not take {args!r}", code="invalid_assertion")
+        raise Invalid(f"{name} does not take {', '.join(map(repr, args)) or 'nothing'}", code="invalid_assertion")
     where = None
     if plain == "file_contains" and set(options) == {"sheet", "cell"}:
         where = (str(options["sheet"]), str(options["cell"]))

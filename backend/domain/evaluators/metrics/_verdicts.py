@@ -1,6 +1,7 @@
 """Combines single goals into a metric's value."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.model.score import MetricValue
@@ -39,6 +40,30 @@ def reached(goals: Iterable[Goal], *, partial: bool, keeps: Iterable[Goal] = ())
 
 
 def short(value: object, most: int = 120) -> str:
-    """A value as text, cut to `most` characters."""
-    text = repr(value)
+    """A value as a reader writes it, cut to `most` characters: `'a', 'b'`, `name: 'a', size: 3`, `true`, `nothing`."""
+    text = _text(value)
     return text if len(text) <= most else f"{text[:most]} ..."
+
+
+def _text(value: object) -> str:
+    match value:
+        case str() | bytes():
+            return repr(value)
+        case bool():
+            return str(value).lower()
+        case None:
+            return "nothing"
+        case Mapping():
+            parts = [f"{key}: {_part(part)}" for key, part in value.items()]
+        case AbstractSet():
+            parts = sorted(map(_part, value))
+        case Sequence():
+            parts = [_part(part) for part in value]
+        case _:
+            return str(value)
+    return ", ".join(parts) or "nothing"
+
+
+def _part(value: object) -> str:
+    """A value within another: one with parts of its own is put into brackets."""
+    return f"({_text(value)})" if isinstance(value, Mapping | AbstractSet | list | tuple) else _text(value)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.chrome._pictures import alike, alike_pages
 from backend.domain.formats.pdf import PdfRefused, draw_pages, read_pictures
 from backend.domain.model.score import MetricValue
@@ -50,7 +50,7 @@ def _compared(
         return verdict(met=True, reason=f"neither file has a {what}")
     differ = [n for n, pair in enumerate(zip(actual, expected, strict=True), 1) if not same(*pair)]
     words = (
-        f"of {len(expected)} {what}s these differ: {differ[:20]}"
+        f"of {len(expected)} {what}s these differ: {short(differ[:20])}"
         if differ
         else f"all {len(expected)} {what}s are alike"
     )

@@ -47,7 +47,7 @@ def check_italic_font_size_14(
 
 def _wrong(pieces: list[Piece]) -> list[str]:
     wrong = [piece for piece in pieces if piece.italic and piece.size != SIZE]
-    return [f"{short(piece.text, 60)} is italic and has {piece.size} points" for piece in wrong]
+    return [f"{short(piece.text, 60)} is italic and has {short(piece.size)} points" for piece in wrong]
 
 
 def _as_published(document: "Document") -> list[Piece]:
@@ -94,7 +94,7 @@ def _judge(actual: list[Piece], expected: list[Piece]) -> MetricValue:
     wrong: dict[str, None] = {}
     for mine, other in _aligned(actual, expected):
         if mine.italic and mine.size != SIZE and not (other.italic and other.size != SIZE):
-            wrong[f"{short(mine.text, 60)} is italic and has {mine.size} points"] = None
+            wrong[f"{short(mine.text, 60)} is italic and has {short(mine.size)} points"] = None
         if other.italic and other.size == SIZE and not mine.italic:
             wrong[f"{short(mine.text, 60)} is not italic any more"] = None
     return first_wrong(list(wrong), _FINE)

@@ -98,7 +98,9 @@ def _distance(actual: list[TabbedParagraph], expected: list[TabbedParagraph], wi
     reasons: list[str] = []
     for place, (mine, other) in enumerate(zip(actual, expected, strict=True), start=1):
         if [kind for kind, _ in mine.stops] != [kind for kind, _ in other.stops]:
-            return verdict(met=False, reason=f"line {place} has tab stops {mine.stops}, expected {other.stops}")
+            return verdict(
+                met=False, reason=f"line {place} has tab stops {short(mine.stops)}, expected {short(other.stops)}"
+            )
         away = sum(abs(one - two) for (_, one), (_, two) in zip(mine.stops, other.stops, strict=True)) / width
         if away and len(reasons) < 5:  # noqa: PLR2004 - enough for a person.
             reasons.append(f"the tab stops of line {place} are {away:.2%} of the text's width away")

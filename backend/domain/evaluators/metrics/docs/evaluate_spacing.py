@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import judged
 from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs
@@ -29,6 +29,8 @@ def evaluate_spacing(result: str | None, *, strict_upstream: bool = False) -> Me
         return [styles.line_spacing(paragraph) for paragraph in paragraphs(document)[:3]]
 
     def judge(spacings: list[tuple[str, int] | None]) -> MetricValue:
-        return verdict(spacings == _WANTED, f"the first paragraphs have line spacings {spacings}, expected {_WANTED}")
+        return verdict(
+            spacings == _WANTED, f"the first paragraphs have line spacings {short(spacings)}, expected {short(_WANTED)}"
+        )
 
     return judged(result, take, judge)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from backend.domain.evaluators.metrics._verdicts import reached, verdict
+from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -28,9 +28,11 @@ def bookmark_saved(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     ours = [(name, folder) for url, name, folder in bookmarks if url.endswith(rules["url"])]
     goals = [(bool(ours), f"a bookmark of {rules['url']} among {len(bookmarks)}")]
     if "name" in rules:
-        goals.append((any(name == rules["name"] for name, _ in ours), f"called {rules['name']!r}: {ours}"))
+        goals.append((any(name == rules["name"] for name, _ in ours), f"called {rules['name']!r}: {short(ours)}"))
     if "folder" in rules:
-        goals.append((any(folder == rules["folder"] for _, folder in ours), f"in folder {rules['folder']!r}: {ours}"))
+        goals.append(
+            (any(folder == rules["folder"] for _, folder in ours), f"in folder {rules['folder']!r}: {short(ours)}")
+        )
     return reached(goals, partial=bool(rules.get("partial")))
 
 

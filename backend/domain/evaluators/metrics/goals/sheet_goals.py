@@ -36,7 +36,7 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
         return verdict(met=False, reason=f"the workbook is damaged: {error}")
     if "sheets" in rules:
         names = [place.name for place in book.places]
-        goals.append((names == list(rules["sheets"]), f"the sheets are {names}"))
+        goals.append((names == list(rules["sheets"]), f"the sheets are {short(names)}"))
     return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, StrictInt, StrictStr
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.formats.sheet import Sheet
 from backend.domain.formats.workbook import Workbook
 from backend.domain.model.parameters import Parameters
@@ -126,11 +127,7 @@ def differences(actual: Mapping[Any, Any], expected: Mapping[Any, Any], what: st
         for key in {**expected, **actual}
         if key not in actual or key not in expected or actual[key] != expected[key]
     ]
-    return capped(
-        f"{what} {key}: got {value_text(actual.get(key, 'nothing'))}, "
-        f"expected {value_text(expected.get(key, 'nothing'))}"
-        for key in keys
-    )
+    return capped(f"{what} {key}: got {short(actual.get(key))}, expected {short(expected.get(key))}" for key in keys)
 
 
 def capped(reasons: Iterable[str]) -> list[str]:
@@ -138,9 +135,3 @@ def capped(reasons: Iterable[str]) -> list[str]:
     listed = list(reasons)
     more = len(listed) - MOST_REASONS
     return listed if more <= 0 else [*listed[:MOST_REASONS], f"and {more} more"]
-
-
-def value_text(value: Any) -> str:
-    """A short text of a value."""
-    text = str(value) if isinstance(value, float) else repr(value)
-    return text if len(text) <= 80 else f"{text[:80]} ..."  # noqa: PLR2004

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -16,5 +16,5 @@ def is_vlc_fullscreen(window: Size | None, screen: Size | None) -> MetricValue:
         return verdict(met=False, reason="there is no window, or no screen, to measure")
     sizes = [(size.get("width"), size.get("height")) for size in (window, screen)]
     if None in sizes[0] or None in sizes[1]:
-        return verdict(met=False, reason=f"a size is not known: {sizes}")
+        return verdict(met=False, reason=f"a size is not known: {short(sizes)}")
     return verdict(sizes[0] == sizes[1], "the sizes are {}x{} and {}x{}".format(*sizes[0], *sizes[1]))

@@ -85,15 +85,15 @@ def _run(one: TextRun, other: TextRun, rules: TextRules) -> Iterator[str]:
     always = rules.in_table and m.strict  # Upstream's options do not apply to tables.
     if not always:
         if o.font_name and _differ(one.font, other.font, rules):
-            yield f"font {one.font}, expected {other.font}"
+            yield f"font {short(one.font)}, expected {short(other.font)}"
         if o.font_size and _differ(one.size, other.size, rules):
             yield f"size {_points(one.size)}, expected {_points(other.size)}"
         if o.strike_through and one.strike != other.strike:
-            yield f"strike-through {one.strike}, expected {other.strike}"
+            yield f"strike-through {short(one.strike)}, expected {short(other.strike)}"
     if (o.font_bold or always) and _flags_differ(one.bold, other.bold, m):
-        yield f"bold {bool(one.bold)}, expected {bool(other.bold)}"
+        yield f"bold {short(one.bold)}, expected {short(other.bold)}"
     if (o.font_italic or always) and _flags_differ(one.italic, other.italic, m):
-        yield f"italic {bool(one.italic)}, expected {bool(other.italic)}"
+        yield f"italic {short(one.italic)}, expected {short(other.italic)}"
     if (o.font_underline or always) and _underlines_differ(one.underline, other.underline, m):
         yield f"underline {one.underline or 'none'}, expected {other.underline or 'none'}"
     if o.color_rgb and _colours_differ(one, other, m):
@@ -144,7 +144,8 @@ def bullets(one: Slide, other: Slide, where: str, m: CompareMode) -> Iterator[st
     for bullet, model in zip(mine, expected, strict=True):
         sign, model_sign = _signs(bullet, m), _signs(model, m)
         if sign != model_sign:
-            yield f"{where}, {short(bullet.text, 30)}: bullet {sign}, expected {model_sign} for {short(model.text, 30)}"
+            words = f"bullet {short(sign)}, expected {short(model_sign)} for {short(model.text, 30)}"
+            yield f"{where}, {short(bullet.text, 30)}: {words}"
 
 
 def _signs(bullet: Bullet, m: CompareMode) -> tuple[str | None, ...]:

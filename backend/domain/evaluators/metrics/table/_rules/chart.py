@@ -2,7 +2,8 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped, value_text
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped
 from backend.domain.formats.charts import Anchor, Chart, read_charts
 
 Property = Literal[
@@ -55,7 +56,7 @@ class ChartRule(PairRule):
             both.append(
                 {_first_data(chart): tuple(_strictly(chart, name) for name in self.chart_props) for chart in charts}
             )
-        return [] if both[0] == both[1] else [f"got {value_text(both[0])}, expected {value_text(both[1])}"]
+        return [] if both[0] == both[1] else [f"got {short(both[0])}, expected {short(both[1])}"]
 
 
 def _property(chart: Chart, name: str) -> Any:
@@ -105,4 +106,4 @@ def _strictly(chart: Chart, name: str) -> Any:
 
 
 def _properties_text(chart: tuple[tuple[str, Any], ...]) -> str:
-    return ", ".join(f"{name} {value_text(value)}" for name, value in chart)
+    return ", ".join(f"{name} {short(value)}" for name, value in chart)

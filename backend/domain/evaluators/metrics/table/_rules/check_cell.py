@@ -4,7 +4,8 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from backend.domain.evaluators.metrics.table._books import Rule, SheetReference, WorkbookPair, value_text
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.table._books import Rule, SheetReference, WorkbookPair
 from backend.domain.evaluators.metrics.table._looks import CellProperty, SheetFormats
 from backend.domain.evaluators.metrics.table._matching import ValueRule
 from backend.domain.evaluators.metrics.table._values import value_of
@@ -40,7 +41,5 @@ class CheckCellRule(Rule):
         for name, rule in self.props.items():
             value = value_of(books, self.sheet_idx, row, column) if name == "value" else looks.at(row, column, name)
             if not rule.matches(value, strict=books.strict):
-                reasons.append(
-                    f"{self.coordinate}: {name} is {value_text(value)}, expected {rule.method} {value_text(rule.ref)}"
-                )
+                reasons.append(f"{self.coordinate}: {name} is {short(value)}, expected {rule.method} {short(rule.ref)}")
         return reasons

@@ -2,7 +2,8 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.metrics.table._books import Rule, SheetReference, WorkbookPair, value_text
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.table._books import Rule, SheetReference, WorkbookPair
 from backend.domain.evaluators.metrics.table._matching import ValueRule
 from backend.domain.formats.sheet import Sheet
 
@@ -34,9 +35,7 @@ class DataValidationRule(Rule):
             return [books.lacks(self.sheet_idx)]
         actual = validations(sheet, extended=not books.strict)
         fits = [[_fits(each, description, strict=books.strict) for description in self.dv_props] for each in actual]
-        reasons = [
-            f"a validation is {value_text(each)}" for each, row in zip(actual, fits, strict=True) if not any(row)
-        ]
+        reasons = [f"a validation is {short(each)}" for each, row in zip(actual, fits, strict=True) if not any(row)]
         if books.strict:
             return reasons if len(actual) >= len(self.dv_props) else [f"there are {len(actual)} validations"]
         missing = [number for number in range(len(self.dv_props)) if not any(row[number] for row in fits)]

@@ -2,7 +2,8 @@
 
 from typing import Any, Literal
 
-from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, value_text
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair
 from backend.domain.formats.sheet import Sheet
 
 
@@ -18,7 +19,7 @@ class FreezeRule(PairRule):
             if sheet is None:
                 return [books.lacks(reference)]
             both.append(_pane(sheet, first_cell=books.strict and books.waa))
-        return [] if both[0] == both[1] else [f"the pane is {value_text(both[0])}, expected {value_text(both[1])}"]
+        return [] if both[0] == both[1] else [f"the pane is {short(both[0])}, expected {short(both[1])}"]
 
 
 def _pane(sheet: Sheet, *, first_cell: bool) -> tuple[Any, ...]:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped, value_text
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped
 from backend.domain.formats.pivots import Pivot, PivotItem, read_pivots
 from backend.domain.formats.sheet import address
 
@@ -56,7 +57,7 @@ class PivotTableRule(PairRule):
         actual, expected = (
             {(summary := self._properties(pivot, strict=True))[0]: summary for pivot in pivots} for pivots in both
         )
-        return [] if actual == expected else [f"got {value_text(actual)}, expected {value_text(expected)}"]
+        return [] if actual == expected else [f"got {short(actual)}, expected {short(expected)}"]
 
     def _properties(self, pivot: Pivot, *, strict: bool) -> tuple[Any, ...]:
         used = [position for position, items in enumerate(pivot.fields) if items]
@@ -110,4 +111,4 @@ def _selection(items: Sequence[PivotItem], *, ordered: bool, strict: bool) -> An
 
 
 def _properties_text(summary: tuple[Any, ...]) -> str:
-    return f"of {summary[0]} with {', '.join(f'{name} {value_text(value)}' for name, value in summary[1])}"[:300]
+    return f"of {summary[0]} with {', '.join(f'{name} {short(value)}' for name, value in summary[1])}"[:300]

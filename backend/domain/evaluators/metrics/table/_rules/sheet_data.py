@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, capped, value_text
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, capped
 from backend.domain.evaluators.metrics.table._frames import CellComparison, SheetFrame, frame_differences
 from backend.domain.formats.sheet import address, column_letters
 
@@ -42,4 +43,4 @@ def _words(row: int, column: int, mine: object, other: object) -> str:
 def _to_text(value: object) -> str:
     if isinstance(value, tuple):
         return str(value[1]).upper()
-    return "nothing" if value is None else str(value) if isinstance(value, float) else value_text(value)
+    return short(value)

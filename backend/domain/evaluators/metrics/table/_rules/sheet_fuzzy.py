@@ -1,11 +1,12 @@
 """`sheet_fuzzy`: similar cells in ranges, each range with its own comparison."""
 
 from collections.abc import Iterator
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, capped, value_text
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.table._books import PairRule, WorkbookPair, capped
 from backend.domain.evaluators.metrics.table._matching import areas
 from backend.domain.evaluators.metrics.table._values import text_of
 from backend.domain.formats.sheet import Bounds, address
@@ -92,8 +93,4 @@ class SheetFuzzyRule(PairRule):
             for row, column in rule.cells():
                 actual, expected = (text_of(books, each, row, column) for each in (self.sheet_idx0, self.sheet_idx1))
                 if not rule.alike(actual, expected, strict=books.strict):
-                    yield f"{address(row, column)}: got {_to_text(actual)}, expected {_to_text(expected)} ({rule.type})"
-
-
-def _to_text(text: Any) -> str:
-    return "nothing" if text is None else value_text(text)
+                    yield f"{address(row, column)}: got {short(actual)}, expected {short(expected)} ({rule.type})"

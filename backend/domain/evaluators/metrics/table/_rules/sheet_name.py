@@ -3,7 +3,8 @@
 from typing import Literal
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.table._books import Rule, WorkbookPair, value_text
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.table._books import Rule, WorkbookPair
 
 
 class SheetNameRule(Rule):
@@ -15,4 +16,4 @@ class SheetNameRule(Rule):
         if books.expected is None:
             raise EvaluatorFailed("the rule sheet_name compares, but the task has no expectation", code="invalid_rule")
         actual, expected = books.result.names, books.expected.names
-        return [] if actual == expected else [f"the sheets are {value_text(actual)}, expected {value_text(expected)}"]
+        return [] if actual == expected else [f"the sheets are {short(actual)}, expected {short(expected)}"]

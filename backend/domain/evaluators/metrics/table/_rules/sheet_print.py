@@ -3,7 +3,8 @@
 from typing import Literal
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped, value_text
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, capped
 from backend.domain.formats.csvs import beside, read_lines
 
 
@@ -24,7 +25,7 @@ class SheetPrintRule(PairRule):
         if self.ignore_case:
             actual, expected = ([line.lower() for line in lines] for lines in (actual, expected))
         pairs = enumerate(zip(actual, expected, strict=False), 1)
-        reasons = [f"line {at}: got {value_text(a)}, expected {value_text(b)}" for at, (a, b) in pairs if a != b]
+        reasons = [f"line {at}: got {short(a)}, expected {short(b)}" for at, (a, b) in pairs if a != b]
         if len(actual) != len(expected):
             reasons.append(f"{len(actual)} lines, expected {len(expected)}")
         return capped(reasons)

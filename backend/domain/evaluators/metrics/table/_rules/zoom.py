@@ -4,7 +4,8 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from backend.domain.evaluators.metrics.table._books import Rule, SheetReference, WorkbookPair, value_text
+from backend.domain.evaluators.metrics._verdicts import short
+from backend.domain.evaluators.metrics.table._books import Rule, SheetReference, WorkbookPair
 from backend.domain.evaluators.metrics.table._matching import ValueRule
 
 
@@ -29,4 +30,4 @@ class ZoomRule(Rule):
         written = None if view is None else view.get("zoomScale")
         zoom = int(written) if written and written.isdigit() and int(written) else 100
         met = ValueRule(method=self.method, ref=self.ref).matches(zoom)
-        return [] if met else [f"the zoom is {zoom} %, expected {self.method} {value_text(self.ref)}"]
+        return [] if met else [f"the zoom is {zoom} %, expected {self.method} {short(self.ref)}"]

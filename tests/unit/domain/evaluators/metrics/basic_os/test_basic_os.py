@@ -102,7 +102,7 @@ class TestCheckMovedJpgs:
 
     def test_what_is_missing_is_said(self) -> None:
         reason = check_moved_jpgs(self.tree("a.jpg", "x.png"), self.RULES).reasons[0]
-        assert "missing ['b.jpg'], not expected ['x.png']" in reason
+        assert "missing 'b.jpg', not expected 'x.png'" in reason
 
     @pytest.mark.parametrize("tree", [None, {}, [], {"children": None}, {"children": ["a.jpg"]}])
     def test_no_folder(self, tree: Any) -> None:

@@ -237,4 +237,4 @@ class TestTrains:
 
     def test_which_trains(self, tmp_path: Path) -> None:
         found = metric("get_unique_train_ids")(save(tmp_path / "a.docx", *TRAINS))
-        assert (found.value, found.reasons) == (1.0, ("2 trains in 3 lines: ['T7', 'T9']",))
+        assert (found.value, found.reasons) == (1.0, ("2 trains in 3 lines: 'T7', 'T9'",))

@@ -25,7 +25,7 @@ class TestMessages:
     def test_the_differences_are_named(self, tmp_path: Path) -> None:
         mine, gold = folder(tmp_path / "m", [message("A")]), folder(tmp_path / "g", [message("B")])
         assert check_thunderbird_folder(mine, gold).reasons == (
-            "folder 1: 1 messages are missing ['B'], 1 are not expected ['A']",
+            "folder 1: 1 messages are missing 'B', 1 are not expected 'A'",
         )
 
     @given(st.permutations(["A", "B", "C"]))

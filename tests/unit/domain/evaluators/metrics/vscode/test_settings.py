@@ -81,7 +81,7 @@ class TestSettings:
     def test_reasons(self, write: Any) -> None:
         path = write("settings.json", '{"a": 1}')
         found = metric("check_json_settings")(path, {"expected": {"a": 2, "b": None}})
-        assert found.reasons == ("a is 1, expected 2; b is not set, expected None",)
+        assert found.reasons == ("a is 1, expected 2; b is not set, expected nothing",)
         assert metric("check_json_settings")(write("list.json", "[]"), {"expected": {"a": 1}}).value == 0.0
 
     def test_key_bindings(self, write: Any) -> None:
