@@ -57,6 +57,12 @@ def ensurepip_missing() -> bool:
     return subprocess.run(probe, capture_output=True, check=False).returncode != 0
 
 
+def refuse_symlink() -> None:
+    """Installing through a link would empty the folder that it leads to, such as another checkout's."""
+    if VENV.is_symlink():
+        raise PreparationError(f"{VENV} is a symbolic link to {VENV.readlink()}; please remove the link: rm {VENV}")
+
+
 def environment_is_broken() -> bool:
     """Whether `.venv` exists but its Python no longer runs (moved, or the system's was upgraded)."""
     if not PYTHON.exists():
@@ -109,6 +115,7 @@ def install_guest() -> list[Path]:
 
 def prepare_python() -> bool:
     """The environment, its packages, the project and the guest's packages."""
+    refuse_symlink()
     place = key_of([], str(ROOT))
     if is_done("venv", place) and environment_is_broken():
         (STAMPS / "venv.json").write_text("{}")

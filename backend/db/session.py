@@ -90,8 +90,10 @@ def unit_of_work(factory: SessionFactory) -> Iterator[Session]:
         except (DBAPIError, PoolTimeout) as error:
             if not is_away(error):
                 raise
+            # Only the log has the driver's text: it names the server's address or the socket's path.
+            logger.warning("the database did not answer: %s", _first_line(error))
             raise Unavailable(
-                f"the database did not answer: {_first_line(error)}",
+                "the database did not answer",
                 code="database_unavailable",
                 hint="Try again in a few seconds.",
             ) from error

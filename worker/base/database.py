@@ -45,8 +45,8 @@ class Database:
             self._check(hold, last_words=last_words)
             try:
                 return self.once(work)
-            except Unavailable as error:
-                logger.warning("database unavailable, retrying: %s", error.message)
+            except Unavailable:
+                logger.warning("database unavailable, retrying")
                 (_NEVER.wait if last_words else hold.pause)(pause)
                 pause = min(LONGEST_PAUSE, pause * 2)
 

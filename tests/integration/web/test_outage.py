@@ -49,6 +49,10 @@ class TestOutage:
             assert client.get("/readyz").status_code == 503
             assert client.get("/readyz").json()["status"] == "database"
             assert client.get("/livez").status_code == 200
+            for path in ("/", "/runs", "/api/v1/runs", "/healthz", "/readyz"):
+                text = client.get(path, headers={"Accept": "text/html"}).text
+                assert str(folder) not in text
+                assert ".s.PGSQL" not in text
 
             again = start_postgres(folder, durable=False)
             try:

@@ -33,6 +33,20 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+class TestPreparePython:
+    def test_a_linked_environment_is_refused_and_its_target_stays(
+        self, checkout: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        target = checkout / "elsewhere" / ".venv"
+        target.mkdir(parents=True)
+        (target / "pyvenv.cfg").touch()
+        monkeypatch.setattr(prepare, "VENV", checkout / ".venv")
+        prepare.VENV.symlink_to(target)
+        with pytest.raises(steps.PreparationError, match="symbolic link"):
+            prepare.prepare_python()
+        assert list(target.iterdir()) == [target / "pyvenv.cfg"]
+
+
 class TestWantedPackages:
     def test_reads_names_without_comments_and_twice_named_once(self, checkout: Path) -> None:
         (checkout / "tools" / "packages-base.txt").write_text("# list\nxvfb\n\ndbus # the bus\n")

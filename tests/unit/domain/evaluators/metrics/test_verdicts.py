@@ -27,4 +27,4 @@ class TestShort:
         assert short(value) == text
 
     def test_is_cut(self) -> None:
-        assert short(["abc", "def"], most=8) == "'abc', 'd ..."
+        assert short(["abc", "def"], most=8) == "'abc', ' ..."
