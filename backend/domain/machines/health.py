@@ -99,8 +99,12 @@ class Ailment(StrEnum):
     PROCESSES = "processes"
 
 
-PASSING = frozenset({Ailment.BLACK_SCREEN, Ailment.LOCKED_SCREEN, Ailment.MEMORY, Ailment.PENDING})
-"""Findings that may disappear within seconds of a machine's start, so that they are checked again."""
+PASSING = frozenset({Ailment.BLACK_SCREEN, Ailment.LOCKED_SCREEN, Ailment.MEMORY, Ailment.PENDING, Ailment.PROCESSES})
+"""Findings that may disappear within seconds of a machine's start, so that they are checked again.
+
+Systems and libraries start short commands of their own (Python's `platform` runs `cmd.exe /c ver` on Windows): a
+program of an earlier task is one that stays.
+"""
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,17 @@ class TestCheckHealth:
         check(desktop, patience)
         assert patience.pauses == 4
 
+    def test_a_program_that_ends_by_itself_is_not_an_earlier_tasks(self, desktop: FakeDesktop) -> None:
+        desktop.ailing = {"processes": ({"pid": 5, "name": "cmd.exe"},)}
+        patience = Patience(desktop, {2: {}})
+        check(desktop, patience)
+        assert patience.pauses == 2
+
+    def test_one_that_stays_is(self, desktop: FakeDesktop) -> None:
+        desktop.ailing = {"processes": ({"pid": 5, "name": "miner"},)}
+        with pytest.raises(GuestLost, match=r"processes: .*miner"):
+            check(desktop, Patience(desktop))
+
     def test_one_that_stays_black_is_given_up(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"black": True}
         patience = Patience(desktop)
