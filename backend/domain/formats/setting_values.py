@@ -2,6 +2,8 @@
 
 import re
 
+from backend.domain.formats.json_values import number_of
+
 _TYPED = re.compile(r"^(?:u?int(?:16|32|64)|byte|double|handle|objectpath|@\S+) ")
 
 
@@ -18,6 +20,6 @@ def same(actual: str, expected: str) -> bool:
     if {one.lower(), other.lower()} <= {"true", "false"}:
         return one.lower() == other.lower()
     try:
-        return float(one) == float(other)
+        return number_of(one) == number_of(other)
     except ValueError:
-        return one == other
+        return one == other and one.lower() != "nan"

@@ -8,6 +8,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.formats.json_values import among, equal, same_items
 from backend.domain.model.score import MetricValue
 
 UNKNOWN = "__EVALUATION_FAILED__"
@@ -42,7 +43,7 @@ def compare_objects(
         goals = [_within(key, value, actual.get(key), strict, strict_lists_only) for key, value in expected.items()]
     elif strict:
         # As published, the flag is compared like a key, which raises an error and so gives 0.
-        goals = [_equal(key, value, actual.get(key), any_order=False) for key, value in expected.items()]
+        goals = [_published(key, value, actual.get(key)) for key, value in expected.items()]
         goals = [(fine and not expected.get(ANY_ORDER), words) for fine, words in goals]
     else:
         any_order = bool(rules.get(ANY_ORDER) or expected.get(ANY_ORDER))
@@ -69,14 +70,14 @@ def _parsed(text: str, *, strict: bool) -> Any:
 
 
 def _equal(key: str, expected: Any, actual: Any, *, any_order: bool) -> Goal:
-    fine = expected == actual
+    fine = equal(expected, actual)
     if any_order and isinstance(expected, list | tuple) and isinstance(actual, list | tuple):
-        fine = sorted(map(_to_text, expected)) == sorted(map(_to_text, actual))
+        fine = same_items(expected, actual)
     return fine, f"{key} is {short(actual)}, expected {short(expected)}"
 
 
-def _to_text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, default=str)
+def _published(key: str, expected: Any, actual: Any) -> Goal:
+    return expected == actual, f"{key} is {short(actual)}, expected {short(expected)}"
 
 
 def _within(key: str, expected: Any, actual: Any, strict: bool, lists_only: bool) -> Goal:  # noqa: FBT001 - private
@@ -85,13 +86,13 @@ def _within(key: str, expected: Any, actual: Any, strict: bool, lists_only: bool
     elif isinstance(expected, str):
         fine = isinstance(actual, str | list | tuple | Mapping) and expected in actual
     else:
-        fine = not strict and expected == actual
+        fine = not strict and equal(expected, actual)
     return fine, f"{key} is {short(actual)}, expected in it {short(expected)}"
 
 
 def _one_of(expected: Any, actual: Any, *, strict: bool, lists_only: bool) -> bool:
     if isinstance(actual, list | tuple):
-        return any(one in actual for one in expected)
-    if strict and (lists_only or not isinstance(actual, str)):
-        return False
-    return actual is not None and actual in expected
+        return any(one in actual if strict else among(one, actual) for one in expected)
+    if strict:
+        return not lists_only and isinstance(actual, str) and actual in expected
+    return actual is not None and among(actual, expected)

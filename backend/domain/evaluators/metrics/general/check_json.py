@@ -22,7 +22,8 @@ def check_json(
         result: path of the file.
         rules: `expect` and `unexpect`, lists of `{key: [names and positions], method, ref}`.
         is_yaml: YAML instead of JSON.
-        strict_upstream: as published, a value that `unexpect` cannot compare, such as a missing one, gives 0.
+        strict_upstream: as published, a value that `unexpect` cannot compare, such as a missing one, gives 0;
+            `true` equals 1; a position in a text is its letter.
     """
     expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
     if not expect and not unexpect:
@@ -32,19 +33,21 @@ def check_json(
         return verdict(met=False, reason=reason or "the file holds no value")
     goals = []
     for one in expect:
-        value, there = _value(data, rule(one, "key"))
-        goals.append((fits(value, one) and there, _words(one, value, there=there)))
+        value, there = _value(data, rule(one, "key"), strict=strict_upstream)
+        goals.append((fits(value, one, strict=strict_upstream) and there, _words(one, value, there=there)))
     for one in unexpect:
-        value, there = _value(data, rule(one, "key"))
-        broken = fits(value, one, otherwise=strict_upstream)
+        value, there = _value(data, rule(one, "key"), strict=strict_upstream)
+        broken = fits(value, one, otherwise=strict_upstream, strict=strict_upstream)
         goals.append((not broken, f"unwanted: {_words(one, value, there=there)}"))
     return reached(goals, partial=False)
 
 
-def _value(data: Any, keys: Any) -> tuple[Any, bool]:
+def _value(data: Any, keys: Any, *, strict: bool) -> tuple[Any, bool]:
     if not isinstance(keys, list | tuple):
         raise EvaluatorFailed(f"`key` is {short(keys)}, expected a list of names", code="invalid_rule", hint=HINT)
     for key in keys:
+        if not strict and (isinstance(data, str) or isinstance(key, bool)):
+            return None, False
         try:
             data = data[key]
         except (KeyError, IndexError, TypeError):

@@ -2,6 +2,7 @@
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.formats.json_values import compare
 from backend.domain.formats.jsons import read_json
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -16,7 +17,7 @@ def is_included_all_json_objects(
     Args:
         result: path of the file to judge.
         expected: path of the file with the required entries.
-        strict_upstream: as published, the arguments are swapped, so that `{}` passes.
+        strict_upstream: as published, the arguments are swapped, so that `{}` passes; `true` equals 1.
     """
     gold, reason = read_json(expected)
     if reason or not isinstance(gold, dict):
@@ -29,7 +30,10 @@ def is_included_all_json_objects(
     if not gold:
         return verdict(met=True, reason="nothing is asked for")
     goals: list[Goal] = [
-        (key in actual and actual[key] == value, f"{key} is {short(actual.get(key))}, expected {short(value)}")
+        (
+            key in actual and compare("eq", actual[key], value, by_type=not strict_upstream),
+            f"{key} is {short(actual.get(key))}, expected {short(value)}",
+        )
         for key, value in gold.items()
     ]
     return reached(goals, partial=False)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.formats.json_values import number_of
+from backend.domain.formats.setting_values import plain_value
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -14,8 +16,8 @@ def settings_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
     Args:
         result: lines `key=value`, as printed by a command; the last value of a repeated key counts.
-        rules: `expected` and `keeps`: key -> value, a list of alternatives, or `{min, max}`; `partial`: the share of
-            settings counts.
+        rules: `expected` and `keeps`: key -> value, a list of alternatives, or `{min, max}`. Text must be equal,
+            numbers equal in value, true and false may have any case; `partial`: the share of settings counts.
     """
     if result is None:
         return verdict(met=False, reason="the settings could not be read")
@@ -29,15 +31,23 @@ def settings_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 def _setting(key: str, actual: str | None, expected: Any) -> Goal:
     words = f"{key} is {'not set' if actual is None else short(actual)}, wanted {short(expected)}"
     if isinstance(expected, Mapping):
-        number = _number(actual)
         low, high = float(expected.get("min", "-inf")), float(expected.get("max", "inf"))
+        number = _number(actual)
         return number is not None and low <= number <= high, words
     values = expected if isinstance(expected, list | tuple) else [expected]
-    return actual in {str(value) for value in values}, words
+    return actual is not None and any(_fits(actual, value) for value in values), words
+
+
+def _fits(actual: str, expected: Any) -> bool:
+    if isinstance(expected, bool):
+        return plain_value(actual).lower() == str(expected).lower()
+    if isinstance(expected, int | float):
+        return _number(actual) == expected
+    return actual == str(expected)
 
 
 def _number(text: str | None) -> float | None:
     try:
-        return None if text is None else float(text)
+        return number_of(plain_value(text or ""))
     except ValueError:
         return None

@@ -6,6 +6,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.formats.json_values import equal
 from backend.domain.formats.sheet import DamagedWorkbook, bounds
 from backend.domain.formats.workbook import Workbook, read_workbook
 from backend.domain.model.score import MetricValue
@@ -57,6 +58,8 @@ def _cell(book: Workbook, where: str, expected: Mapping[str, Any]) -> Goal:
 
 def _equal(actual: Any, expected: Mapping[str, Any]) -> bool:
     value = expected.get("value")
+    if isinstance(value, bool) or isinstance(actual, bool):
+        return equal(actual, value)
     if isinstance(value, int | float) and isinstance(actual, int | float):
         return math.isclose(actual, value, rel_tol=0.0, abs_tol=float(expected.get("tolerance", 1e-6)))
     if isinstance(value, str) and isinstance(actual, str):

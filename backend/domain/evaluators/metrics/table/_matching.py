@@ -8,10 +8,11 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
+from backend.domain.formats.json_values import COMPARISONS, compare, number_of
 from backend.domain.formats.sheet import Bounds, bounds
 from backend.domain.model.parameters import Parameters
 
-_ORDER = {"eq", "ne", "le", "lt", "ge", "gt"}
+_BOUNDS = {"t": "lt", "e": "le"}
 _RANGE = re.compile(r"range\.([te])([te])")
 _LISTS = {"str_list_eq": list, "str_set_eq": set}
 
@@ -41,25 +42,28 @@ class ValueRule(Parameters):
 
         Args:
             value: the value as read; None = missing.
-            strict: as upstream, where blanks beside commas are part of list entries.
+            strict: as upstream, where blanks beside commas are part of list entries and TRUE is 1.
         """
         if self.method in _LISTS:
             return isinstance(value, str) and self._same_list(value, strict=strict)
         if self.method == "spreadsheet_range":
             return isinstance(value, str) and _between(areas(value), areas(self.ref[0]), areas(self.ref[1]))
         try:
-            return bool(self._compared(value))
-        except (TypeError, ValueError):
+            return bool(self._compared(value, by_type=not strict))
+        except (TypeError, ValueError, OverflowError):
             return False
 
-    def _compared(self, value: Any) -> bool:
-        if self.method in _ORDER:
-            return bool(getattr(operator, self.method)(value, self.ref))
+    def _compared(self, value: Any, *, by_type: bool) -> bool:
+        if self.method in COMPARISONS:
+            return compare(self.method, value, self.ref, by_type=by_type)
         if self.method.startswith("approx:"):
-            return bool(abs(float(value) - float(self.ref)) <= float(self.method.split(":")[1]))
+            number = number_of if by_type else float
+            return bool(abs(number(value) - float(self.ref)) <= float(self.method.split(":")[1]))
         if (match := _RANGE.fullmatch(self.method)) is not None:
-            low, high = (getattr(operator, "l" + letter) for letter in match.groups())
-            return bool(low(self.ref[0], value) and high(value, self.ref[1]))
+            low, high = (_BOUNDS[letter] for letter in match.groups())
+            return compare(low, self.ref[0], value, by_type=by_type) and compare(
+                high, value, self.ref[1], by_type=by_type
+            )
         return re.search(self.ref, value, _flags(self.method)) is not None
 
     def _same_list(self, value: str, *, strict: bool) -> bool:
@@ -110,7 +114,7 @@ def _flags(method: str) -> re.RegexFlag:
 
 def _complaint(method: str, ref: Any) -> str:
     """Why a rule is invalid; empty if it is valid."""
-    if method in _ORDER:
+    if method in COMPARISONS:
         return ""
     if method in _LISTS or method == "spreadsheet_range" or _RANGE.fullmatch(method):
         return _complaint_of_lists(method, ref)

@@ -1,6 +1,8 @@
 """Reads messages from Thunderbird's folder files (mbox) and from single messages (.eml).
 
-Source: RFC 4155 for the form; Thunderbird's own header fields as its source names them (`nsMsgMessageFlags.h`).
+Source: RFC 4155 and Thunderbird's `MboxMsgInputStream.cpp` for the form (a line `From - DATE`, `From ADDRESS DATE` or
+`From ` alone begins a message; lines of a message that begin so have a `>` before); Thunderbird's own header fields as
+its source names them (`nsMsgMessageFlags.h`).
 """
 
 import re
@@ -8,11 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MAX_BYTES = 64 * 2**20
-_START = re.compile(r"(?:\A|\n)From(?: [^\n]*)?\n")
-_STATUS = re.compile(r"^X-Mozilla-Status:\s*([0-9a-fA-F]{1,8})", re.MULTILINE)
-_KEPT_BY_THUNDERBIRD = re.compile(r"^(?:X-Mozilla-(?!Status|Keys)[\w-]*|X-Account-Key|X-UIDL):", re.IGNORECASE)
-_STATUS_FIELD = re.compile(r"^X-Mozilla-Status2?:", re.IGNORECASE)
-_KEYS_FIELD = re.compile(r"^X-Mozilla-Keys:", re.IGNORECASE)
+_DATE = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?: \S+)? \d{4}"
+_START = re.compile(rf"^From(?: (?:-|\S+) +{_DATE}[^\n]*| (?=\n[!-9;-~]+:))$\n?", re.MULTILINE)
+_ESCAPED = re.compile(r"^>(?=>*From )", re.MULTILINE)
+_FOLDED = re.compile(r"\n(?=[ \t])")
+_STATUS, _STATUS_2, _KEYS = "x-mozilla-status", "x-mozilla-status2", "x-mozilla-keys"
+_FROM_THUNDERBIRD = re.compile(r"x-mozilla-|x-account-key$|x-uidl$")
+_HEX = re.compile(r"\s*([0-9a-fA-F]{1,8})\b")
 DELETED = 0x0008
 
 
@@ -31,27 +35,33 @@ def messages(path: str | None, reading: MailFlags) -> tuple[list[str] | None, st
         return None, "the folder's file is not there"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the folder's file is larger than {MAX_BYTES // 2**20} MiB"
-    text = Path(path).read_bytes().decode("latin-1").replace("\r\n", "\n")
-    parts = [part for part in _START.split(text) if part.strip()]
-    return [_normal(part, reading) for part in parts if reading.deleted or not _is_deleted(part)], ""
+    text = Path(path).read_bytes().decode("latin-1").replace("\r\n", "\n").lstrip("\n")
+    parts = [_ESCAPED.sub("", part) for part in _START.split(text)] if _START.match(text) else [text]
+    read = [_read(part) for part in parts if part.strip()]
+    return [_text(fields, body, reading) for fields, body in read if reading.deleted or not _is_deleted(fields)], ""
 
 
-def _is_deleted(message: str) -> bool:
-    match = _STATUS.search(message.partition("\n\n")[0])
-    return match is not None and bool(int(match[1], 16) & DELETED)
+def _read(message: str) -> tuple[list[tuple[str, str]], str]:
+    """Header fields (lower-case name, unfolded value) and body, without blanks at the ends of lines."""
+    head, _, body = message.strip("\n").partition("\n\n")
+    lines = _FOLDED.sub("", head).split("\n")
+    fields = [(name.strip().lower(), value.strip()) for name, _, value in (line.partition(":") for line in lines)]
+    return fields, "\n".join(line.rstrip() for line in body.split("\n")).strip()
 
 
-def _normal(message: str, reading: MailFlags) -> str:
-    """A message without Thunderbird's own fields and without trailing white space."""
-    head, _, body = message.strip().partition("\n\n")
-    fields = [line.rstrip() for line in head.split("\n") if _counts(line, reading)]
-    lines = [line.rstrip() for line in body.split("\n")]
-    return "\n".join([*fields, "", *lines]).strip()
+def _is_deleted(fields: list[tuple[str, str]]) -> bool:
+    status = next((match for name, value in fields if name == _STATUS and (match := _HEX.match(value))), None)
+    return status is not None and bool(int(status[1], 16) & DELETED)
 
 
-def _counts(line: str, reading: MailFlags) -> bool:
-    if _STATUS_FIELD.match(line):
+def _text(fields: list[tuple[str, str]], body: str, reading: MailFlags) -> str:
+    """A message without the fields that Thunderbird writes for itself."""
+    return "\n".join([*(f"{name}: {value}" for name, value in fields if _counts(name, reading)), "", body])
+
+
+def _counts(name: str, reading: MailFlags) -> bool:
+    if name in {_STATUS, _STATUS_2}:
         return reading.status
-    if _KEYS_FIELD.match(line):
+    if name == _KEYS:
         return reading.keys
-    return not _KEPT_BY_THUNDERBIRD.match(line)
+    return not _FROM_THUNDERBIRD.match(name)

@@ -9,6 +9,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT
 from backend.domain.evaluators.metrics._value_rules import fits
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.mozilla_prefs import read_prefs
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -18,12 +19,14 @@ Rules = Mapping[str, Mapping[str, Any]]
 
 
 @register(PluginKind.METRIC, "check_thunderbird_prefs")
-def check_thunderbird_prefs(result: str | None, rules: object) -> MetricValue:
+def check_thunderbird_prefs(result: str | None, rules: object, *, strict_upstream: bool = False) -> MetricValue:
     """1 if every setting in `expect` is in `prefs.js` and satisfies its rule, and none in `unexpect` does.
 
     Args:
         result: path of `prefs.js`. It omits settings with their default values.
         rules: `{expect: {name: {method, ref}}, unexpect: {...}}`.
+        strict_upstream: as published: one setting a line, in the form that Thunderbird writes, comments or not; every
+            value of a repeated setting can be the excluded one; `true` equals 1.
     """
     expect, unexpect = _part(rules, "expect"), _part(rules, "unexpect")
     if not expect and not unexpect:
@@ -31,11 +34,15 @@ def check_thunderbird_prefs(result: str | None, rules: object) -> MetricValue:
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
-    prefs = _prefs(text, {*expect, *unexpect})
+    if strict_upstream:
+        prefs = _published(text, {*expect, *unexpect})
+    else:
+        prefs = {key: [value] for key, value in read_prefs(text).items()}
     wrong = [f"{key} is {_pref_text(prefs, key)}, expected {short(dict(one))}" for key, one in expect.items()
-             if key not in prefs or not fits(prefs[key][-1], one)]  # fmt: skip
+             if key not in prefs or not fits(prefs[key][-1], one, strict=strict_upstream)]  # fmt: skip
     wrong += [f"{key} is {_pref_text(prefs, key)}, which is not allowed" for key, one in unexpect.items()
-              if key not in expect and any(fits(value, one) for value in prefs.get(key, ()))]  # fmt: skip
+              if key not in expect
+              and any(fits(value, one, strict=strict_upstream) for value in prefs.get(key, ()))]  # fmt: skip
     if wrong:
         return MetricValue(value=0.0, reasons=tuple(wrong[:20]))
     return verdict(met=True, reason=f"{len(expect)} settings are as expected, {len(unexpect)} not as excluded")
@@ -52,16 +59,17 @@ def _part(rules: object, name: str) -> Rules:
     return part
 
 
-def _prefs(text: str, keys: set[str]) -> dict[str, list[Any]]:
-    """The values of these settings in the file's order; the last one counts."""
+def _published(text: str, keys: set[str]) -> dict[str, list[Any]]:
+    """The values of these settings, in the file's order."""
     prefs: dict[str, list[Any]] = {}
     for line in text.split("\n"):
         match = _PREF.fullmatch(line.strip())
         if match and match["key"] in keys:
             try:
-                prefs.setdefault(match["key"], []).append(json.loads(match["value"]))
+                value = json.loads(match["value"])
             except (ValueError, RecursionError):
-                continue  # Thunderbird itself skips such lines.
+                continue
+            prefs.setdefault(match["key"], []).append(value)
     return prefs
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.json_values import among
 from backend.domain.formats.jsonc import parse_jsonc
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
@@ -20,7 +21,7 @@ def check_json_keybindings(
     Args:
         result: path of `keybindings.json`.
         rules: `expected`: the binding.
-        strict_upstream: accept comments in the first line only, and no trailing commas.
+        strict_upstream: accept comments in the first line only, and no trailing commas; `true` equals 1.
     """
     if not isinstance(rules.get("expected"), Mapping):
         raise EvaluatorFailed("`rules.expected` is not a key binding", code="invalid_rule")
@@ -32,6 +33,6 @@ def check_json_keybindings(
         bindings, reason = parse_jsonc(text.partition("\n")[2], plain=True)
     if not isinstance(bindings, list):
         return verdict(met=False, reason=reason or f"the key bindings are no list: {short(bindings)}")
-    return verdict(
-        rules["expected"] in bindings, f"{len(bindings)} bindings, expected {short(rules['expected'])} among them"
-    )
+    expected = rules["expected"]
+    met = expected in bindings if strict_upstream else among(expected, bindings)
+    return verdict(met, f"{len(bindings)} bindings, expected {short(expected)} among them")

@@ -5,6 +5,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.json_values import compare
 from backend.domain.formats.jsonc import read_jsonc
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -17,7 +18,7 @@ def check_json_settings(result: str | None, rules: Mapping[str, Any], *, strict_
     Args:
         result: path of the settings file.
         rules: `expected`: setting -> value.
-        strict_upstream: reject comments and trailing commas, which VS Code accepts.
+        strict_upstream: reject comments and trailing commas, which VS Code accepts; `true` equals 1.
     """
     expected = rules.get("expected")
     if not isinstance(expected, Mapping):
@@ -28,6 +29,6 @@ def check_json_settings(result: str | None, rules: Mapping[str, Any], *, strict_
     wrong = [
         f"{key} is {short(settings[key]) if key in settings else 'not set'}, expected {short(value)}"
         for key, value in expected.items()
-        if key not in settings or settings[key] != value
+        if key not in settings or compare("ne", settings[key], value, by_type=not strict_upstream)
     ]
     return verdict(not wrong, "; ".join(wrong)[:2000] or "all settings are as expected")

@@ -5,6 +5,7 @@ from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
+from backend.domain.formats.json_values import compare
 from backend.domain.formats.jsonc import parse_jsonc
 from backend.domain.formats.text import read_text
 from backend.domain.model.score import MetricValue
@@ -21,7 +22,7 @@ def compare_config(
         result: path of the file.
         rules: `expected`: text, of JSON or not.
         containment_ok: the file may contain more; False: texts, or JSON values, must be equal.
-        strict_upstream: JSON with comments or trailing commas counts as text.
+        strict_upstream: JSON with comments or trailing commas counts as text, and `true` equals 1.
     """
     expected = rules.get("expected")
     if not isinstance(expected, str) or not expected:
@@ -34,14 +35,16 @@ def compare_config(
     words = f"the file holds {short(text)}, expected {short(expected)}"
     if no_json or none_wanted:
         return verdict(expected.strip() in text if containment_ok else text == expected, words)
-    return verdict(_has(value, expected_value) if containment_ok else value == expected_value, words)
+    if containment_ok:
+        return verdict(_has(value, expected_value, by_type=not strict_upstream), words)
+    return verdict(compare("eq", value, expected_value, by_type=not strict_upstream), words)
 
 
-def _has(actual: Any, expected: Any) -> bool:
-    """Objects may have additional entries; all else must be equal."""
+def _has(actual: Any, expected: Any, *, by_type: bool) -> bool:
+    """Objects may have more entries than wanted; all else is equal."""
     if isinstance(expected, dict) and isinstance(actual, dict):
-        return all(key in actual and _has(actual[key], value) for key, value in expected.items())
-    return bool(actual == expected)
+        return all(key in actual and _has(actual[key], value, by_type=by_type) for key, value in expected.items())
+    return compare("eq", actual, expected, by_type=by_type)
 
 
 @register(PluginKind.METRIC, "compare_config", dialect="waa")

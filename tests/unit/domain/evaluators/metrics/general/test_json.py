@@ -45,6 +45,17 @@ class TestCheckJson:
             ("b,a", "str_list_eq", ["a", "b"], 0.0),
             ("text", "lt", 5, 0.0),
             (None, "re", "x", 0.0),
+            (True, "eq", 1, 0.0),
+            (1.0, "eq", 1, 1.0),
+            (1, "ne", True, 1.0),
+            ({"a": [0]}, "eq", {"a": [False]}, 0.0),
+            (True, "ge", 1, 0.0),
+            (True, "ge", True, 1.0),
+            (True, "range.ee", [0, 2], 0.0),
+            ([True], "lt", [2], 0.0),
+            (True, "approx:0.1", 1, 0.0),
+            ("1_0", "approx:0.1", 10, 0.0),
+            (10**400, "approx:0.1", 1, 0.0),
         ],
     )
     def test_methods(self, tmp_path: Path, data: Any, method: str, ref: Any, value: float) -> None:
@@ -61,6 +72,18 @@ class TestCheckJson:
         path = write(tmp_path, '{"a": [{"b": 1}]}')
         assert check_json(path, {"expect": [{"key": ["a", 0, "b"], "method": "eq", "ref": 1}]}).value == 1.0
         assert check_json(path, {"expect": [{"key": ["a", 1, "b"], "method": "eq", "ref": 1}]}).value == 0.0
+
+    def test_a_letter_is_no_entry_and_true_no_position(self, tmp_path: Path) -> None:
+        path = write(tmp_path, '{"a": "bc", "d": ["x", "y"]}')
+        letter = {"expect": [{"key": ["a", 0], "method": "eq", "ref": "b"}]}
+        entry = {"expect": [{"key": ["d", True], "method": "eq", "ref": "y"}]}
+        assert [check_json(path, one).value for one in (letter, entry)] == [0.0, 0.0]
+        assert [check_json(path, one, strict_upstream=True).value for one in (letter, entry)] == [1.0, 1.0]
+
+    @pytest.mark.parametrize("method", ["eq", "ge", "le"])
+    def test_published_true_is_one(self, method: str, tmp_path: Path) -> None:
+        rules = {"expect": [{"key": ["k"], "method": method, "ref": 1}]}
+        assert check_json(write(tmp_path, '{"k": true}'), rules, strict_upstream=True).value == 1.0
 
     def test_an_absent_key_is_named(self, tmp_path: Path) -> None:
         found = check_json(write(tmp_path, '{"a": 1}'), {"expect": [{"key": ["b"], "method": "eq", "ref": None}]})
@@ -113,6 +136,7 @@ class TestCheckDirectJsonObject:
             ({"a": "1", "b": "2"}, {"expected": {"a": "1"}}, 1.0),
             ({"a": "1"}, {"expected": {"a": "1", "b": None}}, 1.0),
             ({"a": 1}, {"expected": {"a": "1"}}, 0.0),
+            ({"a": [1]}, {"expected": {"a": [1.0]}}, 1.0),
             ('{"a": true}\n', {"expected": {"a": True}}, 1.0),
             ("{'a': 'x'}", {"expected": {"a": "x"}}, 1.0),
             ("no json", {"expected": {"a": "x"}}, 0.0),
@@ -129,6 +153,23 @@ class TestCheckDirectJsonObject:
         assert check_direct_json_object(result, rules).value == value
         if "no json" not in str(result):
             assert check_direct_json_object(result, rules, strict_upstream=True).value == value
+
+    @pytest.mark.parametrize(
+        ("result", "rules"),
+        [
+            ({"a": True}, {"expected": {"a": 1}}),
+            ({"a": {"b": [0]}}, {"expected": {"a": {"b": [False]}}}),
+            ({"a": [1, "x"]}, {"expected": {"a": [True]}, "expect_in_result": True}),
+        ],
+    )
+    def test_true_is_not_one(self, result: Any, rules: dict[str, Any]) -> None:
+        assert check_direct_json_object(result, rules).value == 0.0
+        assert check_direct_json_object(result, rules, strict_upstream=True).value == 1.0
+
+    def test_types_in_lists_of_any_order(self) -> None:
+        rules = {"expected": {"m": [1, True, 2]}, "ignore_list_order": True}
+        assert check_direct_json_object({"m": [2.0, True, 1]}, rules).value == 1.0
+        assert check_direct_json_object({"m": [2, 1, 1]}, rules).value == 0.0
 
     def test_an_apostrophe_does_not_break_the_text(self) -> None:
         rules = {"expected": {"name": "O'Brien"}}
@@ -174,6 +215,11 @@ class TestIsIncludedAllJsonObjects:
         mine, gold = write(tmp_path, '{"a": 1, "b": 2}'), write(tmp_path, '{"a": 1}', "gold")
         assert is_included_all_json_objects(mine, gold).value == 1.0
         assert is_included_all_json_objects(mine, gold, strict_upstream=True).value == 0.0
+
+    def test_true_is_not_one(self, tmp_path: Path) -> None:
+        mine, gold = write(tmp_path, '{"a": {"b": 1}}'), write(tmp_path, '{"a": {"b": true}}', "gold")
+        assert is_included_all_json_objects(mine, gold).value == 0.0
+        assert is_included_all_json_objects(mine, gold, strict_upstream=True).value == 1.0
 
     def test_an_empty_object_is_not(self, tmp_path: Path) -> None:
         mine, gold = write(tmp_path, "{}"), write(tmp_path, '{"a": 1}', "gold")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.general.check_include_exclude import check_include_exclude
-from backend.domain.evaluators.metrics.general.exact_match import exact_match
+from backend.domain.evaluators.metrics.general.exact_match import exact_match, exact_match_waa
 from backend.domain.evaluators.metrics.general.fuzzy_match import fuzzy_match
 from backend.domain.evaluators.metrics.general.is_in_list import is_in_list
 from backend.domain.evaluators.metrics.general.literal_match import literal_match
@@ -25,9 +25,30 @@ class TestExactMatch:
     def test_a_value_equals_itself(self, value: Any) -> None:
         assert exact_match(value, {"expected": value}).value == 1.0
 
-    def test_one_equals_true(self) -> None:
-        """WAA's tasks of Edge expect 1.0 where the getter says true."""
-        assert exact_match(True, {"expected": 1.0}).value == 1.0  # noqa: FBT003 - a result like any other.
+    @pytest.mark.parametrize(
+        ("result", "expected", "value", "published"),
+        [
+            (True, 1, 0.0, 1.0),
+            (1, True, 0.0, 1.0),
+            (0, False, 0.0, 1.0),
+            (True, 1.0, 0.0, 1.0),
+            ([True, "x"], [1, "x"], 0.0, 1.0),
+            ({"a": 0}, {"a": False}, 0.0, 1.0),
+            (1, 1.0, 1.0, 1.0),
+            ("1", 1, 0.0, 0.0),
+        ],
+    )
+    def test_values_have_a_type(self, result: Any, expected: Any, value: float, published: float) -> None:
+        assert exact_match(result, {"expected": expected}).value == value
+        assert exact_match(result, {"expected": expected}, strict_upstream=True).value == published
+
+    def test_waa_writes_answers_as_numbers(self) -> None:
+        """Its tasks of Edge expect 1.0 where the getter says true."""
+        assert exact_match_waa(True, {"expected": 1.0}).value == 1.0  # noqa: FBT003 - a result like any other.
+        assert exact_match_waa(False, {"expected": 1.0}).value == 0.0  # noqa: FBT003
+        assert exact_match_waa(True, {"expected": True}).value == 1.0  # noqa: FBT003
+        assert exact_match_waa([True], {"expected": [1]}).value == 0.0
+        assert exact_match_waa([True], {"expected": [1]}, strict_upstream=True).value == 1.0
 
     def test_lists_are_compared_in_order(self) -> None:
         wanted = {"expected": [True, "07:00 PM", "07:00 AM"]}
@@ -60,6 +81,10 @@ class TestMatchInList:
     def test_one_of_them(self) -> None:
         assert match_in_list("Bing", {"expected": ["Microsoft Bing", "Bing"]}).value == 1.0
 
+    def test_true_is_not_one(self) -> None:
+        assert match_in_list(1, {"expected": [True, 2]}).value == 0.0
+        assert match_in_list(1, {"expected": [True, 2]}, strict_upstream=True).value == 1.0
+
     def test_a_part_of_one_is_none(self) -> None:
         assert match_in_list("Microsoft", {"expected": ["Microsoft Bing"]}).value == 0.0
 
@@ -71,6 +96,10 @@ class TestMatchInList:
 class TestIsInList:
     def test_among_the_found(self) -> None:
         assert is_in_list(["/home/user/Desktop/hello"], {"expected": "/home/user/Desktop/hello"}).value == 1.0
+
+    def test_true_is_not_one(self) -> None:
+        assert is_in_list([1, "x"], {"expected": True}).value == 0.0
+        assert is_in_list([1, "x"], {"expected": True}, strict_upstream=True).value == 1.0
 
     def test_a_part_of_a_text(self) -> None:
         assert is_in_list("a hello b", {"expected": "hello"}).value == 1.0

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,30 @@ class TestJsonFields:
 
     def test_one_of_several_values(self, path: str) -> None:
         assert json_fields(path, {"expected": {"room.name": ["Elm", "Oak"]}}).value == 1.0
+
+    @pytest.mark.parametrize(
+        ("data", "expected", "value"),
+        [
+            ({"editor.fontSize": 14}, {"editor.fontSize": 14}, 1.0),
+            ({"editor": {"fontSize": 14}}, {"editor.fontSize": 14}, 1.0),
+            ({"[python]": {"editor.tab.size": 2}}, {"[python].editor.tab.size": 2}, 1.0),
+            ({"a.b": {"c.d": 1}}, {"a.b.c.d": 1}, 1.0),
+            ({"a": {"b": 1}, "a.b": 2}, {"a.b": 1}, 0.0),
+            ({"a": {"b": 1}, "a.b": 1}, {"a.b": 1}, 1.0),
+            ({"editor.fontSize": 14}, {"editor": 14}, 0.0),
+            ({"": {"": 1}}, {".": 1}, 1.0),
+            ({"a": True}, {"a": 1}, 0.0),
+            ({"a": 0}, {"a": False}, 0.0),
+            ({"a": 0}, {"a": [False, None]}, 0.0),
+            ({"a": [1, {"b": True}]}, {"a": [[1, {"b": 1}]]}, 0.0),
+            ({"a": 1.0}, {"a": 1}, 1.0),
+        ],
+    )
+    def test_keys_with_dots_and_types(
+        self, data: dict[str, Any], expected: dict[str, Any], value: float, tmp_path: Path
+    ) -> None:
+        (tmp_path / "b.json").write_text(json.dumps(data))
+        assert json_fields(str(tmp_path / "b.json"), {"expected": expected}).value == value
 
     def test_a_missing_field_is_named(self, path: str) -> None:
         found = json_fields(path, {"expected": {"room.name": "Oak", "projector.on": True}, "partial": True})

@@ -7,6 +7,34 @@ class TestSettingsMatch:
     def test_values_as_text(self) -> None:
         assert settings_match("a=true\nb=5\n", {"expected": {"a": "true", "b": 5}}).value == 1.0
 
+    @pytest.mark.parametrize(
+        ("text", "expected", "value"),
+        [
+            ("x=true", True, 1.0),
+            ("x=True", True, 1.0),
+            ("x=FALSE", False, 1.0),
+            ("x='true'", True, 1.0),
+            ("x=1", True, 0.0),
+            ("x=true", 1, 0.0),
+            ("x=0", False, 0.0),
+            ("x=1.0", 1, 1.0),
+            ("x=1", 1.0, 1.0),
+            ("x=uint32 2", 2, 1.0),
+            ("x=1e3", 1000, 1.0),
+            ("x=1_0", 10, 0.0),
+            ("x=1.10", "1.1", 0.0),
+            ("x=", 0, 0.0),
+            ("x=yes", True, 0.0),
+            ("x=5", [True, 5], 1.0),
+        ],
+    )
+    def test_values_by_type(self, text: str, expected: object, value: float) -> None:
+        assert settings_match(text, {"expected": {"x": expected}}).value == value
+
+    @pytest.mark.parametrize("text", ["t=nan", "t=inf", "t=1_0", "t=true"])
+    def test_no_number_is_in_a_range(self, text: str) -> None:
+        assert settings_match(text, {"expected": {"t": {"min": 0}}}).value == 0.0
+
     def test_one_of_several_values(self) -> None:
         assert settings_match("w=uint32 2", {"expected": {"w": ["2", "uint32 2"]}}).value == 1.0
 

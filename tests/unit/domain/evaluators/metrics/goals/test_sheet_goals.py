@@ -34,6 +34,17 @@ class TestSheetGoals:
     def test_a_value(self, path: str, where: str) -> None:
         assert sheet_goals(path, {"cells": {where: {"value": 358.5}}}).value == 1.0
 
+    @pytest.mark.parametrize(
+        ("cell", "expected", "value"),
+        [(True, 1, 0), (False, 0, 0), (1, True, 0), (0, False, 0), (True, True, 1), (1.0, 1, 1), ("1", 1, 0)],
+    )
+    def test_kinds_of_values(self, tmp_path: Path, cell: Any, expected: Any, value: float) -> None:
+        book = Workbook()
+        book.active["A1"] = cell
+        book.save(tmp_path / "kinds.xlsx")
+        rules = {"cells": {"#0!A1": {"value": expected}}}
+        assert sheet_goals(str(tmp_path / "kinds.xlsx"), rules).value == value
+
     def test_a_typed_value_where_a_formula_is_wanted(self, path: str) -> None:
         assert sheet_goals(path, {"cells": {"Sales!B1": {"value": 358.5, "formula": True}}}).value == 0.0
 

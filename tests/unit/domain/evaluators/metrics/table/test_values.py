@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics.table._matching import ValueRule
 from backend.domain.evaluators.metrics.table.compare_table import compare_table
 from tests.error_codes import raises_code
 from tests.factories import xlsx
@@ -218,3 +219,27 @@ class TestSheetFuzzy:
         result = xlsx.renumbered(xlsx.book(tmp_path / "result.xlsx", xlsx.SALES))
         assert score(result, gold, self.rule("exact_match", "A1:C5")) == 1.0
         assert score(result, gold, self.rule("exact_match", "A1:C5"), strict=True) == 0.0
+
+
+class TestValueRule:
+    @pytest.mark.parametrize(
+        ("value", "method", "ref", "ours", "upstream"),
+        [
+            (True, "eq", 1, False, True),
+            (False, "eq", 0.0, False, True),
+            (1.0, "eq", True, False, True),
+            (1.0, "eq", 1, True, True),
+            (True, "ne", 1, True, False),
+            (True, "ge", 1, False, True),
+            (True, "approx:0.1", 1, False, True),
+            (True, "range.ee", [0, 2], False, True),
+            (10**400, "approx:0.1", 1, False, False),
+            (1.05, "approx:0.1", 1, True, True),
+        ],
+    )
+    def test_values_by_type(  # noqa: PLR0913, PLR0917
+        self, value: Any, method: str, ref: Any, ours: object, upstream: object
+    ) -> None:
+        rule = ValueRule(method=method, ref=ref)
+        assert rule.matches(value) is ours
+        assert rule.matches(value, strict=True) is upstream

@@ -5,6 +5,7 @@ import pytest
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics.thunderbird.check_thunderbird_filter import check_thunderbird_filter
+from tests.error_codes import raises_code
 from tests.factories.mailbox import filters, mail_filter
 
 FORWARD = {"enabled": "yes", "action": "Forward", "actionValue": "a@example.org", "condition": ["ALL"]}
@@ -30,10 +31,73 @@ class TestFilters:
         assert value(tmp_path, forward(), expect=[FORWARD], unexpect=[{"action": "Forward"}]) == 0
         assert value(tmp_path, unexpect=[{"action": "Forward"}]) == 1
 
-    def test_conditions_in_their_order(self, tmp_path: Path) -> None:
-        both = ["OR (from,isn't,b@example.org)", "OR (subject,contains,sale)"]
+    @pytest.mark.parametrize("joined", ["AND", "OR"])
+    def test_conditions_that_are_joined_alike_in_any_order(self, joined: str, tmp_path: Path) -> None:
+        both = [f"{joined} (from,isn't,b@example.org)", f"{joined} (subject,contains,sale)"]
+        assert value(tmp_path, forward(" ".join(both)), expect=[{"condition": both}]) == 1
+        assert value(tmp_path, forward(" ".join(both)), expect=[{"condition": both[::-1]}]) == 1
+        assert value(tmp_path, forward(" ".join(both)), expect=[{"condition": both}], strict=True) == 1
+        assert value(tmp_path, forward(" ".join(both)), expect=[{"condition": both[::-1]}], strict=True) == 0
+
+    def test_mixed_conditions_keep_their_order(self, tmp_path: Path) -> None:
+        both = ["AND (from,is,a)", "OR (subject,contains,sale)", "AND (to,is,b)"]
         assert value(tmp_path, forward(" ".join(both)), expect=[{"condition": both}]) == 1
         assert value(tmp_path, forward(" ".join(both)), expect=[{"condition": both[::-1]}]) == 0
+
+    @pytest.mark.parametrize(
+        ("line", "rule", "fits"),
+        [
+            (r"AND (subject,contains,a) AND (\"x-spam\",contains,yes)", ["AND (subject,contains,a)"], 0),
+            (r"AND (\"X-Spam\",contains,yes)", ['AND ("x-spam",contains,yes)'], 1),
+            (r"AND (subject,contains,sale (50%))", ["AND (subject,contains,sale (50%))"], 1),
+            (r"AND (subject,contains,\"sale (50%)\")", ["AND (subject,contains,sale (50%))"], 1),
+            (r"AND (subject,contains,\"a, b\")", ["AND (subject,contains,a, b)"], 1),
+            (r"AND (subject,contains,\") AND (x\")", ['AND (subject,contains,") AND (x")'], 1),
+            (r"AND (subject,contains,a) rubbish", ["AND (subject,contains,a)"], 0),
+            (r"AND (subject,contains,a) NOT (from,is,b)", ["AND (subject,contains,a)"], 0),
+            (r"AND (subject,contains,a) AND (junk)", ["AND (subject,contains,a)"], 0),
+            (r"AND (subject,contains,a) AND (subject,contains,a)", ["AND (subject,contains,a)"], 1),
+            (r"OR (subject,contains,a)", ["AND (subject,contains,a)"], 0),
+            (r"AND (Subject,contains,a)", ["AND (subject,contains,a)"], 1),
+            (r"AND (subject,contains,)", ["AND (subject,contains,)"], 1),
+            (r"AND (subject,contains,a) ALL", ["ALL"], 0),
+            (r"AND (age in days,is greater than,3)", ["AND (age in days,is greater than,3)"], 1),
+            ("AND (subject,contains,a", ["AND (subject,contains,a)"], 0),
+        ],
+    )
+    def test_conditions(self, line: str, rule: list[str], fits: int, tmp_path: Path) -> None:
+        assert value(tmp_path, forward(line), expect=[{"condition": rule}]) == fits
+
+    @pytest.mark.parametrize(
+        ("lines", "fits"),
+        [
+            ('action="Mark read"', 1),
+            ('action="AddTag"\nactionValue="$label1"', 1),
+            ('action="Copy to folder"\nactionValue="mailbox://x"', 1),
+            ('action="Delete"', 0),
+            ('action="Forward"\nactionValue="b@example.org"', 0),
+            ('action="Move to folder"\nactionValue="mailbox://x"', 0),
+            ('action="Custom"\ncustomId="x@y#z"', 0),
+            ('scriptName="x"', 0),
+            ("no line of ours", 0),
+            ('description="mine"', 1),
+        ],
+    )
+    def test_what_else_a_filter_does(self, lines: str, fits: int, tmp_path: Path) -> None:
+        head, _, tail = forward().partition("action=")
+        assert value(tmp_path, f"{head}{lines}\naction={tail}", expect=[FORWARD]) == fits
+        action, _, end = forward().partition("condition=")
+        assert value(tmp_path, f"{action}{lines}\ncondition={end}", expect=[FORWARD]) == fits
+        assert value(tmp_path, f"{action}{lines}\ncondition={end}", unexpect=[{"action": "Forward"}]) == 0
+
+    def test_a_value_belongs_to_its_action(self, tmp_path: Path) -> None:
+        lines = 'name="F"\nenabled="yes"\naction="Mark read"\nactionValue="a@example.org"\naction="Forward"\n'
+        assert value(tmp_path, f'{lines}condition="ALL"\n', expect=[FORWARD]) == 0
+
+    @pytest.mark.parametrize("rule", [{"condition": 5}, {"condition": [5]}])
+    def test_a_condition_without_meaning(self, rule: dict[str, Any], tmp_path: Path) -> None:
+        with raises_code(EvaluatorFailed, "invalid_rule"):
+            value(tmp_path, forward(), expect=[rule])
 
     def test_quoted_values(self, tmp_path: Path) -> None:
         """As published the first value reaches to the last quote, over the condition between."""

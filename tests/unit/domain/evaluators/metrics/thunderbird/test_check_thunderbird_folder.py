@@ -43,6 +43,47 @@ class TestMessages:
     def test_a_body_that_begins_lines_with_from(self, tmp_path: Path) -> None:
         assert value(tmp_path, [message("A", "x\n>From here\ny")], [message("A", "x\n>From there\ny")]) == 0
 
+    @pytest.mark.parametrize(
+        ("mine", "gold", "same"),
+        [
+            ("x\n>From now on\ny", "x\nFrom now on\ny", 1),
+            (">>From a", ">From a", 0),
+            (">>From a", "From a", 0),
+            ("From Bob:\nyes", "From Bob:\nno", 0),
+            ("From: Bob\nyes", "From: Bob\nyes", 1),
+            ("From - here on", "From - there on", 0),
+            ("From now\nX: y", "X: y\nFrom now", 0),
+        ],
+    )
+    def test_lines_that_begin_with_from(self, mine: str, gold: str, same: int, tmp_path: Path) -> None:
+        assert value(tmp_path, [message("A", mine)], [message("A", gold)]) == same
+
+    def test_a_paragraph_in_another_message(self, tmp_path: Path) -> None:
+        text = "Hello\n\nFrom Bob:\nyes"
+        mine, gold = [message("A"), message("B", text)], [message("A", text), message("B")]
+        assert value(tmp_path, mine, gold) == 0
+
+    @pytest.mark.parametrize(
+        "start", ["From \n", "From ann@example.org Sat Jan 20 10:00:00 2024\n", "From - Sun Feb  4 01:02:03 2024\n"]
+    )
+    def test_ways_to_begin_a_message(self, start: str, tmp_path: Path) -> None:
+        mine = [message(one).replace("From - Sat Jan 20 10:00:00 2024\n", start) for one in "AB"]
+        assert value(tmp_path, mine, [message("A"), message("B")]) == 1
+        assert value(tmp_path, mine[:1], [message("A"), message("B")]) == 0
+
+    def test_header_fields_in_other_forms(self, tmp_path: Path) -> None:
+        mine = message("A").replace("X-Mozilla-Status: 0001", "x-mozilla-status: 0001\nX-Account-Key: account1\n more")
+        mine = mine.replace("Subject: A", "SUBJECT:\n A")
+        assert value(tmp_path, [mine], [message("A")]) == 1
+        assert value(tmp_path, [mine.replace("status: 0001", "status: 0009")], []) == 1
+
+    def test_a_file_of_its_own_has_no_separators(self, tmp_path: Path) -> None:
+        text = message("A", "x\nFrom - Sat Jan 20 10:00:00 2024\nB: c").partition("\n")[2]
+        (tmp_path / "a.eml").write_text(text)
+        (tmp_path / "b.eml").write_text(text.replace("From -", ">From -"))
+        assert check_thunderbird_folder(str(tmp_path / "a.eml"), str(tmp_path / "a.eml")).value == 1
+        assert check_thunderbird_folder(str(tmp_path / "a.eml"), str(tmp_path / "b.eml")).value == 0
+
     def test_a_single_message_in_a_file_of_its_own(self, tmp_path: Path) -> None:
         text = message("A").partition("\n")[2]
         (tmp_path / "a.eml").write_text(text)

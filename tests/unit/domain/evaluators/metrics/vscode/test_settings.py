@@ -78,6 +78,29 @@ class TestSettings:
         assert metric("check_json_settings")(path, {"expected": {"a": 1}}).value == 1.0
         assert metric("check_json_settings")(path, {"expected": {"a": 1}}, strict_upstream=True).value == 0.0
 
+    @pytest.mark.parametrize(
+        ("text", "expected", "value"),
+        [
+            ('{"a": 0}', {"a": False}, 0.0),
+            ('{"a": true}', {"a": 1}, 0.0),
+            ('{"a": {"b": [1]}}', {"a": {"b": [True]}}, 0.0),
+            ('{"a": 4.0}', {"a": 4}, 1.0),
+            ('{"a": null}', {"a": None}, 1.0),
+            ('{"a": null}', {"a": False}, 0.0),
+            ('{"a": "1"}', {"a": 1}, 0.0),
+        ],
+    )
+    def test_values_by_type(self, write: Any, text: str, expected: dict[str, Any], value: float) -> None:
+        path, bindings = write("settings.json", text), write("keybindings.json", f"[{text}]")
+        assert metric("check_json_settings")(path, {"expected": expected}).value == value
+        assert metric("check_json_keybindings")(bindings, {"expected": expected}).value == value
+
+    def test_published_true_is_one(self, write: Any) -> None:
+        path, bindings = write("settings.json", '{"a": [1]}'), write("keybindings.json", '[{"a": [1]}]')
+        rules = {"expected": {"a": [True]}}
+        assert metric("check_json_settings")(path, rules, strict_upstream=True).value == 1.0
+        assert metric("check_json_keybindings")(bindings, rules, strict_upstream=True).value == 1.0
+
     def test_reasons(self, write: Any) -> None:
         path = write("settings.json", '{"a": 1}')
         found = metric("check_json_settings")(path, {"expected": {"a": 2, "b": None}})
@@ -104,6 +127,7 @@ class TestConfig:
         ("text", "expected", "values"),
         [
             ('{"t": "Dark", "x": {"y": 1, "z": 2}}', '{"x": {"y": 1}}', [1, 0, 0]),
+            ('{"t": 1}', '{"t": true}', [0, 0, 0]),
             ('{"t":"Dark"}', '{"t": "Dark"}\n', [1, 1, 0]),
             ("/home/user/project", "project", [1, 0, 0]),
             ("project", "project", [1, 1, 1]),
