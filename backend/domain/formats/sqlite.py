@@ -1,6 +1,7 @@
 """Queries untrusted SQLite files: read-only, isolated and time-limited."""
 
 import contextlib
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +16,8 @@ MAX_SECONDS = 10.0
 MAX_VALUE = 16 * 2**20  # bytes of one text or blob
 _STEPS = 10_000  # virtual machine instructions between checks of the time
 _MAGIC = b"SQLite format 3\0"
-_WRONG_SQL = ("syntax error", "incomplete input", "unrecognized token", "one statement at a time", "no such function")
+_WRONG_SQL = ("syntax error", "incomplete input", "unrecognized token", "one statement at a time")
+_NO_FUNCTION = re.compile(r"no such function: (\w+)")
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
@@ -41,10 +43,18 @@ def first_row(path: str | None, sql: str) -> tuple[tuple[Any, ...] | None, str]:
         with _opened(path) as connection:
             row = connection.execute(sql).fetchone()
     except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeDecodeError) as error:
-        if any(words in str(error) for words in _WRONG_SQL):
+        if _is_wrong(sql, str(error)):
             raise Invalid(f"{error}", code="invalid_sql", path="sql") from error
         return None, f"the database cannot answer: {error}"
     return (row, "") if row is not None else (None, "the database has no such row")
+
+
+def _is_wrong(sql: str, message: str) -> bool:
+    """Whether the statement is to blame for an error, not a view or an index of the database."""
+    if "malformed database schema" in message:
+        return False
+    function = _NO_FUNCTION.search(message)
+    return function[1].lower() in sql.lower() if function else any(words in message for words in _WRONG_SQL)
 
 
 @contextlib.contextmanager

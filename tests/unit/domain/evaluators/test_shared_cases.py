@@ -128,3 +128,44 @@ class TestThunderbird:
     )
     def test_folders(self, cases: Path, mine: str, gold: str, right: float) -> None:
         assert value("check_thunderbird_folder", str(cases / mine), str(cases / gold)) == right
+
+
+class TestNumbers:
+    """F9."""
+
+    @pytest.mark.parametrize(
+        ("text", "expected", "right"),
+        [
+            (".5", 5, 0),
+            (".5", 0.5, 1),
+            ("-.5", -0.5, 1),
+            ("\N{MINUS SIGN}5", 5, 0),
+            ("\N{MINUS SIGN}5", -5, 1),
+        ],
+    )
+    def test_texts(self, text: str, expected: float, right: float) -> None:
+        assert value("number_in_text", text, {"expected": expected}) == right
+
+    @pytest.mark.parametrize("text", ["\N{MINUS SIGN}42", "42,5", "10^42", "42/2"])
+    def test_files(self, tmp_path: Path, cases: Path, text: str) -> None:
+        (tmp_path / "result.txt").write_text(text)
+        assert value("compare_result_files", str(tmp_path / "result.txt"), str(cases / "cr_b.txt")) == 0
+        assert value("compare_result_files", str(cases / "cr_a.txt"), str(cases / "cr_b.txt")) == 1
+
+
+class TestBookmarks:
+    """F10."""
+
+    @pytest.mark.parametrize(
+        ("name", "rules", "right"),
+        [
+            ("bm1", {"url": "https://good.org/"}, 0),
+            ("bm2", {"url": "good.org/"}, 0),
+            ("bm3", {"url": "https://good.org/", "name": "Right", "folder": "F"}, 0),
+            ("bm3", {"url": "https://good.org/", "name": "wrong", "folder": "F"}, 1),
+            ("bm4", {"url": "good.org/", "name": "n", "folder": "Bookmarks bar"}, 1),
+            ("bm5", {"url": "good.org", "folder": "G"}, 1),
+        ],
+    )
+    def test_bookmarks(self, cases: Path, name: str, rules: dict[str, Any], right: float) -> None:
+        assert value("bookmark_saved", str(cases / name), rules) == right

@@ -1,4 +1,4 @@
-"""`compare_subscript_contains`: two documents have a subscript in the same place."""
+"""`compare_subscript_contains`: two documents have the same subscripts."""
 
 from typing import TYPE_CHECKING
 
@@ -20,22 +20,26 @@ Places = dict[int, int]
 def compare_subscript_contains(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if some character is a subscript in both documents.
+    """1 if the same characters are subscripts in both documents, and some are; blanks do not count.
 
     Args:
         result: path of the document to judge.
         expected: path of the document with the subscript.
-        strict_upstream: count runs, not characters, though applications cut text into runs as they like; styles are
-            ignored.
+        strict_upstream: a run that is a subscript in both is enough, though applications cut text into runs as they
+            like; styles are ignored.
     """
-    take = _runs if strict_upstream else _characters
-    return compared(result, expected, take, _judge)
+    if strict_upstream:
+        return compared(result, expected, _runs, lambda actual, gold: _judge(actual, gold, overlap=True))
+    return compared(result, expected, _characters, lambda actual, gold: _judge(actual, gold, overlap=False))
 
 
-def _judge(actual: Places, expected: Places) -> MetricValue:
+def _judge(actual: Places, expected: Places, *, overlap: bool) -> MetricValue:
     both = {number: bits & expected.get(number, 0) for number, bits in actual.items()}
     mine, other, shared = (sum(bits.bit_count() for bits in places.values()) for places in (actual, expected, both))
-    return verdict(shared, f"{mine} subscripts, {other} expected, {shared} in the same place")
+    return verdict(
+        shared > 0 and (overlap or mine == other == shared),
+        f"{mine} subscripts, {other} expected, {shared} in the same place",
+    )
 
 
 def _runs(document: "Document") -> Places:
@@ -61,6 +65,6 @@ def _bits(styles: DocumentStyles, paragraph: Element) -> int:
     for run in runs(paragraph):
         text = run_text(run)
         if text.strip() and styles.position(paragraph, run) == "subscript":
-            bits |= ((1 << len(text)) - 1) << start
+            bits |= sum(1 << place for place, letter in enumerate(text, start) if not letter.isspace())
         start += len(text)
     return bits

@@ -14,10 +14,17 @@ MOST_SHOWN = 20
 
 
 @register(PluginKind.METRIC, "file_contains")
-def file_contains(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """1 if every text of `rules["expected"]` is in the file."""
-    expected = texts(rule(rules, "expected"), "`expected`")
-    if not expected:
+def file_contains(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
+    """1 if every text of `rules["expected"]` is in the file.
+
+    Args:
+        result: path of the file.
+        rules: `expected`, a list of texts.
+        strict_upstream: a text in place of the list is a list of its letters, and an empty list is met.
+    """
+    expected = rule(rules, "expected")
+    expected = list(expected) if strict_upstream and isinstance(expected, str) else texts(expected, "`expected`")
+    if not expected and not strict_upstream:
         raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
     text, reason = read_text(result)
     if text is None:

@@ -13,12 +13,13 @@ from backend.domain.registry import PluginKind, register
 
 
 @register(PluginKind.METRIC, "run_sqlite3")
-def run_sqlite3(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
+def run_sqlite3(result: str | None, rules: Mapping[str, Any], *, strict_upstream: bool = False) -> MetricValue:
     """The number in the first column of the first row; capped at 1, NULL counts as 0.
 
     Args:
         result: path of the database, opened read-only.
         rules: `sql`, one SELECT.
+        strict_upstream: as published, a statement that is wrong is 0 like every other error.
     """
     sql = rule(rules, "sql")
     if not isinstance(sql, str):
@@ -26,6 +27,8 @@ def run_sqlite3(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     try:
         row, reason = first_row(result, sql)
     except Invalid as error:
+        if strict_upstream:
+            return verdict(met=False, reason=f"the statement cannot be run: {error.message}")
         raise EvaluatorFailed(
             f"the statement cannot be run: {error.message}", code="invalid_rule", hint=HINT
         ) from error

@@ -3,20 +3,25 @@
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from backend.domain.evaluators.metrics._verdicts import reached, short, verdict
 from backend.domain.formats.text import read_text
+from backend.domain.formats.url_match import normal
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
+
+_FACTS = ("name", "folder")
 
 
 @register(PluginKind.METRIC, "bookmark_saved")
 def bookmark_saved(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """1 if a bookmark ends with `url` and, where given, is called `name` and lies in a folder called `folder`.
+    """1 if a bookmark leads to `url` and, where given, is called `name` and lies in a folder called `folder`.
 
     Args:
         result: path of the profile's `Bookmarks` file.
-        rules: `url`, `name`, `folder`.
+        rules: `url`, `name`, `folder`; `partial`. `url` is an address, an address without its scheme (`good.org/a`), or
+            the end of a path (`/a.html`): whole names of folders, on any host.
     """
     text, reason = read_text(result)
     if text is None:
@@ -25,15 +30,27 @@ def bookmark_saved(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
         bookmarks = list(_bookmarks(json.loads(text).get("roots"), ""))
     except (ValueError, AttributeError, RecursionError):
         return verdict(met=False, reason="the file of bookmarks is damaged")
-    ours = [(name, folder) for url, name, folder in bookmarks if url.endswith(rules["url"])]
+    ours = [(name, folder) for url, name, folder in bookmarks if _leads_to(url, str(rules["url"]))]
+    rated = [[actual == rules[key] for key, actual in zip(_FACTS, one, strict=True) if key in rules] for one in ours]
+    best = max(rated, key=sum, default=[False for key in _FACTS if key in rules])
     goals = [(bool(ours), f"a bookmark of {rules['url']} among {len(bookmarks)}")]
-    if "name" in rules:
-        goals.append((any(name == rules["name"] for name, _ in ours), f"called {rules['name']!r}: {short(ours)}"))
-    if "folder" in rules:
-        goals.append(
-            (any(folder == rules["folder"] for _, folder in ours), f"in folder {rules['folder']!r}: {short(ours)}")
-        )
+    facts = [key for key in _FACTS if key in rules]
+    goals += [(met, f"{key} {rules[key]!r}: {short(ours)}") for key, met in zip(facts, best, strict=True)]
     return reached(goals, partial=bool(rules.get("partial")))
+
+
+def _leads_to(url: str, expected: str) -> bool:
+    if expected.startswith("/"):
+        return _path(url).endswith(unquote(expected))
+    actual, wanted = normal(url), normal(expected)
+    return actual == wanted if "://" in expected else actual.partition("://")[2] == wanted.partition("://")[2]
+
+
+def _path(url: str) -> str:
+    try:
+        return unquote(urlsplit(url).path)
+    except ValueError:
+        return ""
 
 
 def _bookmarks(node: Any, folder: str) -> Iterator[tuple[str, str, str]]:

@@ -69,7 +69,7 @@ def _is(rule: Mapping[str, Any], one: MailFilter, whole: bool) -> bool:  # noqa:
 
 
 def _does(rule: Mapping[str, Any], name: str, value: str | None) -> bool:
-    return rule.get("action", name) == name and rule.get("actionValue", value) == value
+    return bool(rule.get("action", name) == name and rule.get("actionValue", value) == value)
 
 
 def _texts(condition: object) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import unquote, urlparse
+from urllib.parse import unquote, urlparse, urlsplit
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule
@@ -13,6 +13,9 @@ from backend.domain.registry import PluginKind, register
 
 FILE_INFO = ("filename", "title", "uri", "location", "name")
 URL_INFO = ("url", "URI", "location", "title", "filename")
+"""Upstream's, in its order."""
+_PLACES = ("uri", "URI", "location", "url", "filename", "name")
+"""What says where a medium is; a title is what its maker calls it."""
 
 
 @register(PluginKind.METRIC, "is_vlc_playing")
@@ -21,10 +24,10 @@ def is_vlc_playing(result: str | None, rules: Mapping[str, Any], *, strict_upstr
 
     Args:
         result: path of VLC's `status.xml`.
-        rules: `type` `file_name` with `file_name`, or `url` with `url`. A stream may show only the last part of its
-            name.
-        strict_upstream: as published, only the first piece of information about the medium is used, and a file name may
-            be the end of another one.
+        rules: `type` `file_name` with `file_name`, or `url` with `url`. All that says where the medium is has to agree;
+            the title counts only where nothing does. A stream may show only the last part of its name.
+        strict_upstream: as published, only the first piece of information about the medium is used, and a file name
+            may be the end of another one.
     """
     kind = rule(rules, "type")
     if kind not in {"file_name", "url"}:
@@ -36,12 +39,14 @@ def is_vlc_playing(result: str | None, rules: Mapping[str, Any], *, strict_upstr
     state = root.findtext("state")
     if state != "playing":
         return verdict(met=False, reason=f"VLC's state is {short(state)}, expected 'playing'")
-    shown = _information(root, FILE_INFO if kind == "file_name" else URL_INFO)
     if strict_upstream:
-        shown = shown[:1]
-        right = any(one.endswith(expected) if kind == "file_name" else _same_stream(one, expected) for one in shown)
+        shown = _information(root, FILE_INFO if kind == "file_name" else URL_INFO)[:1]
+        right = any(one.endswith(expected) if kind == "file_name" else _published(one, expected) for one in shown)
     else:
-        right = any((_same_file if kind == "file_name" else _same_stream)(one, expected) for one in shown)
+        shown = _places(root, streams=kind == "url")
+        right = bool(shown) and all(
+            (_same_file if kind == "file_name" else _same_stream)(one, expected) for one in shown
+        )
     return verdict(right, f"VLC plays {short(shown)}, expected {short(expected)}")
 
 
@@ -65,11 +70,31 @@ def _information(root: Any, names: tuple[str, ...]) -> list[str]:
     return [one.text for one in elements if one is not None and one.text]
 
 
+def _places(root: Any, *, streams: bool) -> list[str]:
+    """What says where the medium is, else its title; of a stream only its addresses, if it shows any."""
+    places = _information(root, _PLACES) or _information(root, ("title",))
+    addresses = [one for one in places if "://" in one]
+    return addresses if streams and addresses else places
+
+
 def _same_file(shown: str, expected: str) -> bool:
     return any(one == expected or one.endswith((f"/{expected}", f"\\{expected}")) for one in (shown, unquote(shown)))
 
 
 def _same_stream(shown: str, expected: str) -> bool:
+    """Host and path are the same, and the query where one is expected; a name alone is the path's last part."""
+    try:
+        wanted, address = urlsplit(expected), urlsplit(shown)
+        same_host = (wanted.hostname, wanted.port) == (address.hostname, address.port)
+    except ValueError:
+        return False
+    if "://" not in shown:
+        return unquote(shown) == unquote(wanted.path.rpartition("/")[2]) or shown == expected
+    same_path = unquote(wanted.path) == unquote(address.path)
+    return same_host and same_path and wanted.query in {"", address.query}
+
+
+def _published(shown: str, expected: str) -> bool:
     if expected in shown:
         return True
     try:

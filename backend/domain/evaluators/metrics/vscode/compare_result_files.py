@@ -1,17 +1,13 @@
 """`compare_result_files`: a file has the expected result, a number or text."""
 
-import re
-
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.text import read_text
+from backend.domain.formats.text_numbers import numbers_in
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
 TOLERANCE = 1e-4
-_NUMBER = re.compile(
-    r"(?<![\w.,])[-+]?(?:\d{1,3}(?:,\d{3})++(?:\.\d++)?|\d++(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?(?!\w)"
-)
 
 
 @register(PluginKind.METRIC, "compare_result_files")
@@ -19,7 +15,7 @@ def compare_result_files(result: str | None, expected: str | None, *, strict_ups
     """1 if the file has the expected number, alone or in a sentence, or else the expected text.
 
     Args:
-        result: path of the file to judge.
+        result: path of the file to judge; see `text_numbers` for the forms of numbers.
         expected: path of the file with the number or text.
         strict_upstream: the expected digits may be part of another number (42 in 142).
     """
@@ -38,8 +34,8 @@ def compare_result_files(result: str | None, expected: str | None, *, strict_ups
         alone = _number(actual)
         close = alone is not None and abs(alone - number) < TOLERANCE
         return verdict(gold in actual or close or actual == gold, words)
-    numbers = (float(text.replace(",", "")) for text in _NUMBER.findall(actual))
-    return verdict(actual == gold or any(abs(one - number) < TOLERANCE for one in numbers), words)
+    right = any(one is not None and abs(one - number) < TOLERANCE for one in numbers_in(actual))
+    return verdict(actual == gold or right, words)
 
 
 def _number(text: str) -> float | None:

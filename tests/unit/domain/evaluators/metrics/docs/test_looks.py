@@ -134,6 +134,28 @@ class TestSubscripts:
         assert judge("compare_subscript_contains", (cut,), (whole,)).value == 1.0
         assert judge("compare_subscript_contains", (cut,), (whole,), strict_upstream=True).value == 0.0
 
+    @pytest.mark.parametrize(
+        ("found", "value", "published"),
+        [
+            ([r("H2O", subscript=True)], 0, 0),
+            (["H", r("2O", subscript=True)], 0, 1),
+            (["H", r("2", subscript=True), r("O", subscript=True)], 0, 1),
+            (["H2O"], 0, 0),
+            ([r("H", subscript=True), r("2", subscript=True), "O"], 0, 1),
+            (["H", r("2", subscript=True), "O", r(" ", subscript=True)], 1, 1),
+        ],
+    )
+    def test_more_or_less_than_expected(self, judge: Any, found: list[Any], value: float, published: float) -> None:
+        wanted = p("H", r("2", subscript=True), "O ")
+        assert judge("compare_subscript_contains", (p(*found),), (wanted,)).value == value
+        assert judge("compare_subscript_contains", (p(*found),), (wanted,), strict_upstream=True).value == published
+
+    def test_one_of_two(self, judge: Any) -> None:
+        wanted = (p("H", r("2", subscript=True), "O"), p("CO", r("2", subscript=True)))
+        found = (p("H", r("2", subscript=True), "O"), p("CO2"))
+        assert judge("compare_subscript_contains", found, wanted).value == 0.0
+        assert judge("compare_subscript_contains", found, wanted, strict_upstream=True).value == 1.0
+
     def test_elsewhere(self, judge: Any) -> None:
         found, wanted = p("H2", r("O", subscript=True)), p("H", r("2", subscript=True), "O")
         assert judge("compare_subscript_contains", (found,), (wanted,)).value == 0.0

@@ -50,6 +50,19 @@ class TestRunSqlite3:
         with pytest.raises(EvaluatorFailed):
             run_sqlite3(starred(tmp_path / "a", stars=3), {"sql": sql})
 
+    def test_published_a_wrong_statement_is_0(self, tmp_path: Path) -> None:
+        path = starred(tmp_path / "a", stars=3)
+        assert run_sqlite3(path, {"sql": "SELEKT 1"}, strict_upstream=True).value == 0.0
+
+    @pytest.mark.parametrize("body", ["SELECT (", "SELEKT 1", "SELECT nothing() AS id"])
+    def test_a_wrong_view_is_the_files_fault(self, tmp_path: Path, body: str) -> None:
+        path = database(tmp_path / "a", ["CREATE VIEW messages AS SELECT 1 AS id"])
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA writable_schema = ON")
+            connection.execute("UPDATE sqlite_schema SET sql = ?", (f"CREATE VIEW messages AS {body}",))
+            connection.commit()
+        assert run_sqlite3(path, {"sql": "SELECT COUNT(*) FROM messages"}).value == 0.0
+
     @pytest.mark.parametrize(
         "sql",
         [

@@ -26,6 +26,37 @@ class TestBookmarkSaved:
     def test_in_the_wrong_folder(self, tmp_path: Path) -> None:
         assert bookmark_saved(saved(tmp_path, FERRY), {"url": "/ferry.html", "folder": "Travel"}).value == 0.0
 
+    @pytest.mark.parametrize(
+        ("url", "rule", "value"),
+        [
+            ("https://good.org/", "https://good.org/", 1),
+            ("https://good.org/", "good.org/", 1),
+            ("https://www.good.org/", "good.org", 1),
+            ("https://GOOD.org:443/a", "good.org/a", 1),
+            ("https://notgood.org/", "good.org/", 0),
+            ("https://evil.test/?next=https://good.org/", "https://good.org/", 0),
+            ("https://evil.test/#good.org/", "good.org/", 0),
+            ("https://good.org@evil.test/", "good.org/", 0),
+            ("https://good.org.evil.test/", "good.org", 0),
+            ("https://evil.test/good.org/", "good.org/", 0),
+            ("https://good.org/b", "good.org/", 0),
+            ("https://good.org/a?x=1", "good.org/a", 0),
+            ("file:///home/user/my%20page.html", "/my page.html", 1),
+            ("file:///home/user/notmy.html", "/my.html", 0),
+            ("file:///x?q=/my.html", "/my.html", 0),
+            ("https://[bad/my.html", "/my.html", 0),
+        ],
+    )
+    def test_addresses(self, url: str, rule: str, value: float, tmp_path: Path) -> None:
+        path = saved(tmp_path, {"type": "url", "name": "n", "url": url})
+        assert bookmark_saved(path, {"url": rule}).value == value
+
+    def test_both_facts_of_one_bookmark(self, tmp_path: Path) -> None:
+        folder = {"type": "folder", "name": "Travel", "children": [{**FERRY, "name": "Other"}]}
+        rules = {"url": "/ferry.html", "name": "Ferry", "folder": "Travel"}
+        assert bookmark_saved(saved(tmp_path, FERRY, folder), rules).value == 0.0
+        assert bookmark_saved(saved(tmp_path, FERRY, folder), {**rules, "partial": True}).value == pytest.approx(2 / 3)
+
     def test_another_page(self, tmp_path: Path) -> None:
         assert bookmark_saved(saved(tmp_path, FERRY), {"url": "/bus.html"}).value == 0.0
 

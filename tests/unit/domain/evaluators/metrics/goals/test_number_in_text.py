@@ -8,6 +8,24 @@ class TestNumberInText:
     def test_the_number_in_any_form(self, text: str) -> None:
         assert number_in_text(text, {"expected": 38}).value == 1.0
 
+    @pytest.mark.parametrize(
+        ("text", "expected", "value"),
+        [
+            (".5", 5, 0),
+            (".5", 0.5, 1),
+            ("-.5", -0.5, 1),
+            ("\N{MINUS SIGN}5", 5, 0),
+            ("\N{MINUS SIGN}5", -5, 1),
+            ("42,5", 42.5, 0),
+            ("42,5", 425, 0),
+            ("10^3", 1000, 1),
+            ("1/2", 0.5, 1),
+            ("about 1,234 km", 1234, 1),
+        ],
+    )
+    def test_signs_and_forms(self, text: str, expected: float, value: float) -> None:
+        assert number_in_text(text, {"expected": expected}).value == value
+
     def test_thousands(self) -> None:
         assert number_in_text("1,234.5", {"expected": 1234.5}).value == 1.0
 

@@ -27,6 +27,11 @@ class TestIsVlcPlaying:
             ({"title": "Rick", "uri": f"file:///home/user/Desktop/{SONG.replace(' ', '%20')}"}, 1.0, 0.0),
             ({"location": f"C:\\Users\\Docker\\{SONG}"}, 1.0, 1.0),
             ({"filename": "other.mp4"}, 0.0, 0.0),
+            ({"filename": "other.mp4", "title": SONG}, 0.0, 0.0),
+            ({"title": SONG, "uri": "file:///home/user/other.mp4"}, 0.0, 1.0),
+            ({"title": SONG}, 1.0, 1.0),
+            ({"filename": SONG, "location": "/home/user/other.mp4"}, 0.0, 1.0),
+            ({"filename": SONG, "name": "x.mp4"}, 0.0, 1.0),
             ({}, 0.0, 0.0),
         ],
     )
@@ -44,6 +49,15 @@ class TestIsVlcPlaying:
             ({"url": f"{STREAM}?token=5"}, 1.0, 1.0),
             ({"url": "https://elsewhere.example.com/videos/img_bipbop/master.m3u8"}, 0.0, 0.0),
             ({"filename": "other.m3u8"}, 0.0, 0.0),
+            ({"url": STREAM, "location": "https://elsewhere.example.com/master.m3u8"}, 0.0, 1.0),
+            ({"title": "master.m3u8", "url": "https://elsewhere.example.com/master.m3u8"}, 0.0, 0.0),
+            ({"filename": "master.m3u8", "location": "https://elsewhere.example.com/videos/master.m3u8"}, 0.0, 0.0),
+            ({"title": STREAM, "filename": "other.m3u8"}, 0.0, 1.0),
+            ({"url": f"https://elsewhere.example.com/?to={STREAM}"}, 0.0, 1.0),
+            ({"url": f"{STREAM}.bak"}, 0.0, 1.0),
+            ({"title": STREAM}, 1.0, 1.0),
+            ({"title": "Bip bop", "location": STREAM, "filename": "Bip bop"}, 1.0, 1.0),
+            ({"url": STREAM.replace("https", "http")}, 1.0, 1.0),
         ],
     )
     def test_a_stream(self, tmp_path: Path, info: dict[str, Any], value: float, strict: float) -> None:

@@ -1,0 +1,93 @@
+"""Reads the numbers that stand in a text.
+
+A number may have a sign (also U+2212), thousands separators, an exponent, a power (`10^3`, `5*10²`), a fraction (`1/2`,
+`3 1/2`, `½`), a currency, a unit or a scale in words (`42 million`). What has digits and is none of these, or could be
+several numbers, is ambiguous: `42,5`, `10 000`, `1.2.3`, `10-20`, `10:30`, `A4`, `42k`.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator
+
+MAX_TEXT = 2**20  # characters
+_SIGNS = "-+\N{MINUS SIGN}\N{SMALL HYPHEN-MINUS}\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH PLUS SIGN}\N{EN DASH}"
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
+_TIMES = "*\N{MULTIPLICATION SIGN}·"
+_VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅐⅛⅜⅝⅞⅑⅒"
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_NO_UNITS = frozenset({"b", "bn", "d", "e", "g", "k", "m", "mn", "nd", "p", "rd", "st", "t", "th", "x"})
+"""Ordinals, multipliers and the like: the digits before are not the number that is meant."""
+_JOIN = re.compile(
+    rf"(?<=[\d.])\s*(\*\*|[{_TIMES}^/])\s*(?=[\d.])|(?<=\d)\s*([xX])\s*(?=10[\^*⁰¹²³⁴-⁹⁻⁺])"
+    rf"|(?<=\d)\s+(?=\d+/\d|(?:{'|'.join(_SCALES)})\b)"
+)
+"""What belongs to a number on both its sides, in spite of blanks."""
+_BLANK_BETWEEN_GROUPS = re.compile(r"(?<![\d.,'])([1-9]\d{0,2})((?: \d{3})+)(?![\d.,'])")
+_SPACE_BETWEEN_GROUPS = re.compile("(?<=\\d)[\u00a0\u202f\u2009\u2019'](?=\\d{3}(?!\\d))")
+_APART = re.compile(r"[,:;](?!\d)|(?<!\d)[,:;]|[=()\[\]{}<>|\"“”„«»!?]|(?<=\d)[/-](?=[^\W\d])|\.{2,}|…")
+_PLAIN = (
+    r"(?:[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d?(?:,\d\d)+,\d{3}|[1-9]\d{0,2}(?:'\d{3})+|\d+)(?:\.\d*)?(?:[eE]SIGN?\d+)?"
+    r"|\.\d+(?:[eE]SIGN?\d+)?"
+).replace("SIGN", f"[{_SIGNS}]")
+_POINTS = r"[1-9]\d{0,2}(?:(?:\.\d{3}){2,}|(?:[.']\d{3})+,\d+)"  # 1.234.567 and 1.234,5
+_NUMBER = re.compile(
+    rf"[*_`'~#≈]*(?P<sign>[{_SIGNS}])?[$€£¥]?"
+    rf"(?:(?P<factor>{_PLAIN})[{_TIMES}xX](?=10[\^*⁰¹²³⁴-⁹⁻⁺]))?"
+    rf"(?:(?P<whole>\d+)\+(?=\d+/\d))?(?:(?P<points>{_POINTS})|(?P<plain>{_PLAIN}))?(?P<vulgar>[{_VULGAR}])?"
+    rf"(?:/(?P<below>\d+)|(?:\^|\*\*)(?P<power>[{_SIGNS}]?\d+)|(?P<super>[⁻⁺]?[⁰¹²³⁴-⁹]+))?"
+    r"(?P<unit>[^\W\d_]*)[%‰°€£¥$]*[A-Z]?['*_`.~]*"
+)
+
+
+def numbers_in(text: str) -> Iterator[float | None]:
+    """The numbers of a text in their order; None where digits are no number or an ambiguous one."""
+    text = _SPACE_BETWEEN_GROUPS.sub("'", text[:MAX_TEXT])
+    text = _JOIN.sub(_joined, text)
+    text = _BLANK_BETWEEN_GROUPS.sub(lambda match: match[0].replace(" ", "_"), text)
+    for word in _APART.sub(" ", text).split():
+        if any(letter.isnumeric() for letter in word):
+            yield _number(word)
+
+
+def _joined(match: re.Match[str]) -> str:
+    return match[1] or match[2] or ("+" if match.string[match.end()].isdigit() else "")
+
+
+def _number(word: str) -> float | None:
+    match = _NUMBER.fullmatch(word)
+    if match is None or match["unit"].lower() in _NO_UNITS:
+        return None
+    try:
+        value = _value(match) * _SCALES.get(match["unit"].lower(), 1.0)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return None
+    if not math.isfinite(value):
+        return None
+    return -value if match["sign"] and _sign(match["sign"]) == "-" else value
+
+
+def _value(match: re.Match[str]) -> float:
+    """Raises ValueError if there are no digits, or OverflowError and ZeroDivisionError."""
+    base = 0.0
+    if match["points"]:
+        base = float(match["points"].replace(".", "").replace("'", "").replace(",", "."))
+    elif match["plain"]:
+        base = float(_ascii(match["plain"]))
+    elif not match["vulgar"]:
+        raise ValueError("no digits")
+    if match["vulgar"]:
+        base += unicodedata.numeric(match["vulgar"])
+    if match["below"]:
+        base = float(match["whole"] or 0) + base / float(match["below"])
+    power = match["power"] or (match["super"] or "").translate(_SUPERSCRIPTS)
+    base = base ** int(_ascii(power)) if power else base
+    return base * float(_ascii(match["factor"])) if match["factor"] else base
+
+
+def _ascii(text: str) -> str:
+    return "".join(_sign(letter) if letter in _SIGNS else letter for letter in text if letter not in ",'")
+
+
+def _sign(letter: str) -> str:
+    return "+" if letter in "+\N{FULLWIDTH PLUS SIGN}" else "-"

@@ -1,0 +1,85 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from backend.domain.formats.text_numbers import numbers_in
+
+AMBIGUOUS = None
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("42", 42),
+        ("42.", 42),
+        ("42,", 42),
+        (".5", 0.5),
+        ("-.5", -0.5),
+        ("\N{MINUS SIGN}5", -5),
+        ("\N{EN DASH}5", -5),
+        ("-$42", -42),
+        ("(-5)", -5),
+        ("x=42", 42),
+        ("total:42", 42),
+        ("**42**", 42),
+        ("1,234,567.5", 1234567.5),
+        ("12,34,567", 1234567),
+        ("1.234.567", 1234567),
+        ("€1.234,56", 1234.56),
+        ("1\N{NO-BREAK SPACE}234", 1234),
+        ("1'234'567", 1234567),
+        ("3.8e1", 38),
+        ("5e\N{MINUS SIGN}3", 0.005),
+        ("10^3", 1000),
+        ("2**-1", 0.5),
+        ("10²", 100),
+        ("5×10²", 500),
+        ("5 × 10^3", 5000),
+        ("5 x 10^3", 5000),
+        ("1/2", 0.5),
+        ("3 1/2", 3.5),
+        ("-3 1/2", -3.5),
+        ("½", 0.5),
+        ("-2½", -2.5),
+        ("42 million", 42e6),
+        ("42kg", 42),
+        ("42%", 42),
+        ("42-year-old", 42),
+        ("42/day", 42),
+        ("\N{ARABIC-INDIC DIGIT FOUR}\N{ARABIC-INDIC DIGIT TWO}", 42),
+    ],
+)
+def test_number(text: str, number: float) -> None:
+    assert list(numbers_in(text)) == [pytest.approx(number, rel=1e-12)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("42,5", "1,2345", "0,123", "10 000", "1_000", "1.2.3", "2024-01-05", "10:30", "10-20", "5/6/7", "[1,2]"),
+        *("v42", "COVID-19", "0x2A", "42nd", "42k", "--5", "±5", "6*7", "9^9^9", "42/0", "0^-1"),
+        *("1e999", "10^99999999", "1^" + "9" * 5000, "²"),
+    ],
+)
+def test_ambiguous(text: str) -> None:
+    assert list(numbers_in(text)) == [AMBIGUOUS]
+
+
+def test_several() -> None:
+    assert list(numbers_in("3,000 and [1, 2], 6 × 7 = 42")) == [3000, 1, 2, AMBIGUOUS, 42]
+
+
+@given(st.floats(-1e15, 1e15))
+def test_as_python_writes_it(number: float) -> None:
+    assert list(numbers_in(repr(number))) == [number]
+    assert list(numbers_in(f"it is {number:,.2f}.")) == [float(f"{number:.2f}")]
+
+
+@given(st.text(alphabet="0123456789.,'-+^*/×x½² \n_eE:%$k", max_size=30))
+def test_anything(text: str) -> None:
+    assert all(number is None or abs(number) < float("inf") for number in numbers_in(text))
+
+
+@pytest.mark.parametrize("text", ["1,", "1", "1/", "-", "1.111", "10^", "½", "a1", "1×10"])
+def test_long_texts_take_no_longer(text: str) -> None:
+    assert len(list(numbers_in(text * 100_000))) <= 1
