@@ -1,24 +1,29 @@
-"""Runs a task's tests of an agent's program in a separate process.
+"""Runs a task's tests of an agent's program, each in a process of its own.
 
 Both are untrusted code. The evaluation's process already has no network, no write access to our files and its own user
-(see worker/evaluation). It starts this process without environment, in a folder with copies of the files only, with
-small limits and a deadline; child processes are ended with it. The result comes through a pipe. As upstream, the
-program runs in the same interpreter as the tests, so it could forge the result.
+(see worker/evaluation). It starts the tests without environment and with small limits; they start the program in a
+second process, in a folder with copies of its files only, and call it through a socket (see `_suite_peer`). The program
+has no access to the pipe of the tests' answer, which repeats a nonce: it decides what its functions return, and nothing
+else. Both processes have a deadline, and are ended with their children.
 
 A process that is killed before its limits is run once more, because a kernel that is out of memory kills as well. If
 that happens again, there is no verdict only if the kernel has counted such a kill meanwhile: a program may kill itself
 on purpose, which must score 0.
 """
 
+import contextlib
+import ctypes
 import json
 import os
 import resource
+import secrets
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,37 +39,8 @@ MAX_BYTES = 16 * 2**20
 _MAX_ANSWER = 4096
 LIBRARIES = ("pygame",)
 """Libraries that published tests import."""
-_RUNNER = """
-import json, os, resource, sys
-pipe, name, path, seconds = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
-for what, most in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, 2 << 30), (resource.RLIMIT_FSIZE, 16 << 20),
-                   (resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_CORE, 0)):
-    resource.setrlimit(what, (most, most))
-def refuse(event, arguments):
-    if event in ("socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo"):
-        raise PermissionError("no network here")
-sys.addaudithook(refuse)
-def say(**answer):
-    os.write(pipe, json.dumps(answer).encode()[:4000])
-    os._exit(0)
-sys.path.insert(0, os.path.dirname(path))
-import importlib.util
-spec = importlib.util.spec_from_file_location("dynamic_test_module", path)
-module = importlib.util.module_from_spec(spec)
-sys.modules["dynamic_test_module"] = module
-try:
-    spec.loader.exec_module(module)
-    test = getattr(module, name, None)
-    if not callable(test):
-        say(missing=True)
-    value = test()
-except ModuleNotFoundError as error:
-    say(raised=f"ModuleNotFoundError: {error}"[:300], module=error.name)
-except BaseException as error:
-    say(raised=f"{type(error).__name__}: {error}"[:300])
-number = float(value) if isinstance(value, (bool, int, float)) else None
-say(true=bool(value), number=number)
-"""
+_PROCESSES = Path(__file__).with_name("_suite_processes.py")
+_PR_SET_DUMPABLE = 4
 
 
 def run_suite(
@@ -98,9 +74,22 @@ def run_suite(
         reason = _copied(Path(first).parent, Path(folder))
         if reason:
             return None, reason
-        copy = Path(folder, Path(str(tests)).name)
-        copy.write_text(source)
-        return _answer(_patiently(copy, function), function)
+        task = {
+            "source": source,
+            "path": str(Path(folder, Path(str(tests)).name)),
+            "function": function,
+            "modules": sorted(_modules(Path(folder), [program] if isinstance(program, str) else program or ())),
+            "libraries": LIBRARIES,
+            "seconds": CPU_SECONDS,
+        }
+        return _answer(_patiently(Path(folder), task), function)
+
+
+def _modules(folder: Path, program: Sequence[str | None]) -> set[str]:
+    """Names that the tests import from the program: of its files, and of others that are no installed library."""
+    own = {Path(path).stem for path in program if path is not None}
+    beside = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
+    return own | {name for name in beside if name.isidentifier() and find_spec(name) is None}
 
 
 def _copied(source: Path, folder: Path) -> str:
@@ -115,13 +104,13 @@ def _copied(source: Path, folder: Path) -> str:
     return ""
 
 
-def _patiently(tests: Path, function: str) -> bytes | None:
-    """The process' output, of a second run if the first was killed. None and errors as `_run` and `run_suite`."""
-    output, killed = _run(tests, function)
+def _patiently(folder: Path, task: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The answer, of a second run if the first was killed. None and errors as `_run` and `run_suite`."""
+    output, killed = _run(folder, task)
     if not killed:
         return output
     before = _kills()
-    output, killed = _run(tests, function)
+    output, killed = _run(folder, task)
     if killed and _kills() > before:
         raise EvaluatorFailed(
             "the tests' process was killed twice: the machine has no memory left", code="out_of_memory"
@@ -138,19 +127,19 @@ def _kills() -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
 
 
-def _run(tests: Path, function: str) -> tuple[bytes | None, bool]:
-    """The process' output, None on timeout; and whether it was killed before its limits."""
+def _run(folder: Path, task: Mapping[str, Any]) -> tuple[dict[str, Any] | None, bool]:
+    """The answer, None on timeout; and whether tests or program were killed before their limits."""
     reader, writer = os.pipe()
-    command = [sys.executable, "-I", "-B", "-c", _RUNNER, str(writer), function, str(tests), str(CPU_SECONDS)]
+    command = [sys.executable, "-I", "-B", str(_PROCESSES), "tests", str(writer)]
     variables = {"SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy", "LC_ALL": "C.UTF-8"}
-    silent = subprocess.DEVNULL
+    silent, nonce = subprocess.DEVNULL, secrets.token_hex()
     before = _used()
-    with os.fdopen(reader, "rb") as answers:
+    with os.fdopen(reader, "rb") as answers, _without_a_look_inside():
         process = subprocess.Popen(
             command,
-            cwd=tests.parent,
+            cwd=folder,
             env=variables,
-            stdin=silent,
+            stdin=subprocess.PIPE,
             stdout=silent,
             stderr=silent,
             pass_fds=(writer,),
@@ -158,15 +147,35 @@ def _run(tests: Path, function: str) -> tuple[bytes | None, bool]:
         )
         os.close(writer)
         try:
-            process.wait(SECONDS)
+            process.communicate(json.dumps({**task, "nonce": nonce}).encode(), timeout=SECONDS)
         except subprocess.TimeoutExpired:
             return None, False
         finally:
             used = _used()
             _end(process)
         os.set_blocking(answers.fileno(), False)
-        killed = process.returncode == -signal.SIGKILL and used - before < CPU_SECONDS - 0.5
-        return answers.read(_MAX_ANSWER) or b"", killed
+        answer = _read(answers.read(_MAX_ANSWER) or b"", nonce)
+        ended = process.returncode == -signal.SIGKILL or answer.get("killed") is True
+        return answer, ended and used - before < CPU_SECONDS - 0.5
+
+
+@contextlib.contextmanager
+def _without_a_look_inside() -> Iterator[None]:
+    """Keeps processes of the same user from reading or changing this one's memory for a while."""
+    prctl = ctypes.CDLL(None).prctl
+    prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    try:
+        yield
+    finally:
+        prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)
+
+
+def _read(output: bytes, nonce: str) -> dict[str, Any]:
+    try:
+        answer = json.loads(output)
+    except ValueError:
+        return {}
+    return answer if isinstance(answer, dict) and answer.get("nonce") == nonce else {}
 
 
 def _used() -> float:
@@ -184,15 +193,11 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-def _answer(output: bytes | None, function: str) -> tuple[dict[str, Any] | None, str]:
-    if output is None:
+def _answer(answer: dict[str, Any] | None, function: str) -> tuple[dict[str, Any] | None, str]:
+    if answer is None:
         return None, f"the tests did not end within {SECONDS:g} s"
-    try:
-        answer = json.loads(output)
-    except ValueError:
-        return None, "the tests' process ended without a result"
-    if not isinstance(answer, dict):
-        return None, "the tests' process ended without a result"
+    if not answer or answer.get("ended"):
+        return None, "tests or program ended without a result"
     if answer.get("missing"):
         raise EvaluatorFailed(f"the test file has no function {function!r}", code="invalid_reference")
     if answer.get("module") in LIBRARIES:

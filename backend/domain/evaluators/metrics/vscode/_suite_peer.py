@@ -1,0 +1,413 @@
+"""Calls between two processes that do not trust each other: the tests of a program, and the program.
+
+Each side has the other's objects as `Remote`s. Plain values cross by value: numbers, texts, bytes, and lists and the
+like of them; lists, dictionaries and sets that are read from an attribute or an item stay where they are, so that tests
+can change them. Arguments that a call changes in place are changed on the caller's side, too. Nothing that comes from
+the other side is executed or unpickled. A message is a line of JSON.
+
+Standard library only: both processes run this file outside of the checkout's environment.
+"""
+
+import builtins
+import contextlib
+import datetime as dt
+import decimal
+import fractions
+import importlib
+import io
+import json
+import operator
+import socket
+import sys
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+MAX_LINE = 32 * 2**20
+_CONTAINERS: dict[str, type] = {"list": list, "dict": dict, "set": set, "bytearray": bytearray}
+_FROM_TEXT: dict[str, Callable[[str], Any]] = {
+    "float": float,
+    "complex": complex,
+    "Decimal": decimal.Decimal,
+    "Fraction": fractions.Fraction,
+    "date": dt.date.fromisoformat,
+    "datetime": dt.datetime.fromisoformat,
+    "time": dt.time.fromisoformat,
+}
+_TO_TEXT: dict[type, Callable[[Any], str]] = {
+    float: repr,
+    complex: repr,
+    decimal.Decimal: str,
+    fractions.Fraction: str,
+    dt.date: dt.date.isoformat,
+    dt.datetime: dt.datetime.isoformat,
+    dt.time: dt.time.isoformat,
+}
+_SEQUENCES: dict[str, Callable[[Any], Any]] = {
+    "list": list, "tuple": tuple, "set": set, "frozenset": frozenset, "bytearray": bytearray, "bytes": bytes,
+}  # fmt: skip
+_INNER = ("_", "f_", "gi_", "cr_", "ag_", "tb_", "func_")
+"""Beginnings of attributes that lead from an object to the code and variables around it."""
+_UNARY = (
+    "neg",
+    "pos",
+    "abs",
+    "invert",
+    "len",
+    "int",
+    "float",
+    "index",
+    "bool",
+    "str",
+    "repr",
+    "hash",
+    "round",
+    "trunc",
+)
+_BINARY = (
+    "add",
+    "sub",
+    "mul",
+    "matmul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "divmod",
+    "pow",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+)
+_COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
+_OPERATIONS: dict[str, Callable[..., Any]] = {
+    **{name: getattr(operator, f"__{name}__") for name in (*_BINARY, *_COMPARE) if name != "divmod"},
+    **{name: getattr(operator, f"__{name}__") for name in ("neg", "pos", "abs", "invert", "index")},
+    **{
+        name: getattr(builtins, name)
+        for name in ("len", "int", "float", "bool", "str", "repr", "hash", "round", "divmod")
+    },
+    "trunc": int,
+    "get": getattr,
+    "set": setattr,
+    "del": delattr,
+    "item": operator.getitem,
+    "set_item": operator.setitem,
+    "del_item": operator.delitem,
+    "contains": operator.contains,
+    "dir": dir,
+    "iter": iter,
+    "next": next,
+    "instance": isinstance,
+    "value": lambda value: value,
+}
+_LIVE = frozenset({"get", "item", "next"})
+"""Operations whose containers stay where they are."""
+
+
+class ProgramEnded(Exception):
+    """The other side is gone."""
+
+
+class Peer:
+    """One end of the line.
+
+    Args:
+        line: the connected socket.
+        trusts: whether the other side may do everything with the objects that it was given; else it may call them and
+            use their public attributes and items.
+        services: functions that the other side may call by name.
+    """
+
+    def __init__(self, line: socket.socket, *, trusts: bool, services: dict[str, Callable[..., Any]]) -> None:
+        self._line = line.makefile("rwb")
+        self._trusts, self._services = trusts, services
+        self._lent: dict[int, Any] = {}
+        self._classes: dict[int, type[BaseException]] = {}
+
+    def ask(self, operation: str, *arguments: Any, **options: Any) -> Any:
+        """Has the other side do something; meanwhile it may ask this one. Raises what it raised, or ProgramEnded."""
+        packed = [self._pack(one) for one in arguments]
+        self._send({"do": operation, "args": packed, "options": {key: self._pack(one) for key, one in options.items()}})
+        while True:
+            message = self._receive()
+            if "do" in message:
+                self._serve(message)
+                continue
+            sys.stdout.write(str(message.get("out", "")))
+            if "raised" in message:
+                raise self._error(message["raised"])
+            for mine, changed in zip(arguments, message["args"], strict=False):
+                _restore(mine, self._unpack(changed) if changed is not None else mine)
+            return self._unpack(message["value"])
+
+    def serve_forever(self) -> None:
+        """Answers until the other side hangs up."""
+        with contextlib.suppress(ProgramEnded):
+            while True:
+                message = self._receive()
+                if "do" in message:
+                    self._serve(message)
+
+    def _serve(self, message: dict[str, Any]) -> None:
+        answer: dict[str, Any]
+        try:
+            operation = str(message["do"])
+            arguments = [self._unpack(one) for one in message["args"]]
+            options = {str(key): self._unpack(one) for key, one in message["options"].items()}
+            value = self._do(operation, arguments, options)
+            changed = [self._pack(one) if type(one) in _CONTAINERS.values() else None for one in arguments]
+            answer = {"value": self._pack(value, live=operation in _LIVE), "args": changed}
+        except ProgramEnded:
+            raise
+        except BaseException as error:  # noqa: BLE001 - the other side is told whatever it is.
+            answer = {"raised": self._pack_error(error)}
+        if isinstance(sys.stdout, Output):
+            answer["out"] = sys.stdout.take()
+        self._send(answer)
+
+    def _do(self, operation: str, arguments: list[Any], options: dict[str, Any]) -> Any:
+        if operation in self._services:
+            return self._services[operation](*arguments, **options)
+        if not self._trusts and operation in {"get", "set", "del"} and str(arguments[1]).startswith(_INNER):
+            raise AttributeError(str(arguments[1]))
+        if operation == "call":
+            return arguments[0](*arguments[1:], **options)
+        return _OPERATIONS[operation](*arguments)
+
+    def _send(self, message: dict[str, Any]) -> None:
+        try:
+            self._line.write(json.dumps(message).encode() + b"\n")
+            self._line.flush()
+        except (OSError, ValueError) as error:
+            raise ProgramEnded("the program has ended") from error
+
+    def _receive(self) -> dict[str, Any]:
+        try:
+            line = self._line.readline(MAX_LINE)
+            message = json.loads(line) if line.endswith(b"\n") else None
+        except (OSError, ValueError, RecursionError) as error:
+            raise ProgramEnded("the program's answer cannot be read") from error
+        if not isinstance(message, dict):
+            raise ProgramEnded("the program has ended")
+        return message
+
+    def _pack(self, value: Any, *, live: bool = False) -> Any:  # noqa: PLR0911 - a line for each kind of value.
+        kind = type(value)
+        if value is None or kind in {bool, int, str}:
+            return value
+        if isinstance(value, Remote):
+            return {"yours": _number(value)}
+        if live and kind in _CONTAINERS.values():
+            return self._lend(value, kind.__name__)
+        if kind is types.ModuleType and value.__name__ in sys.stdlib_module_names:
+            return {"library": value.__name__}
+        if kind in _TO_TEXT:
+            return {kind.__name__: _TO_TEXT[kind](value)}
+        if kind is dict:
+            return {"dict": [[self._pack(key), self._pack(one)] for key, one in value.items()]}
+        if kind.__name__ in _SEQUENCES and kind is _SEQUENCES[kind.__name__]:
+            return {kind.__name__: [self._pack(one) for one in value]}
+        return self._lend(value, "")
+
+    def _lend(self, value: Any, kind: str) -> dict[str, Any]:
+        self._lent[id(value)] = value
+        return {"mine": id(value), "kind": kind, "error": self._bases(value) if isinstance(value, type) else []}
+
+    def _bases(self, kind: type) -> list[str]:
+        """The class's own name and those of its builtin ancestors, if it is an exception."""
+        if not issubclass(kind, BaseException):
+            return []
+        return [kind.__name__, *(one.__name__ for one in kind.__mro__ if one.__module__ == "builtins")]
+
+    def _unpack(self, packed: Any) -> Any:  # noqa: PLR0911 - a line for each kind of value.
+        if not isinstance(packed, dict):
+            return packed
+        if "mine" in packed:
+            if packed.get("error"):
+                return self._exception(packed)
+            return Remote(self, int(packed["mine"]), str(packed["kind"]))
+        ((name, content),) = packed.items()
+        if name == "library" and content in sys.stdlib_module_names:
+            return importlib.import_module(content)
+        if name == "yours":
+            return self._lent[content]
+        if name == "dict":
+            return {self._unpack(key): self._unpack(one) for key, one in content}
+        if name in _SEQUENCES:
+            return _SEQUENCES[name]([self._unpack(one) for one in content])
+        return _FROM_TEXT[name](content)
+
+    def _exception(self, packed: dict[str, Any]) -> type[BaseException]:
+        """A class here that stands for an exception of the other side; a builtin one is itself."""
+        number, names = int(packed["mine"]), [str(one) for one in packed["error"]]
+        known = [getattr(builtins, name, None) for name in names]
+        bases = [one for one in known if isinstance(one, type) and issubclass(one, BaseException)]
+        if known[0] is bases[0] and names[0] == names[1]:
+            return bases[0]
+        if number not in self._classes:
+            self._classes[number] = type(names[0], (bases[0],), {})
+        return self._classes[number]
+
+    def _pack_error(self, error: BaseException) -> dict[str, Any]:
+        try:
+            text = str(error)
+        except BaseException:  # noqa: BLE001 - the program's own method may raise anything.
+            text = ""
+        module = error.name if isinstance(error, ModuleNotFoundError) else None
+        return {"class": self._lend(type(error), ""), "text": text[:10_000], "module": module}
+
+    def _error(self, raised: dict[str, Any]) -> BaseException:
+        kind = self._unpack(raised["class"])
+        if kind is ModuleNotFoundError:
+            return ModuleNotFoundError(str(raised["text"]), name=str(raised["module"]))
+        try:
+            error: BaseException = kind(str(raised["text"]))
+        except Exception:  # noqa: BLE001 - a builtin class that wants other arguments.
+            error = RuntimeError(str(raised["text"]))
+        return error
+
+
+def _restore(mine: Any, changed: Any) -> None:
+    """Makes a container what a call has made of its copy."""
+    if mine is changed or type(mine) is not type(changed) or type(mine) not in _CONTAINERS.values() or mine == changed:
+        return
+    if isinstance(mine, list | bytearray):
+        mine[:] = changed
+    else:
+        mine.clear()
+        mine.update(changed)
+
+
+class Output(io.StringIO):
+    """What the program prints, told with its next answer."""
+
+    def take(self) -> str:
+        text = self.getvalue()
+        self.seek(0)
+        self.truncate()
+        return text
+
+
+class Remote:
+    """An object of the other side. Its class is what it says only for containers, whose content is plain data."""
+
+    __slots__ = ("_remote_kind", "_remote_number", "_remote_peer")
+
+    def __init__(self, peer: Peer, number: int, kind: str) -> None:
+        object.__setattr__(self, "_remote_peer", peer)
+        object.__setattr__(self, "_remote_number", number)
+        object.__setattr__(self, "_remote_kind", kind)
+
+    @property
+    def __class__(self) -> type:
+        return _CONTAINERS.get(_kind(self), Remote)
+
+    @__class__.setter
+    def __class__(self, value: type) -> None:
+        raise TypeError("an object of the program keeps its class")
+
+    def __getattr__(self, name: str) -> Any:
+        return _ask(self, "get", name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _ask(self, "set", name, value)
+
+    def __delattr__(self, name: str) -> None:
+        _ask(self, "del", name)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        return _peer(self).ask("call", self, *arguments, **options)
+
+    def __getitem__(self, key: Any) -> Any:
+        return _ask(self, "item", key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        _ask(self, "set_item", key, value)
+
+    def __delitem__(self, key: Any) -> None:
+        _ask(self, "del_item", key)
+
+    def __contains__(self, key: Any) -> bool:
+        return bool(_ask(self, "contains", key))
+
+    def __iter__(self) -> Iterator[Any]:
+        rest = _ask(self, "iter")
+        while True:
+            try:
+                yield _ask(rest, "next")
+            except StopIteration:
+                return
+
+    def __next__(self) -> Any:
+        return _ask(self, "next")
+
+    def __enter__(self) -> Any:
+        return self.__getattr__("__enter__")()
+
+    def __exit__(self, *_error: object) -> Any:
+        return self.__getattr__("__exit__")(None, None, None)
+
+    def __dir__(self) -> list[str]:
+        return list(_ask(self, "dir"))
+
+    def __format__(self, form: str) -> str:
+        return format(str(self), form)
+
+    def __instancecheck__(self, instance: object) -> bool:
+        return isinstance(instance, Remote) and bool(_ask(instance, "instance", self))
+
+    def __copy__(self) -> Any:
+        return _ask(self, "value")
+
+    def __deepcopy__(self, _memo: object) -> Any:
+        return _ask(self, "value")
+
+
+def _kind(remote: Remote) -> str:
+    return str(object.__getattribute__(remote, "_remote_kind"))
+
+
+def _number(remote: Remote) -> int:
+    return int(object.__getattribute__(remote, "_remote_number"))
+
+
+def _peer(remote: Remote) -> Peer:
+    peer: Peer = object.__getattribute__(remote, "_remote_peer")
+    return peer
+
+
+def _ask(remote: Remote, operation: str, *arguments: Any) -> Any:
+    return _peer(remote).ask(operation, remote, *arguments)
+
+
+def _unary(name: str) -> Callable[..., Any]:
+    return lambda self, *arguments: _ask(self, name, *arguments)
+
+
+def _binary(name: str) -> Callable[[Remote, Any], Any]:
+    return lambda self, other: _ask(self, name, other)
+
+
+def _reflected(name: str) -> Callable[[Remote, Any], Any]:
+    return lambda self, other: _peer(self).ask(name, other, self)
+
+
+def _compared(name: str) -> Callable[[Remote, Any], Any]:
+    def compare(self: Remote, other: Any) -> Any:
+        """Containers by their values, here; objects of the program among themselves, there; else there is no answer."""
+        if _kind(self):
+            return _OPERATIONS[name](_ask(self, "value"), _ask(other, "value") if type(other) is Remote else other)
+        return _ask(self, name, other) if type(other) is Remote else NotImplemented
+
+    return compare
+
+
+for _name in _UNARY:
+    setattr(Remote, f"__{_name}__", _unary(_name))
+for _name in _BINARY:
+    setattr(Remote, f"__{_name}__", _binary(_name))
+    setattr(Remote, f"__r{_name}__", _reflected(_name))
+for _name in _COMPARE:
+    setattr(Remote, f"__{_name}__", _compared(_name))

@@ -1,0 +1,160 @@
+"""`make fuzz-metrics`: calls every metric with mutated files, and looks whether it comes to a verdict.
+
+A metric that raises on what an agent can leave behind takes an attempt out of the score. Each call takes a right file
+or value of the metric's own cases (`tests/factories/metric_cases`), changes it by a seeded mutation, and calls the
+metric in a process of its own with limits of time and memory. The expected file and the rules are the task's and stay.
+
+Ends with 1 if a call raised, took too long or too much memory. The seed and the number that is shown repeat a call.
+"""
+
+import argparse
+import os
+import random
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from backend.domain import registry
+from backend.domain.errors import DeskarenaError
+from backend.domain.model.score import MetricValue
+from backend.domain.registry import PluginKind
+from tests.factories.metric_cases import Call, MetricCase, all_cases
+from tools.mutations import mutated, mutated_value
+
+SECONDS = 20
+MEMORY = 2**30
+"""Bytes beyond what the process has before the call."""
+VERDICT = "verdict"
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one call.
+
+    Attributes:
+        number: of the mutation; with the seed it repeats the call.
+        key: dialect and name of the metric.
+        what: `verdict`, or what happened in its place.
+    """
+
+    number: int
+    key: Key
+    what: str
+
+
+def fuzz(seed: int, numbers: Sequence[int], cases: Mapping[Key, MetricCase], folder: Path) -> Iterator[Outcome]:
+    """Calls metrics with mutations of these numbers.
+
+    Args:
+        seed: of the whole series.
+        numbers: of the mutations.
+        cases: the metrics' cases.
+        folder: an empty folder for files.
+    """
+    keys = sorted(cases)
+    originals: dict[Key, Call] = {}
+    for number in numbers:
+        key = keys[number % len(keys)]
+        if key not in originals:
+            place = folder / f"{key[0]}-{key[1]}"
+            place.mkdir()
+            originals[key] = cases[key].passing(place)
+        yield Outcome(number, key, _tried(random.Random(f"{seed}-{number}"), key, originals[key], folder / "try"))  # noqa: S311
+
+
+def _tried(rng: random.Random, key: Key, call: Call, folder: Path) -> str:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    result = _mutated_result(rng, call.args[0], folder) if call.args else None
+    metric = registry.lookup(PluginKind.METRIC, key[1], key[0])
+    reader, writer = os.pipe()
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        _limit()
+        os.write(writer, _called(metric, (result, *call.args[1:]), call.options).encode()[:4000])
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as answers:
+        words = answers.read().decode("utf-8", "replace")
+    status = os.waitpid(child, 0)[1]
+    return words or f"ended by {signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else 'itself'}"
+
+
+def _limit() -> None:
+    with open("/proc/self/statm") as file:  # noqa: PTH123 - as little as can be in a forked process.
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.alarm(SECONDS * 10)  # A machine that is busy gives a process little of its time.
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+
+
+def _called(metric: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> str:
+    try:
+        value = metric(*arguments, **options)
+    except DeskarenaError as error:
+        return f"{type(error).__name__} {error.code}: {error.message}"
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is what is looked for.
+        trace, where = error.__traceback__, ""
+        while trace is not None:
+            where = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+            trace = trace.tb_next
+        return f"{type(error).__name__} at {where}: {error}"
+    return VERDICT if isinstance(value, MetricValue) else f"{type(value).__name__} in place of a verdict"
+
+
+def _mutated_result(rng: random.Random, result: Any, folder: Path) -> Any:
+    """The result with one file changed, or one of its values if there are no files."""
+    paths = [result] if isinstance(result, str) else list(result) if isinstance(result, list | tuple) else []
+    files = [place for place, path in enumerate(paths) if isinstance(path, str) and "\0" not in path and _is_file(path)]
+    if not files:
+        return mutated_value(rng, result)
+    place = rng.choice(files)
+    copy = folder / Path(paths[place]).name
+    copy.write_bytes(mutated(rng, Path(paths[place]).read_bytes()))
+    return str(copy) if isinstance(result, str) else [*paths[:place], str(copy), *paths[place + 1 :]]
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except OSError:
+        return False
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--number", type=int, default=1000, help="how many mutations")
+    parser.add_argument("--first", type=int, default=0, help="number of the first mutation")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the series")
+    parser.add_argument("--metric", action="append", help="only metrics of this name")
+    arguments = parser.parse_args()
+    registry.load()
+    cases = {key: case for key, case in all_cases().items() if not arguments.metric or key[1] in arguments.metric}
+    begun, counts = time.monotonic(), Counter[str]()
+    with tempfile.TemporaryDirectory() as folder:
+        numbers = range(arguments.first, arguments.first + arguments.number)
+        for outcome in fuzz(arguments.seed, numbers, cases, Path(folder)):
+            counts["verdicts" if outcome.what == VERDICT else "failures"] += 1
+            if outcome.what != VERDICT:
+                print(f"{outcome.number} {'/'.join(outcome.key)}: {outcome.what}", flush=True)
+    seconds = time.monotonic() - begun
+    print(f"{counts['verdicts']} verdicts, {counts['failures']} failures of {len(cases)} metrics in {seconds:.0f} s")
+    return int(counts["failures"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

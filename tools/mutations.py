@@ -1,0 +1,163 @@
+"""Changes files and values as an agent could leave them: damaged, cut, or with content that no reader expects.
+
+The shares of the kinds of changes are no more than what finds something.
+"""
+
+import io
+import json
+import random
+import re
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+ODD_TEXTS = (
+    *("", "x", "maybe", "True", "none", "NULL", "../NULL", "#_bm", "0", "-1", "1", "0x10", "1,", "1.5", "1e999", "nan"),
+    *("-0", "99999999", "2147483648", "-9223372036854775809", "1" * 400, "A1:XFD1048576", "#REF!", "\u0000", "\ufffe"),
+    *("\ud7ff", "'", '"', "<", "&", "%s%n", "/etc/passwd", "https://[", "zzz", "2024-13-45", "auto", "rId999"),
+)
+ODD_VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    1.5,
+    10**400,
+    float("nan"),
+    "",
+    "x",
+    [],
+    {},
+    [[]],
+    {"a": []},
+)
+_ATTRIBUTE = re.compile(rb'(?<=[\s:]\w)?([\w:]+)="([^"]*)"')
+_ELEMENT = re.compile(rb"<([\w:]+)[^<>]*?(?:/>|>[^<]*</\1>)")
+_TOKEN = re.compile(rb"[-+]?\d+(?:\.\d+)?|[A-Za-z_]{2,}|\"[^\"\n]*\"")
+_ZIP = b"PK\x03\x04"
+_TEXTUAL = re.compile(rb"[\t\n\r\x20-\x7e\x80-\xff]*")
+Change = Callable[[random.Random, bytes], bytes]
+
+
+def mutated(rng: random.Random, data: bytes) -> bytes:
+    """One to three changes that suit the file's kind."""
+    for _ in range(rng.choice((1, 1, 1, 2, 3))):
+        data = _changed(rng, data)
+    return data
+
+
+def mutated_value(rng: random.Random, value: Any) -> Any:
+    """A value with one of its parts changed into something of another kind."""
+    if isinstance(value, dict) and value and rng.random() < 0.8:  # noqa: PLR2004
+        key = rng.choice(sorted(value, key=str))
+        rest = {name: part for name, part in value.items() if name != key}
+        return rest if rng.random() < 0.2 else {**value, key: mutated_value(rng, value[key])}  # noqa: PLR2004
+    if isinstance(value, list) and value and rng.random() < 0.8:  # noqa: PLR2004
+        place = rng.randrange(len(value))
+        return [*value[:place], mutated_value(rng, value[place]), *value[place + 1 :]]
+    if isinstance(value, str) and value and rng.random() < 0.6:  # noqa: PLR2004
+        return _changed(rng, value.encode("utf-8", "replace")).decode("utf-8", "replace")
+    return rng.choice(ODD_VALUES)
+
+
+def _changed(rng: random.Random, data: bytes) -> bytes:
+    if data.startswith(_ZIP) and rng.random() < 0.9:  # noqa: PLR2004
+        return _member(rng, data)
+    if _TEXTUAL.fullmatch(data[:4096]) and rng.random() < 0.9:  # noqa: PLR2004
+        return rng.choice(
+            (_attribute, _element, _token, _token, _line) if b"<" in data[:200] else (_token, _token, _line)
+        )(rng, data)
+    return rng.choice((_bits, _cut, _repeat, _insert))(rng, data)
+
+
+def _member(rng: random.Random, data: bytes) -> bytes:
+    """Changes, drops or renames one file of an archive."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as package:
+            members = {name: package.read(name) for name in package.namelist()}
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
+        return _bits(rng, data)
+    if not members:
+        return data
+    name = rng.choice(sorted(members))
+    chance = rng.random()
+    if chance < 0.05:  # noqa: PLR2004
+        del members[name]
+    elif chance < 0.08:  # noqa: PLR2004
+        members[f"{name}x"] = members.pop(name)
+    else:
+        members[name] = _changed(rng, members[name])
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
+        for each, content in members.items():
+            package.writestr(each, content)
+    return out.getvalue()
+
+
+def _odd(rng: random.Random) -> bytes:
+    return rng.choice(ODD_TEXTS).encode("utf-8", "surrogatepass")
+
+
+def _attribute(rng: random.Random, data: bytes) -> bytes:
+    places = list(_ATTRIBUTE.finditer(data))
+    if not places:
+        return _token(rng, data)
+    place = rng.choice(places)
+    if rng.random() < 0.15:  # noqa: PLR2004
+        return data[: place.start()] + data[place.end() :]
+    return data[: place.start(2)] + _odd(rng).replace(b'"', b"&quot;") + data[place.end(2) :]
+
+
+def _element(rng: random.Random, data: bytes) -> bytes:
+    places = list(_ELEMENT.finditer(data))
+    if len(places) < 2:  # noqa: PLR2004 - there is nothing to put elsewhere.
+        return _token(rng, data)
+    one, other = rng.choice(places), rng.choice(places)
+    chance = rng.random()
+    if chance < 0.4:  # noqa: PLR2004
+        return data[: one.start()] + data[one.end() :]
+    if chance < 0.7:  # noqa: PLR2004
+        return data[: one.start()] + other[0] + data[one.end() :]
+    return data[: one.end()] + other[0] * rng.choice((1, 1, 300)) + data[one.end() :]
+
+
+def _token(rng: random.Random, data: bytes) -> bytes:
+    places = list(_TOKEN.finditer(data))
+    if not places:
+        return _insert(rng, data)
+    place = rng.choice(places)
+    new = json.dumps(rng.choice(ODD_TEXTS)).encode() if place[0].startswith(b'"') and rng.random() < 0.5 else _odd(rng)  # noqa: PLR2004
+    return data[: place.start()] + new + data[place.end() :]
+
+
+def _line(rng: random.Random, data: bytes) -> bytes:
+    lines = data.splitlines(keepends=True) or [b""]
+    place = rng.randrange(len(lines))
+    new = rng.choice(
+        ([], [lines[place]] * 2, [lines[place][: len(lines[place]) // 2]], [_odd(rng) + b"\n", lines[place]])
+    )
+    return b"".join([*lines[:place], *new, *lines[place + 1 :]])
+
+
+def _bits(rng: random.Random, data: bytes) -> bytes:
+    changed = bytearray(data)
+    for _ in range(rng.choice((1, 2, 8)) if changed else 0):
+        changed[rng.randrange(len(changed))] ^= 1 << rng.randrange(8)
+    return bytes(changed)
+
+
+def _cut(rng: random.Random, data: bytes) -> bytes:
+    return data[: rng.randrange(len(data) + 1)]
+
+
+def _repeat(rng: random.Random, data: bytes) -> bytes:
+    start = rng.randrange(len(data) + 1)
+    piece = data[start : start + rng.choice((1, 16, 512))]
+    return data[:start] + piece * rng.choice((2, 50)) + data[start:]
+
+
+def _insert(rng: random.Random, data: bytes) -> bytes:
+    start = rng.randrange(len(data) + 1)
+    return data[:start] + rng.choice((b"\xff\xff\xff\xff", b"\0" * 16, _odd(rng))) + data[start:]
