@@ -244,10 +244,11 @@ class Peer:
         number, names = int(packed["mine"]), [str(one) for one in packed["error"]]
         known = [getattr(builtins, name, None) for name in names]
         bases = [one for one in known if isinstance(one, type) and issubclass(one, BaseException)]
-        if known[0] is bases[0] and names[0] == names[1]:
-            return bases[0]
+        builtin: type[BaseException] = bases[0]
+        if known[0] is builtin and names[0] == names[1]:
+            return builtin
         if number not in self._classes:
-            self._classes[number] = type(names[0], (bases[0],), {})
+            self._classes[number] = type(names[0], (builtin,), {})
         return self._classes[number]
 
     def _pack_error(self, error: BaseException) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def run_tests(descriptor: int) -> None:
     program = subprocess.Popen(command, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL)  # noqa: S603 - ours.
     theirs.close()
     sys.addaudithook(refuse)
-    peer = Peer(ours, trusts=False, services={"input": lambda prompt="": input(prompt), "read_line": sys_read_line})
+    peer = Peer(ours, trusts=False, services={"input": read_input, "read_line": read_line})
     sys.meta_path.insert(0, ProgramFinder(peer, {*task["modules"], *task["libraries"]}))
     sys.path.pop(0)
     answer = outcome(task)
@@ -80,7 +80,11 @@ def run_tests(descriptor: int) -> None:
     os._exit(0)
 
 
-def sys_read_line() -> str:
+def read_input(prompt: str = "") -> str:
+    return input(prompt)
+
+
+def read_line() -> str:
     return sys.stdin.readline()
 
 
@@ -157,7 +161,7 @@ def run_program(descriptor: int) -> None:
     os.set_inheritable(descriptor, False)
     peer = Peer(line, trusts=True, services={"import": load})
     builtins.input = lambda prompt="": peer.ask("input", prompt)
-    sys.stdin = Input(peer)  # type: ignore[assignment]
+    sys.stdin = Input(peer)
     del sys.modules["_suite_peer"]
     peer.serve_forever()
     os._exit(0)

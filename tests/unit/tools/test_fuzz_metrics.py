@@ -1,0 +1,70 @@
+"""A sample of `make fuzz-metrics`, and that it notices what it looks for."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain import registry
+from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.registry import PluginKind
+from tests.factories.metric_cases import Call, MetricCase, all_cases
+from tests.sampling import seed
+from tools import fuzz_metrics
+from tools.fuzz_metrics import VERDICT, fuzz
+
+registry.load()
+SAMPLE = ("check_thunderbird_prefs", "check_thunderbird_filter", "check_thunderbird_folder", "check_json_settings")
+
+
+def test_a_sample_gives_verdicts_only(tmp_path: Path) -> None:
+    cases = {key: case for key, case in all_cases().items() if key[1] in SAMPLE}
+    outcomes = list(fuzz(seed(), range(40), cases, tmp_path))
+    assert [one for one in outcomes if one.what != VERDICT] == []
+    assert {one.key[1] for one in outcomes} == set(SAMPLE)
+
+
+def raises(_result: str) -> Any:
+    raise ZeroDivisionError
+
+
+def grows(_result: str) -> Any:
+    return bytearray(8 << 30)
+
+
+def lasts(_result: str) -> Any:
+    while True:
+        time.monotonic()
+
+
+def text(_result: str) -> Any:
+    return "no verdict"
+
+
+def judges(result: str) -> Any:
+    return verdict(Path(result).exists(), "")
+
+
+@pytest.mark.parametrize(
+    ("metric", "what"),
+    [
+        (raises, "ZeroDivisionError"),
+        (grows, "MemoryError"),
+        (lasts, "SIGXCPU"),
+        (text, "in place of a verdict"),
+        (judges, VERDICT),
+    ],
+)
+def test_outcomes(metric: Any, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def file(folder: Path) -> Call:
+        (folder / "a.txt").write_text("one 1")
+        return Call((str(folder / "a.txt"),))
+
+    monkeypatch.setattr(fuzz_metrics, "SECONDS", 1)
+    registry.register(PluginKind.METRIC, "tried")(metric)
+    try:
+        (outcome,) = fuzz(1, [0], {("common", "tried"): MetricCase(file, file)}, tmp_path)
+    finally:
+        registry.unregister(PluginKind.METRIC, "tried")
+    assert what in outcome.what
