@@ -145,6 +145,11 @@ class DesktopEnv:
         }
 
     @property
+    def run_id(self) -> str | None:
+        """Id of the run that its episodes belong to; None before the first `reset` and after `close`."""
+        return self._run.id
+
+    @property
     def unwrapped(self) -> "DesktopEnv":
         """Itself, as of any environment."""
         return self

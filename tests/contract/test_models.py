@@ -274,10 +274,17 @@ class TestWaiting:
         server.fail(429, retry_after="1.5")
         server.say("One.")
         server.say("Two.")
-        gate, told = RateLimiter(8), endpoint(api, f"{server.address}/v1")
+        rests = threading.Event()
+
+        class Gate(RateLimiter):
+            def rest(self, seconds: float) -> None:
+                super().rest(seconds)
+                rests.set()
+
+        gate, told = Gate(8), endpoint(api, f"{server.address}/v1")
         other = threading.Thread(target=lambda: client(told, gate=gate).complete(asked("Hi")))
         other.start()
-        _until(lambda: gate._rests_until > 0)
+        assert rests.wait(10)
         client(told, gate=gate).complete(asked("Hi"))
         other.join()
         first = server.asked[0].at

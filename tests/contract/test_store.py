@@ -16,6 +16,7 @@ from backend.services.artifacts.stores import try_out
 from backend.services.artifacts.stores.bucket import BucketStore
 from backend.services.artifacts.stores.folder import FolderStore
 from backend.services.artifacts.stores.keys import key_of
+from backend.services.artifacts.stores.s3 import connect
 from tests.fakes.s3 import place_at, s3_server
 from tests.fakes.store import MemoryStore
 from worker.base.guarded_store import GuardedStore
@@ -41,10 +42,10 @@ def folder(root: Path, _: str) -> Made:
 
 def bucket(_: Path, endpoint: str) -> Made:
     place = place_at(endpoint, prefix="some/where/")
-    store = BucketStore(place)
+    store, client = BucketStore(place), connect(place)
 
     def overwrite(sha256: str, data: bytes) -> None:
-        store._client.put_object(Bucket=place.bucket, Key=place.prefix + key_of(sha256), Body=data)
+        client.put_object(Bucket=place.bucket, Key=place.prefix + key_of(sha256), Body=data)
 
     return Made(store, overwrite)
 

@@ -48,6 +48,11 @@ class Place:
         until(lambda: made.availability().ok, 60, what=made.availability().reason)
         return made
 
+    def own_kubeconfig(self, token: str) -> str:
+        """A kubeconfig for one worker, which ends for the cluster when its token is removed."""
+        self.cluster.add_admin(token)
+        return str(self.cluster.kubeconfig(self.data / token, token=token, namespace=NAMESPACE))
+
     def named(self) -> list[dict[str, Any]]:
         """Pods that there are."""
         found = connect(str(self.kubeconfig), NAMESPACE)

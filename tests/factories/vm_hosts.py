@@ -1,6 +1,6 @@
 """Hosts of virtual machines, as plans are made for them."""
 
-from worker.qemu.accelerator import Acceleration, AccelerationReason
+from worker.qemu.acceleration import Acceleration, AccelerationReason
 from worker.qemu.machine import KVM, TCG
 from worker.qemu.plan import Host
 

@@ -19,6 +19,7 @@ class ScriptedAgent:
     """Answers from a list: a Decision, an exception to raise, or a function of the observation; after it, DONE.
 
     Attributes:
+        answers: those that are left.
         seen: observations it was shown.
         context: what it was told at the start; None before.
         closed: how often it was closed.
@@ -33,7 +34,7 @@ class ScriptedAgent:
     def __init__(
         self, params: Any = None, *, answers: Sequence[Answer] = (), on_reset: Exception | None = None
     ) -> None:
-        self._answers = list(answers)
+        self.answers: list[Answer] = list(answers)
         self._on_reset = on_reset
         self.seen: list[Observation] = []
         self.context: AgentContext | None = None
@@ -46,7 +47,7 @@ class ScriptedAgent:
 
     def act(self, observation: Observation) -> Decision:
         self.seen.append(observation)
-        answer = self._answers.pop(0) if self._answers else Decision(actions=(Action(type=ActionType.DONE),))
+        answer = self.answers.pop(0) if self.answers else Decision(actions=(Action(type=ActionType.DONE),))
         if isinstance(answer, Exception):
             raise answer
         return answer if isinstance(answer, Decision) else answer(observation)

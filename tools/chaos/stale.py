@@ -61,7 +61,7 @@ def replayed(world: World, facts: Facts, known: set[object]) -> tuple[int, list[
     for attempt, fence, writes in _stale_writes(facts, known):
         for name, write in writes.items():
             tried += 1
-            if not _refused(world, write, fence):
+            if not is_refused(world, write, fence):
                 words = f"{name} with token {fence.token} for attempt {attempt.id}, which is {attempt.state}"
                 accepted.append(Violation("stale writes", SENTENCE, words))
         if not attempt.live:
@@ -78,7 +78,7 @@ def _stale_writes(facts: Facts, known: set[object]) -> Iterator[tuple[AttemptFac
             yield attempt, Fence(attempt.id, attempt.fencing_token + 1), FOREIGN
 
 
-def _refused(world: World, write: Write, fence: Fence) -> bool:
+def is_refused(world: World, write: Write, fence: Fence) -> bool:
     """Whether it raised LeaseLost. Its writes are rolled back."""
 
     def trial(session: Session) -> None:

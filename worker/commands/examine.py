@@ -52,16 +52,16 @@ def examine(settings: Settings, programs: Programs, seconds: float = SECONDS) ->
     registry.load("worker.models")
     local = LocalProvider(settings)
     single: Mapping[str, Callable[[], TrialFinding]] = {
-        WINE: lambda: _wine(local),
-        "ocr": _ocr,
-        "containers": _containers,
-        "models": lambda: _models(settings),
-        "detectors": lambda: _detectors(settings),
-        "evaluators": _evaluators,
+        WINE: lambda: try_wine(local),
+        "ocr": try_ocr,
+        "containers": try_containers,
+        "models": lambda: try_models(settings),
+        "detectors": lambda: try_detectors(settings),
+        "evaluators": try_evaluators,
     }
     pool = ThreadPoolExecutor(max_workers=len(single) + 1)
-    desktop = pool.submit(_local, local, programs)
-    coming = {name: pool.submit(_guarded, trial) for name, trial in single.items()}
+    desktop = pool.submit(try_local_desktop, local, programs)
+    coming = {name: pool.submit(guarded, trial) for name, trial in single.items()}
     every: list[Future[Any]] = [desktop, *coming.values()]
     wait(every, seconds)
     late = TrialFinding(BROKEN, f"it did not finish within {seconds:g} s")
@@ -73,7 +73,7 @@ def examine(settings: Settings, programs: Programs, seconds: float = SECONDS) ->
     return findings
 
 
-def _guarded(trial: Callable[[], TrialFinding]) -> TrialFinding:
+def guarded(trial: Callable[[], TrialFinding]) -> TrialFinding:
     """An exception in one test does not affect the others."""
     try:
         return trial()
@@ -81,10 +81,11 @@ def _guarded(trial: Callable[[], TrialFinding]) -> TrialFinding:
         return TrialFinding(BROKEN, f"{type(error).__name__}: {error}")
 
 
-def _local(local: LocalProvider, programs: Programs) -> Findings:
+def try_local_desktop(local: LocalProvider, programs: Programs) -> Findings:
+    """Creates a desktop, and uses it, its home, its limits, its accessibility tree and the programs in it."""
     try:
         trial = local.trial(programs)
-    except Exception as error:  # noqa: BLE001 - as `_guarded`.
+    except Exception as error:  # noqa: BLE001 - as `guarded`.
         words = error.told if isinstance(error, MachineLost) else f"{type(error).__name__}: {error}"
         return _no_desktop(TrialFinding(BROKEN, words), programs)
     details = trial.details
@@ -130,7 +131,8 @@ def _program(why: str) -> TrialFinding:
     )
 
 
-def _wine(local: LocalProvider) -> TrialFinding:
+def try_wine(local: LocalProvider) -> TrialFinding:
+    """Runs Python for Windows in a desktop."""
     if why := wine.why_not(local.wine_folder):
         return TrialFinding(MISSING if wine.loader() is None else BROKEN, why)
     version = f"Wine {wine.version()}"
@@ -142,20 +144,22 @@ def _wine(local: LocalProvider) -> TrialFinding:
     )
 
 
-def _ocr() -> TrialFinding:
+def try_ocr() -> TrialFinding:
+    """Reads the text of a picture."""
     why = ocr.why_not()
     state = OK if not why else MISSING if ocr.tesseract() is None else BROKEN
     return TrialFinding(state, why or "it read the text of a picture")
 
 
-def _containers() -> TrialFinding:
+def try_containers() -> TrialFinding:
+    """Runs a container."""
     engine = Engine()
     why = ContainerTrial(engine).why_not()
     state = OK if not why else BROKEN if engine.program else MISSING
     return TrialFinding(state, why or f"{engine.program} ran our test container")
 
 
-def _models(settings: Settings) -> TrialFinding:
+def try_models(settings: Settings) -> TrialFinding:
     """All configured endpoints; one without its key is not."""
     offers = {name: offer for name, offer in ModelPool.of(settings).offers(vendors=True).items() if offer["ok"]}
     if not offers:
@@ -171,7 +175,8 @@ def _models(settings: Settings) -> TrialFinding:
     return TrialFinding(BROKEN if bad else OK if good else UNTRIED, "; ".join(words))
 
 
-def _detectors(settings: Settings) -> TrialFinding:
+def try_detectors(settings: Settings) -> TrialFinding:
+    """Asks all configured detectors."""
     if not settings.detectors:
         return TrialFinding(MISSING, "none is configured")
     detectors = Detectors(settings.detectors, seconds=_DETECTOR_SECONDS)
@@ -183,7 +188,8 @@ def _detectors(settings: Settings) -> TrialFinding:
     )
 
 
-def _evaluators() -> TrialFinding:
+def try_evaluators() -> TrialFinding:
+    """Starts an evaluator in the sandbox."""
     try:
         fence = Evaluator().sandbox
     except EvaluatorFailed as error:

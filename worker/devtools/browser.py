@@ -37,7 +37,7 @@ class DevToolsBrowser:
             ports: ports on which the browser may listen, the likeliest first. The first that responds is used.
         """
         self._where = (address, secret)
-        self._ports = tuple(ports)
+        self.ports = tuple(ports)
         self._sessions: dict[str, Session] = {}
         self._port: int | None = None
 
@@ -176,7 +176,7 @@ class DevToolsBrowser:
 
     def _ask(self, path: str, deadline: Deadline) -> DevToolsAnswer:
         """Sends a request to the port that responded last, else to each; a relay may have no browser behind it."""
-        ports = self._ports if self._port is None else (self._port, *self._ports)
+        ports = self.ports if self._port is None else (self._port, *self.ports)
         why = "no port is known"
         for port in ports:
             try:
@@ -194,7 +194,7 @@ class DevToolsBrowser:
     def _tunnel(self) -> Tunnel:
         if self._port is None:
             self.tabs()
-        return Tunnel(*self._where, self._port or self._ports[0])
+        return Tunnel(*self._where, self._port or self.ports[0])
 
 
 def _no_browser(why: str) -> GuestRefused:

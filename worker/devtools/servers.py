@@ -16,7 +16,7 @@ The tunnel needs no relay, so a task with a missing or late relay still reaches 
 _SECONDS = 30.0
 
 
-def devtools(opened: OpenDesktop, port: int) -> Browser:
+def devtools(opened: OpenDesktop, port: int) -> DevToolsBrowser:
     """The browser that listens on that port of a desktop."""
     address, secret = opened.stream_address()
     return DevToolsBrowser(address, secret, (port, BEHIND) if port == PUBLISHED else (port,))

@@ -61,6 +61,16 @@ class GuestTunnels:
         self._pause = _SHORTEST_PAUSE
         self._task: asyncio.Task[None] | None = None
 
+    @property
+    def idle(self) -> int:
+        """Number of tunnels that wait for a program."""
+        return len(self._idle)
+
+    @property
+    def busy(self) -> int:
+        """Number of tunnels that a program uses."""
+        return len(self._busy)
+
     async def begin(self) -> None:
         """Opens the first tunnel, without waiting for it."""
         self._task = self._loop.create_task(self._keep())

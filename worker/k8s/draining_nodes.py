@@ -26,6 +26,11 @@ class DrainingNodes:
         """Stops watching. Safe to call twice."""
         self._nodes.stop()
 
+    @property
+    def trouble(self) -> str:
+        """Why the information may be outdated; empty if it is not."""
+        return self._nodes.trouble
+
     def why(self, pod: Object) -> str:
         """Why no further attempt should start in a pod because of its node; empty = it may stay.
 

@@ -16,21 +16,22 @@ logger = logging.getLogger(__name__)
 
 
 class PodInventory:
-    """The pods as one worker sees them. Thread-safe."""
+    """The pods as one worker sees them. Thread-safe.
+
+    Attributes:
+        plan: settings of all pods.
+        watch: of the pods.
+        now: seconds since 1970.
+    """
 
     def __init__(self, cluster: Cluster, watch: PodWatch, plan: PodPlan, now: Callable[[], float]) -> None:
         """Does not connect yet. See `Pods`."""
-        self._cluster, self._watch, self._plan, self._now = cluster, watch, plan, now
+        self._cluster, self.watch, self.plan, self.now = cluster, watch, plan, now
         self._unchanged: dict[str, tuple[str, float]] = {}
-
-    @property
-    def plan(self) -> PodPlan:
-        """Settings of all pods."""
-        return self._plan
 
     def places(self) -> Sequence[str]:
         """See `places`: where a pod that only lists images may run. Raises ClusterError."""
-        return places(self._cluster, self._plan)
+        return places(self._cluster, self.plan)
 
     def sweep(self, spared: Collection[str] = ()) -> list[str]:
         """Removes pods whose deadline has passed without a renewal. Returns their names.
@@ -42,22 +43,17 @@ class PodInventory:
             spared: uids of pods to keep.
         """
         swept, known = [], {}
-        trouble, well = self._watch.trouble, self._watch.well
-        for pod in self._watch.pods():
+        trouble, well = self.watch.trouble, self.watch.well
+        for pod in self.watch.pods():
             about = pod["metadata"]
             text = str(notes_of(pod).get(DEADLINE) or "")
             before = self._unchanged.get(about["uid"])
             since = before[1] if before is not None and before[0] == text else well
             known[about["uid"]] = text, since
-            if (
-                trouble
-                or about["uid"] in spared
-                or about.get("deletionTimestamp")
-                or well - since < self._plan.idle / 2
-            ):
+            if trouble or about["uid"] in spared or about.get("deletionTimestamp") or well - since < self.plan.idle / 2:
                 continue
             deadline = manifests.seconds_of(text)
-            past = deadline is None or deadline < self._now()
+            past = deadline is None or deadline < self.now()
             # This very version: it may be taken over at this moment.
             if past and self._remove_quietly(about["name"], about["uid"], about["resourceVersion"]):
                 logger.warning("pod %s: deadline passed, removing it", about["name"])
@@ -79,23 +75,23 @@ class PodInventory:
 
     def desktops(self) -> Mapping[str, str]:
         """Slots with a pod, ready or starting, by label -> the kind of desktop that it was last used for."""
-        pods = [each for each in self._watch.pods() if not _ends(each)]
+        pods = [each for each in self.watch.pods() if not _ends(each)]
         return {label_of(each): str(notes_of(each).get(DESKTOP) or "?") for each in pods}
 
     def fences(self) -> Mapping[str, int]:
         """Fencing tokens under which pods are held, by their slot's label."""
-        return {label_of(each): number_of(notes_of(each).get(FENCE)) for each in self._watch.pods()}
+        return {label_of(each): number_of(notes_of(each).get(FENCE)) for each in self.watch.pods()}
 
     def emulated(self) -> Mapping[str, str]:
         """Nodes on which a pod has its device but emulates its machines, by name -> why."""
-        return emulated(self._watch.pods())
+        return emulated(self.watch.pods())
 
     def troubles(self) -> Mapping[str, str]:
         """Slots whose pod cannot start, by label -> why. Does not query the cluster."""
         troubles: dict[str, str] = {}
-        for pod in self._watch.pods():
+        for pod in self.watch.pods():
             about = pod["metadata"]
-            status = self._watch.seen(about["name"], about["uid"])
+            status = self.watch.seen(about["name"], about["uid"])
             if status.cause in PATIENT and not about.get("deletionTimestamp"):
                 troubles[label_of(pod)] = status.why
         return troubles

@@ -32,8 +32,8 @@ class PodWatch:
         self._pods: dict[str, Object] = {}
         self._events: OrderedDict[str, dict[str, Object]] = OrderedDict()
         self._hitches: dict[str, float] = {}
-        self._pods_seen = Reflector(cluster, PODS, labels=labels, on_change=self._pod_changed)
-        self._events_seen = Reflector(cluster, EVENTS, fields="involvedObject.kind=Pod", on_change=self._event_changed)
+        self._pods_seen = Reflector(cluster, PODS, labels=labels, on_change=self.pod_changed)
+        self._events_seen = Reflector(cluster, EVENTS, fields="involvedObject.kind=Pod", on_change=self.event_changed)
 
     def start(self) -> None:
         """Starts its background threads."""
@@ -102,7 +102,8 @@ class PodWatch:
                 if self._changes == before:
                     self._changed.wait(min(left, 1.0))
 
-    def _pod_changed(self, kind: str, pod: Object) -> None:
+    def pod_changed(self, kind: str, pod: Object) -> None:
+        """A ChangeListener of pods."""
         name, uid = pod["metadata"]["name"], pod["metadata"]["uid"]
         with self._changed:
             if kind != "DELETED":
@@ -112,7 +113,8 @@ class PodWatch:
             self._changes += 1
             self._changed.notify_all()
 
-    def _event_changed(self, kind: str, event: Object) -> None:
+    def event_changed(self, kind: str, event: Object) -> None:
+        """A ChangeListener of their events."""
         if kind == "DELETED":
             return  # An event that the cluster forgets was said all the same.
         uid = str((event.get("involvedObject") or {}).get("uid") or "")

@@ -122,7 +122,7 @@ class Pods(PodInventory):
                 for the slot's next holder; any other is removed.
             ClusterError: The cluster refuses it.
         """
-        name, is_new = manifests.pod_name(self._plan, slot), False
+        name, is_new = manifests.pod_name(self.plan, slot), False
         for _ in range(_ROUNDS):
             try:
                 pod = self._cluster.get(PODS, name)
@@ -130,7 +130,7 @@ class Pods(PodInventory):
                 pod = None
             try:
                 if pod is None:
-                    pod, is_new = self._create(slot, room, kvm=kvm), True
+                    pod, is_new = self.create(slot, room, kvm=kvm), True
                 elif self._fits(pod, slot, room):
                     pod = self._adopt(pod, slot, room)
                 else:
@@ -149,26 +149,27 @@ class Pods(PodInventory):
             return self._waited(pod, slot, token, is_new=is_new)
         raise PodUnavailable(f"the pod {name} keeps changing: another worker uses the slot, too")
 
-    def _create(self, slot: SlotRef, room: PodResources, *, kvm: bool) -> Object:
+    def create(self, slot: SlotRef, room: PodResources, *, kvm: bool = True) -> Object:
+        """A new pod of the slot, as the cluster has it; does not wait for it. Args: see `take`. Raises ClusterError."""
         deadline = self._started_and_idle()
-        name = f"{manifests.pod_name(self._plan, slot)}-{secrets.token_hex(4)}"
-        body = manifests.pod(self._plan, slot, room, secret=name, worker=self._worker, deadline=deadline, kvm=kvm)
+        name = f"{manifests.pod_name(self.plan, slot)}-{secrets.token_hex(4)}"
+        body = manifests.pod(self.plan, slot, room, secret=name, worker=self._worker, deadline=deadline, kvm=kvm)
         return self._cluster.create(PODS, body)
 
     def _started_and_idle(self) -> float:
         """The deadline of a pod that may still start: until it is ready nobody renews it."""
-        return self._now() + self._start_seconds + self._plan.idle
+        return self.now() + self._start_seconds + self.plan.idle
 
     def _fits(self, pod: Object, slot: SlotRef, room: PodResources) -> bool:
         """Whether an existing pod is suitable for the slot. Raises PodUnavailable if a later lease holds it."""
         about = pod["metadata"]
         notes = notes_of(pod)
         self._check_fence(pod, slot.fence)
-        status = self._watch.seen(about["name"], about["uid"])
+        status = self.watch.seen(about["name"], about["uid"])
         return (
-            notes.get(KEY) == manifests.spec_key(self._plan)
+            notes.get(KEY) == manifests.spec_key(self.plan)
             and number_of(notes.get(MEMORY)) >= room.memory_mib
-            and attempts_begun(pod) < self._plan.attempts
+            and attempts_begun(pod) < self.plan.attempts
             and not about.get("deletionTimestamp")
             and (pod.get("status") or {}).get("phase") in {"Pending", "Running"}
             and not status.leave
@@ -195,7 +196,7 @@ class Pods(PodInventory):
     def _notes(self, fence: int) -> dict[str, str]:
         return {
             WORKER: self._worker,
-            DEADLINE: manifests.moment(self._now() + self._plan.idle),
+            DEADLINE: manifests.moment(self.now() + self.plan.idle),
             FENCE: str(fence),
         }
 
@@ -220,7 +221,7 @@ class Pods(PodInventory):
         return Pod(name, uid, status.node, status.address, slot.fence, token, is_new, memory, max(0, attempts - ours))
 
     def _left_to_the_cluster(self, name: str, uid: str) -> bool:
-        return not self._ending and self._watch.seen(name, uid).cause in PATIENT
+        return not self._ending and self.watch.seen(name, uid).cause in PATIENT
 
     def _token(self, pod: Object) -> str:
         """The token from its Secret, which is created if the pod's creator did not.
@@ -238,7 +239,7 @@ class Pods(PodInventory):
             except ObjectNotFound:
                 token = secrets.token_urlsafe(32)
             try:
-                self._cluster.create(SECRETS, manifests.secret(self._plan, pod, name, token))
+                self._cluster.create(SECRETS, manifests.secret(self.plan, pod, name, token))
             except ObjectConflict:
                 continue
             return token
@@ -246,7 +247,7 @@ class Pods(PodInventory):
 
     def _wait_ready(self, name: str, uid: str) -> PodStatus:
         """Waits until it is ready or cannot become so; returns its state."""
-        watch, bad_since = self._watch, 0.0
+        watch, bad_since = self.watch, 0.0
         self._wait_seen(name, uid)
 
         def decided() -> bool:
@@ -254,7 +255,7 @@ class Pods(PodInventory):
             status = watch.seen(name, uid)
             if self._ending or status.ready or (status.cause and status.cause not in PATIENT):
                 return True
-            bad = status.cause and not (self._plan.makes_claims and status.awaits_claims)
+            bad = status.cause and not (self.plan.makes_claims and status.awaits_claims)
             bad_since = (bad_since or time.monotonic()) if bad else 0.0
             return bool(bad_since) and time.monotonic() - bad_since > PATIENCE_SECONDS
 
@@ -265,19 +266,19 @@ class Pods(PodInventory):
         """Waits until the watch has reached it, or the pod is gone. Raises ClusterUnavailable if watching fails."""
 
         def is_seen() -> bool:
-            pod = self._watch.pod(name)
+            pod = self.watch.pod(name)
             return self._ending or (pod is not None and pod["metadata"]["uid"] == uid)
 
         for seconds in (SEE_SECONDS, SILENT_SECONDS):
-            if self._watch.wait(is_seen, seconds) or self._is_gone(name, uid):
+            if self.watch.wait(is_seen, seconds) or self._is_gone(name, uid):
                 return
-        raise ClusterUnavailable(f"pods cannot be watched: {self._watch.trouble or 'no information about them'}")
+        raise ClusterUnavailable(f"pods cannot be watched: {self.watch.trouble or 'no information about them'}")
 
     # ---- any pod
 
     def seen(self, pod: Pod) -> PodStatus:
         """State of a pod. Does not query the cluster."""
-        return self._watch.seen(pod.name, pod.uid)
+        return self.watch.seen(pod.name, pod.uid)
 
     def renew(self, pod: Pod, fence: int, notes: Mapping[str, str] | None = None) -> None:
         """Extends the deadline of a pod in use, as last seen by the watch, and writes annotations.
@@ -287,7 +288,7 @@ class Pods(PodInventory):
             ObjectConflict: It has changed since; it can be retried soon.
             ClusterError: The cluster refuses it.
         """
-        self._note(self._ours(self._watch.pod(pod.name), pod, fence), fence, notes)
+        self._note(self._ours(self.watch.pod(pod.name), pod, fence), fence, notes)
 
     def hold(self, pod: Pod, fence: int, notes: Mapping[str, str]) -> None:
         """Writes our lease and annotations to a pod of ours. Raises PodUnavailable, ClusterError."""
@@ -347,7 +348,7 @@ class Pods(PodInventory):
             PodUnavailable: Somebody does; or it is not deleted.
             ClusterError: The cluster refuses it.
         """
-        pod = self._watch.pod(manifests.pod_name(self._plan, slot))
+        pod = self.watch.pod(manifests.pod_name(self.plan, slot))
         if pod is not None:
             about = pod["metadata"]
             self.discard(Pod(about["name"], about["uid"], "", "", fence, "", is_new=False), fence)
@@ -379,18 +380,18 @@ class Pods(PodInventory):
             left[:] = [each for each in left if not self._is_gone(each.name, each.uid)]
             return not left
 
-        if not self._watch.wait(none_left, GONE_SECONDS):
+        if not self.watch.wait(none_left, GONE_SECONDS):
             logger.warning("%d pods are not deleted: %s", len(left), ", ".join(each.name for each in left))
 
     def _wait_gone(self, name: str, uid: str, *, wait: bool) -> None:
-        if wait and not self._watch.wait(lambda: self._is_gone(name, uid), GONE_SECONDS):
-            why = self._watch.seen(name, uid).why or self._watch.trouble
+        if wait and not self.watch.wait(lambda: self._is_gone(name, uid), GONE_SECONDS):
+            why = self.watch.seen(name, uid).why or self.watch.trouble
             raise PodUnavailable(f"the pod {name} is not deleted: {why}")
 
     def _is_gone(self, name: str, uid: str) -> bool:
         """404 or another uid; verified with the cluster once the watch says so, or fails."""
-        pod = self._watch.pod(name)
-        if pod is not None and pod["metadata"]["uid"] == uid and not self._watch.trouble:
+        pod = self.watch.pod(name)
+        if pod is not None and pod["metadata"]["uid"] == uid and not self.watch.trouble:
             return False
         try:
             return bool(self._cluster.get(PODS, name)["metadata"]["uid"] != uid)

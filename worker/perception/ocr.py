@@ -22,7 +22,8 @@ _LARGE = 4 * 10**6
 _LEAST_SURE = 30.0
 _HINT = "Install Tesseract (package tesseract-ocr) on the worker's machine, or run `make setup APPS=full`."
 _COLUMNS = 12
-_TRIAL_WORDS, _TRIAL_SIZE, _TRIAL_SECONDS = "Save changes", (320, 80), 10.0
+_TRIAL_WORDS, _TRIAL_SIZE = "Save changes", (320, 80)
+TRIAL_SECONDS = 10.0
 
 
 @dataclass
@@ -61,10 +62,10 @@ def why_not() -> str:
 @lru_cache(maxsize=4)
 def _try_out(program: str, _changed: int) -> None:
     """A success is remembered, a failure is not: the machine may have been busy. Raises ClusterLost."""
-    lines = read(trial_picture(), seconds=_TRIAL_SECONDS)
+    lines = read(trial_picture(), seconds=TRIAL_SECONDS)
     if lines is None:
         raise ClusterLost(
-            f"{program} did not read a small picture within {_TRIAL_SECONDS:g} s", code="ocr_not_available"
+            f"{program} did not read a small picture within {TRIAL_SECONDS:g} s", code="ocr_not_available"
         )
     text = " ".join(line["text"] for line in lines)
     if text != _TRIAL_WORDS:

@@ -42,7 +42,7 @@ class QemuDesktop:
             about: additional details for the record, including the provider's name.
         """
         order, host = vm.order, vm.order.host
-        self._made, self._gateway, self._open_lines = vm, gateway, lines
+        self.vm, self._gateway, self._open_lines = vm, gateway, lines
         self._lines: GuestTunnels | None = None
         self._trusts = b""
         self.spec = DesktopSpec(screen=order.screen, image=order.image.name)
@@ -66,28 +66,28 @@ class QemuDesktop:
 
     def _watch(self) -> None:
         """When the machine cannot continue: stores its last picture and ends it, so that waiting requests fail."""
-        handle = self._made.handle
+        handle = self.vm.handle
         handle.ended.wait()
         if handle.dead != CLOSED:
             self._last = self._picture()
             with suppress(SupervisorError):
-                self._made.supervisor.end(handle)
+                self.vm.supervisor.end(handle)
 
     def alive(self) -> bool:
         """False once it is known to be gone."""
-        return not self._made.handle.dead
+        return not self.vm.handle.dead
 
     def why_dead(self) -> str:
         """Why it is gone; empty while alive.
 
         Called when the guest API does not respond: the reason may still be on its way.
         """
-        self._made.handle.ended.wait(_NEWS_SECONDS)
-        return self._made.handle.dead
+        self.vm.handle.ended.wait(_NEWS_SECONDS)
+        return self.vm.handle.dead
 
     def stream_address(self) -> tuple[str, str]:
         """Address of the guest API and its secret."""
-        return self._made.address, self._made.secret
+        return self.vm.address, self.vm.secret
 
     def picture(self) -> Frame | None:
         """QEMU's picture of the screen, the last one if the machine is gone; None if there is none."""
@@ -98,7 +98,7 @@ class QemuDesktop:
 
     def _picture(self) -> Frame | None:
         try:
-            return _as_jpeg(self._made.supervisor.picture(self._made.handle))
+            return _as_jpeg(self.vm.supervisor.picture(self.vm.handle))
         except SupervisorError as error:
             logger.info("no picture of a machine: %s", error)
             return None
@@ -106,7 +106,7 @@ class QemuDesktop:
     def private_bytes(self) -> int:
         """Memory that belongs to it alone; 0 if unknown: it may then still come to use its maximum."""
         try:
-            return self._made.supervisor.private_bytes(self._made.handle)
+            return self.vm.supervisor.private_bytes(self.vm.handle)
         except SupervisorError:
             return 0
 
@@ -142,7 +142,7 @@ class QemuDesktop:
                 then.callback(self._lines.close)
             try:
                 # First: its tunnels would wait for a guest that no longer reads.
-                self._made.supervisor.end(self._made.handle)
+                self.vm.supervisor.end(self.vm.handle)
             except SupervisorError as error:
                 raise ClusterLost(
                     f"a virtual machine could not be removed: {error}", code="desktop_not_removed"

@@ -18,7 +18,7 @@ from worker.qemu.client import SupervisorError
 from worker.qemu.machine import TCG
 
 ROOM = PodResources(64, 0.05)
-AGAIN_SECONDS, _FRESH_SECONDS, _FRESH_CLONE_SECONDS = 60.0, 600.0, 3600.0
+AGAIN_SECONDS, FRESH_SECONDS, FRESH_CLONE_SECONDS = 60.0, 600.0, 3600.0
 """Seconds until the next probe: if no images were found, and to find new ones; each probe takes a clone."""
 _NODES_TRIED = 3
 """Maximum nodes per probe, if nodes have their own images, until one responds."""
@@ -39,7 +39,7 @@ class ImageProbe:
         self._pods = pods
         # Without a slot: its pod belongs to this worker, and is reused if it did not start the last time.
         self._index = -secrets.randbelow(10**9) - 1
-        self._looking, self._again_at, self._fresh_seconds = threading.Lock(), 0.0, _FRESH_SECONDS
+        self._looking, self._again_at, self._fresh_seconds = threading.Lock(), 0.0, FRESH_SECONDS
         self._looks = 0
         self._error: Exception | None = None
         self._images = KnownImages()
@@ -117,7 +117,7 @@ class ImageProbe:
     def _read(self) -> float:
         pods = self._pods()
         if pods.plan.images.kind == "clone":
-            self._fresh_seconds = _FRESH_CLONE_SECONDS
+            self._fresh_seconds = FRESH_CLONE_SECONDS
         nodes = pods.places()
         if not nodes:
             raise PodUnavailable(_NO_NODE)

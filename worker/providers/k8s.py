@@ -52,7 +52,11 @@ logger = logging.getLogger(__name__)
 
 @register(PluginKind.PROVIDER, "k8s")
 class K8sProvider:
-    """Creates virtual machines in pods of a cluster. Thread-safe."""
+    """Creates virtual machines in pods of a cluster. Thread-safe.
+
+    Attributes:
+        slots: pods of its slots.
+    """
 
     name = "k8s"
 
@@ -67,10 +71,10 @@ class K8sProvider:
             SlotBackoff(),
             CircuitBreaker("the cluster", self._try_one, ClusterUnavailable, (ClusterError,)),
         )
-        self._scout = ImageProbe(self._running)
-        self._slots = PodSlots(settings, self._scout, self._running)
+        self._scout = ImageProbe(self.pods)
+        self.slots = PodSlots(settings, self._scout, self.pods)
         self._warmth = PodPrewarming(
-            self._slots, self._makings, self._running, self._rests, self._answers, settings.default_image
+            self.slots, self._makings, self.pods, self._rests, self._answers, settings.default_image
         )
         self._watch: PodWatch | None = None
         self._pods: Pods | None = None
@@ -104,7 +108,7 @@ class K8sProvider:
         if self._cluster is None and not configured(self._settings.kubeconfig):
             return Availability(ok=False, reason=_NO_CLUSTER)
         try:
-            pods = self._running()
+            pods = self.pods()
             self._try_rights()
         except (ClusterError, ClusterLost) as error:
             return Availability(ok=False, reason=f"the cluster cannot be used: {error.message}")
@@ -172,7 +176,7 @@ class K8sProvider:
             former = self._open.pop(slot, None)
         if former is not None:
             former.close()
-        with self._slots.taking(slot):
+        with self.slots.taking(slot):
             try:
                 opened = self._opened(slot, spec)
             except SlotTakenOver:
@@ -198,7 +202,7 @@ class K8sProvider:
         return opened
 
     def _opened(self, slot: SlotRef, spec: DesktopSpec) -> PodDesktop:
-        pod_slot = self._slots.have(slot, spec)
+        pod_slot = self.slots.have(slot, spec)
         pod_slot.attempts += 1
         try:
             return self._new(pod_slot, pod_slot.order(spec, self._settings.default_image))
@@ -207,7 +211,7 @@ class K8sProvider:
                 raise SlotTakenOver(f"the slot's pod was taken over: {error}", hint=HINT) from error
             if isinstance(error, ClusterLost):
                 raise
-            status = self._running().seen(pod_slot.pod)
+            status = self.pods().seen(pod_slot.pod)
             if pod_slot.supervisor.alive() and isinstance(error, GuestLost):
                 raise
             raise ClusterLost(f"the slot's pod was lost: {status.why or error}", code="pod_lost", hint=HINT) from error
@@ -222,7 +226,7 @@ class K8sProvider:
 
     def tracker(self, slot: SlotRef | None) -> Tracker | None:
         """See `ActivitySource`: nothing is known about a slot until its pod exists."""
-        pod_slot = self._slots.get(slot) if slot is not None else None
+        pod_slot = self.slots.get(slot) if slot is not None else None
         return pod_slot.tracker if pod_slot is not None else None
 
     def warmed(self) -> Mapping[str, str] | None:
@@ -235,7 +239,7 @@ class K8sProvider:
         return self._warmth.making()
 
     def keep(self, slots: Collection[SlotRef]) -> None:
-        self._slots.keep(slots)
+        self.slots.keep(slots)
 
     def cool(self, slot: SlotRef) -> None:
         if not self._closed.is_set():
@@ -243,14 +247,14 @@ class K8sProvider:
 
     def unprepare(self, slot: SlotRef) -> None:
         """Stops renewing the pod: the slot's next holder takes it over, or its deadline passes."""
-        pod_slot = self._slots.get(slot)
+        pod_slot = self.slots.get(slot)
         if pod_slot is not None:
             # The warm pool requests the pods to keep again in its next round.
             pod_slot.used = pod_slot.warm = False
             self._tell(pod_slot)
 
     def distrust(self, slot: SlotRef) -> None:
-        pod_slot = self._slots.get(slot)
+        pod_slot = self.slots.get(slot)
         if pod_slot is not None:
             pod_slot.trusted = False
             self._tell(pod_slot)
@@ -260,7 +264,7 @@ class K8sProvider:
         if self._pods is None or self.away():
             return
         try:
-            self._slots.tell(self._pods, pod_slot)
+            self.slots.tell(self._pods, pod_slot)
         except ClusterUnavailable as error:
             self._answers.failed(error.message)
 
@@ -271,7 +275,7 @@ class K8sProvider:
             self._pods.end()
         with self._lock:
             opened, self._open = list(self._open.values()), {}
-        slots = self._slots.close()
+        slots = self.slots.close()
         for each in opened:
             each.close()
         for pod_slot in slots:
@@ -309,7 +313,7 @@ class K8sProvider:
                 f"the egress gateway of a machine cannot be opened: {error}", code="egress_failed", hint=HINT
             ) from error
         lines = partial(self._gateways.lines, vm.address, vm.secret, way_out)
-        return PodDesktop(vm, pod_slot, gateway, lines, partial(self._running().seen, pod_slot.pod))
+        return PodDesktop(vm, pod_slot, gateway, lines, partial(self.pods().seen, pod_slot.pod))
 
     def _own_folder(self) -> Path:
         with self._starting:
@@ -317,7 +321,7 @@ class K8sProvider:
                 self._folder = tempfile.TemporaryDirectory(prefix="dk-", dir="/tmp")  # noqa: S108 - a socket's path is short.
             return Path(self._folder.name)
 
-    def _running(self) -> Pods:
+    def pods(self) -> Pods:
         """The connected, watching inventory. Raises ClusterError; ClusterLost if a setting is invalid."""
         with self._starting:
             if self._closed.is_set():
@@ -345,15 +349,15 @@ class K8sProvider:
         if pods is None or self._closed.is_set():
             return
         self._answers.look()
-        self._slots.look(pods)
-        for pod_slot in self._slots.all().values():
+        self.slots.look(pods)
+        for pod_slot in self.slots.all().values():
             self._tell(pod_slot)
         # While the cluster fails, they would only be forgotten.
-        for slot in () if self.away() else self._slots.leaving(pods):
+        for slot in () if self.away() else self.slots.leaving(pods):
             self.cool(slot)
         if time.monotonic() - self._swept_at > SWEEP_SECONDS:
             self._swept_at = time.monotonic()
-            pods.sweep(self._slots.in_use())
+            pods.sweep(self.slots.in_use())
 
 
 def _worker() -> str:

@@ -62,7 +62,7 @@ class LocalDesktop:
         gateway: Gateway,
     ) -> None:
         """Takes ownership of a desktop and its gateway."""
-        self._supervisor, self._kept, self._secret, self._gateway = supervisor, handle, secret, gateway
+        self._supervisor, self.handle, self._secret, self._gateway = supervisor, handle, secret, gateway
         self._address = f"unix:{handle.socket}"
         self.spec = spec
         self._client = GuestDesktop(self._address, secret, screen=spec.screen)
@@ -79,15 +79,15 @@ class LocalDesktop:
 
     def alive(self) -> bool:
         """False once it is known to be gone."""
-        return not self._kept.dead
+        return not self.handle.dead
 
     def why_dead(self) -> str:
         """Why it is gone; empty while alive.
 
         Called when the guest API does not respond: the reason may still be on its way.
         """
-        self._kept.ended.wait(_NEWS_SECONDS)
-        return self._kept.dead
+        self.handle.ended.wait(_NEWS_SECONDS)
+        return self.handle.dead
 
     def stream_address(self) -> tuple[str, str]:
         """Address of the guest API and its secret."""
@@ -105,7 +105,7 @@ class LocalDesktop:
             ClusterLost: It failed.
         """
         try:
-            trust(_way_out_of(self._kept), self._gateway.allow(way_out, fetch))
+            trust(_way_out_of(self.handle), self._gateway.allow(way_out, fetch))
         except OSError as error:
             if self.why_dead():
                 raise GuestLost("the local desktop is gone", code="desktop_gone") from error
@@ -117,7 +117,7 @@ class LocalDesktop:
 
     def usage(self) -> Mapping[str, Any]:
         """Usage after closing: peak memory in bytes, and how often each limit was reached."""
-        return self._kept.usage
+        return self.handle.usage
 
     def close(self) -> None:
         """Destroys it; nothing of it is left then. Safe to call twice.
@@ -128,7 +128,7 @@ class LocalDesktop:
         self._client.close()
         self._gateway.close()
         try:
-            self._supervisor.destroy(self._kept)
+            self._supervisor.destroy(self.handle)
         except DesktopSupervisorError as error:
             raise ClusterLost(f"a local desktop could not be removed: {error}", code="desktop_not_removed") from error
 
@@ -145,6 +145,7 @@ class LocalProvider:
         *,
         limits: DesktopLimits | None = None,
         options: DesktopSupervisorOptions | None = None,
+        gateways: Gateways | None = None,
     ) -> None:
         """Does not start yet.
 
@@ -152,6 +153,7 @@ class LocalProvider:
             settings: the data folder has the cache, and is invisible in desktops.
             limits: of each desktop.
             options: how to start the supervisor, instead of the settings'.
+            gateways: of all desktops; None = those that reach the public network.
         """
         private = (CHECKOUT, settings.data_dir)
         self._options = options or DesktopSupervisorOptions(
@@ -159,7 +161,7 @@ class LocalProvider:
         )
         self._limits = limits or DesktopLimits()
         self._supervisor: DesktopSupervisorClient | None = None
-        self._gateways = Gateways()
+        self._gateways = gateways or Gateways()
         self._starting = threading.Lock()
         self._trying = threading.Lock()
         self.slot_desktops: SlotDesktops[LocalDesktop] = SlotDesktops()

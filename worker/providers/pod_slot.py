@@ -167,7 +167,7 @@ class PodDesktop(QemuDesktop):
             return self._why_taken
 
     def _death_reason(self) -> str:
-        handle = self._made.handle
+        handle = self.vm.handle
         if self._slot.supervisor.alive() and not handle.dead:
             # The guest does not respond: determine whether it is the guest, or everything between it and us.
             with suppress(SupervisorError):

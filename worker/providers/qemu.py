@@ -115,7 +115,7 @@ class QemuProvider:
     def prepare(self, slot: SlotRef, spec: DesktopSpec) -> None:
         """Starts creating the slot's next machine, if the number of prepared ones and the memory allow it."""
         try:
-            order = self._order(spec)
+            order = self.order(spec)
         except ClusterLost:
             return  # It is unavailable; opening a desktop reports why.
         claim = self._claim(order.size)
@@ -143,7 +143,7 @@ class QemuProvider:
             ClusterLost, GuestLost: it cannot be created; the message says why.
         """
         bench = VmHost(self._supervisor(_TEMPLATES), self._stock, tracker=self.tracker(None))
-        return self._makings.prepare(bench, self._order(spec))
+        return self._makings.prepare(bench, self.order(spec))
 
     def tracker(self, slot: SlotRef | None) -> Tracker:
         with self._lock:
@@ -162,7 +162,7 @@ class QemuProvider:
 
     # ---- creating machines
 
-    def _order(self, spec: DesktopSpec) -> VmRequest:
+    def order(self, spec: DesktopSpec) -> VmRequest:
         try:
             folder, image = find_image(self._images, spec.image, default=self._settings.default_image)
         except DeskarenaError as error:
@@ -172,14 +172,14 @@ class QemuProvider:
     def _claim(self, size: int) -> _Claim | None:
         """Reserves room for one more machine; None if there is none."""
         with self._admitting:
-            if not self._budget.admits(size, self._memory_claims()):
+            if not self._budget.admits(size, self.memory_claims()):
                 return None
             claim = _Claim(size)
             with self._lock:
                 self._claims.append(claim)
             return claim
 
-    def _memory_claims(self) -> list[tuple[int, Callable[[], int]]]:
+    def memory_claims(self) -> list[tuple[int, Callable[[], int]]]:
         """Of each machine, including those being created: maximum bytes, and a function that returns its usage."""
         with self._lock:
             self._claims = [each for each in self._claims if each.holds()]
@@ -191,7 +191,7 @@ class QemuProvider:
         Raises:
             ClusterLost: There is no room for it.
         """
-        order = self._order(spec)
+        order = self.order(spec)
         while (claim := self._claim(order.size)) is None:
             if not self.slot_desktops.discard_one():
                 raise ClusterLost(

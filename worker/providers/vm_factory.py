@@ -96,7 +96,7 @@ class VmFactory:
                 left.
             GuestLost: it started, but its guest API never became ready.
         """
-        template, why_cold = self._template(bench, order)
+        template, why_cold = self.usable_template(bench, order)
         supervisor = bench.supervisor
         if template is None:
             return self.boot(supervisor, order, why_cold, bench.tracker)
@@ -160,7 +160,7 @@ class VmFactory:
             # It boots neither way, so the accelerator is not the reason: report the first failure.
             raise failure from None
 
-    def _template(self, bench: VmHost, order: VmRequest) -> tuple[Template | None, str]:
+    def usable_template(self, bench: VmHost, order: VmRequest) -> tuple[Template | None, str]:
         """The template, or why there is none. A failure is not retried for a while in the same place.
 
         Raises:

@@ -6,26 +6,18 @@ clone's state. So the probe's guest runs with each accelerator on the command li
 refused is left out and named. The standard library only: this runs in pods, too.
 """
 
-import hashlib
-import json
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
-from enum import StrEnum
-from fcntl import LOCK_EX, flock
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
 
-from worker.local.folders import private_folder
-from worker.qemu.arguments import PROGRAM
+from worker.qemu.acceleration import DEVICE, Acceleration, AccelerationReason
+from worker.qemu.acceleration_cache import locked_cache
 from worker.qemu.machine import EMULATED_CPU, KVM, TCG, MachineSpec
-from worker.qemu.probe import UNFINISHED, ProbeHost, ProbeTimeout, probe_host
+from worker.qemu.probe import ProbeHost, ProbeTimeout, probe_host
 from worker.qemu.process import QemuFailed
 
 AUTO = "auto"
 SETTINGS = (AUTO, KVM, TCG)
-DEVICE = Path("/dev/kvm")
 CLEARLY = 1.5
 """KVM is used if emulation takes at least this many times as long."""
 _PATIENCE = 20.0
@@ -35,74 +27,14 @@ LIMIT = 30.0
 _DECISIVE = 2.0
 """If one takes this many times as long as the other, one run of each decides; else the best of _ROUNDS."""
 _ROUNDS = 3
-MODULES = Path("/sys/module")
 _FEATURES = ("arch-capabilities", "pdcm", "core-capability", "tsx-ctrl", "vmx", "svm", "xsaves", "pmu")
 """CPU features backed by registers that a KVM may refuse."""
 HINTS = ("hv-relaxed", "hv-vapic", "hv-spinlocks=0x1fff", "hv-time", "hv-crash")
 """Makes Windows use a hypervisor's clock, and report blue screens; emulation has none."""
 
 
-class AccelerationReason(StrEnum):
-    """Why machines run as they do. A stable code; the accompanying text may change."""
-
-    FASTER = "faster"
-    SET = "set"
-    NO_DEVICE = "no_device"
-    NO_ACCESS = "no_access"
-    NO_START = "no_start"
-    SLOWER = "slower"
-    NO_BOOT = "no_boot"
-
-
 class KvmRefused(Exception):  # noqa: N818 - says what happened.
     """The setting requires KVM, and no machine runs with it; the message says why."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Acceleration:
-    """How machines of this host run.
-
-    Attributes:
-        accelerator: `kvm` or `tcg` (emulation).
-        reason: code of the reason.
-        detail: the reason as text, without a full stop; includes the speed.
-        cpu: QEMU's CPU model, without refused features.
-        hints: Hyper-V hints of Windows machines; none when emulated.
-        refused: features and hints that this KVM or QEMU refuses.
-        seconds: accelerator -> part of the probe's workload -> seconds; empty if not measured.
-    """
-
-    accelerator: str
-    reason: str
-    detail: str
-    cpu: str = EMULATED_CPU
-    hints: tuple[str, ...] = ()
-    refused: tuple[str, ...] = ()
-    seconds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-
-    @property
-    def emulated(self) -> bool:
-        """Whether there is no hardware virtualisation."""
-        return self.accelerator != KVM
-
-    @property
-    def figures(self) -> str:
-        """The trial guest's durations, in brackets; empty if not measured."""
-        text = ", ".join(
-            f"{'stopped after ' if UNFINISHED in parts else ''}{sum(parts.values()):.1f} s "
-            f"{'with KVM' if name == KVM else 'emulated'}"
-            for name, parts in self.seconds.items()
-        )
-        return f" [trial guest: {text}]" if text else ""
-
-    def to_json(self) -> dict[str, Any]:
-        """For transfer and the cache."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """Reverse of `to_json`. Raises TypeError or KeyError for invalid data."""
-        return cls(**{**value, "hints": tuple(value["hints"]), "refused": tuple(value["refused"])})
 
 
 def acceleration(
@@ -122,12 +54,12 @@ def acceleration(
         QemuFailed: QEMU cannot emulate a machine either.
         OSError: no temporary folder is available.
     """
-    with _note(setting, notes) as note:
-        choice = None if fresh else note.read()
+    with locked_cache(setting, notes) as cache:
+        choice = None if fresh else cache.read()
         if choice is None:
             with probe_host() as host:
                 choice = Chooser(host, machine, windows, setting).choose()
-            note.write(choice)
+            cache.write(choice)
     if setting == KVM and choice.emulated:
         raise KvmRefused(
             f"DESKARENA_ACCELERATOR is kvm, but KVM cannot be used: {choice.detail}{choice.figures}. "
@@ -249,65 +181,3 @@ def _slower(times: float) -> str:
         if times < 1
         else f"only {times:.1f} times faster than emulation"
     )
-
-
-class _Note:
-    """Cached measurement, valid until this host, its kernel modules, its QEMU or the user's rights change."""
-
-    def __init__(self, file: Path | None, key: str) -> None:
-        """Args: file: None = no cache."""
-        self._file, self._key = file, key
-
-    def read(self) -> Acceleration | None:
-        """None if there is no valid one."""
-        try:
-            value = json.loads(self._file.read_text()) if self._file else {}
-            return Acceleration.from_json(value["acceleration"]) if value["key"] == self._key else None
-        except (OSError, ValueError, KeyError, TypeError):
-            return None
-
-    def write(self, choice: Acceleration) -> None:
-        """Replaces it, if there is room."""
-        with suppress(OSError):
-            if self._file:
-                note = {"key": self._key, "acceleration": choice.to_json()}
-                self._file.write_text(json.dumps(note, indent=2) + "\n")
-
-
-@contextmanager
-def _note(setting: str, notes: Path | None = None) -> Iterator[_Note]:
-    """The cache of a setting, locked: of several processes that start together only one measures."""
-    key = _key()
-    try:
-        folder = notes or private_folder("deskarena-accelerator")
-        folder.mkdir(mode=0o700, exist_ok=True)
-        file = folder / f"{setting}-{key[:16]}.json"
-        lock = file.with_suffix(".lock").open("w")
-    except OSError:
-        yield _Note(None, "")
-        return
-    with lock:
-        with suppress(OSError):  # A network file system without locks: some measure twice.
-            flock(lock, LOCK_EX)
-        yield _Note(file, key)
-
-
-def _key() -> str:
-    """Changes when the result may: another start of the host, kernel, KVM module, device, user or QEMU."""
-    files = (Path("/proc/sys/kernel/random/boot_id"), Path("/proc/version"))
-    parts = [str(os.getuid()), str(os.getgroups()), *(_text(file) for file in files)]
-    parts += [f"{module.name} {_text(module / 'srcversion')}" for module in sorted(MODULES.glob("kvm*"))]
-    parts += [_state(file) for file in (DEVICE, Path("/usr/bin") / PROGRAM)]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-def _text(file: Path) -> str:
-    return file.read_text().strip() if file.exists() else ""
-
-
-def _state(file: Path) -> str:
-    """Owner, mode and change time of a file."""
-    if not file.exists():
-        return ""
-    state = file.stat()
-    return str((state.st_mode, state.st_uid, state.st_gid, state.st_mtime_ns))

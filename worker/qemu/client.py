@@ -220,7 +220,7 @@ class SlotSupervisor(SupervisorClient):
         """
         ours, theirs = socket.socketpair()
         with theirs:
-            self._process = _start(theirs.fileno(), overlays)
+            self._process = start_process(theirs.fileno(), overlays)
         super().__init__(ours)
         message = self._wait_started()
         self.folder, self.qemu = Path(message["folder"]), str(message["qemu"])
@@ -247,7 +247,8 @@ def clean_environment() -> dict[str, str]:
     return environment | ({"TMPDIR": os.environ["TMPDIR"]} if "TMPDIR" in os.environ else {})
 
 
-def _start(fd: int, overlays: Path) -> "subprocess.Popen[bytes]":
+def start_process(fd: int, overlays: Path) -> "subprocess.Popen[bytes]":
+    """Starts the supervisor. Args: fd: its end of the connection; overlays: as of `SlotSupervisor`."""
     # -S: it needs only the standard library and starts faster.
     words = [sys.executable, "-S", "-m", "worker.qemu.supervisor", "--fd", str(fd), "--overlays", str(overlays)]
     return subprocess.Popen(

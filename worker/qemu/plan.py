@@ -12,7 +12,8 @@ from typing import Any, Self
 from backend.domain.errors import ClusterLost
 from backend.domain.machines.machine_image import DirectBoot, MachineImage
 from backend.domain.model.run import ScreenSize
-from worker.qemu.accelerator import AUTO, Acceleration, AccelerationReason
+from worker.qemu.acceleration import Acceleration, AccelerationReason
+from worker.qemu.accelerator import AUTO
 from worker.qemu.arguments import arguments
 from worker.qemu.client import clean_environment
 from worker.qemu.host_facts import KVM_REFUSED_EXIT, NO_QEMU_EXIT, UEFI, UEFI_CODE, UEFI_VARS

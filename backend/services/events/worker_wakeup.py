@@ -30,7 +30,8 @@ def tls(url: str) -> dict[str, Any] | bool:
 
 
 @lru_cache(maxsize=4)
-def _app(url: str) -> Celery:
+def client_app(url: str) -> Celery:
+    """Sends tasks through that broker."""
     app = Celery("deskarena-client", broker=url, broker_use_ssl=tls(url), set_as_current=False)
     app.conf.update(
         task_ignore_result=True,
@@ -52,6 +53,6 @@ def send_wake() -> None:
     if not url:
         return
     try:
-        _app(url).send_task(WAKE, ignore_result=True, retry=False, expires=30)
+        client_app(url).send_task(WAKE, ignore_result=True, retry=False, expires=30)
     except (OperationalError, OSError) as error:
         logger.warning("workers could not be woken (%s); they find the work by themselves", error)

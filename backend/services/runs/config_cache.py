@@ -18,7 +18,7 @@ from backend.domain.model import task as domain
 from backend.domain.model.run import RunConfig
 from backend.services.benchmarks.variants import task_of
 
-_KEPT = 1000
+MOST_ENTRIES = 1000
 _configs: dict[UUID, RunConfig] = {}
 _tasks: dict[tuple[UUID, str], domain.Task] = {}
 _unread_runs: set[UUID] = set()
@@ -97,7 +97,7 @@ def _note(run_id: UUID, tasks: Collection[UUID]) -> None:
 
 def _keep(cache: dict[_K, _V], key: _K, value: _V) -> None:
     """Keeps the newest entries; evicted ones are read again."""
-    if len(cache) >= _KEPT:
+    if len(cache) >= MOST_ENTRIES:
         cache.clear()
     cache[key] = value
 

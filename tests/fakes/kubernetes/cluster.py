@@ -206,6 +206,14 @@ class FakeCluster:
         ]  # fmt: skip
         self.state.users[token] = rbac.User(user, grants)
 
+    def add_admin(self, token: str) -> None:
+        """A user that may do everything."""
+        self.state.users[token] = rbac.User(token, [rbac.Grant(rbac.ADMIN)])
+
+    def remove_token(self, token: str) -> None:
+        """From now on its user may do nothing: as if it were dead."""
+        del self.state.users[token]
+
     def kubeconfig(self, path: Path, *, token: str = ADMIN_TOKEN, namespace: str = "default") -> Path:
         """Writes a kubeconfig that leads here."""
         data = b64encode(certificate()[0]).decode()

@@ -16,9 +16,10 @@ class Service:
 
     Args:
         answers: `"GET /api/v1/runs"` -> JSON value, or a pair of status and JSON value.
+        port: to listen on; 0 = any.
     """
 
-    def __init__(self, answers: dict[str, Any]) -> None:
+    def __init__(self, answers: dict[str, Any], port: int = 0) -> None:
         self.answers = answers
         self.asked: list[tuple[str, dict[str, str], Any]] = []
         service = self
@@ -43,9 +44,10 @@ class Service:
             def log_message(self, *words: object) -> None:
                 """Tests read what the command prints, not what we do."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self.port = self._server.server_port
+        self.url = f"http://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
         self._thread.start()
 

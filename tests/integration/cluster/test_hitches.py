@@ -97,7 +97,7 @@ class TestMount:
         until(lambda: not provider.warming(), 20)
         opened = provider.open(SLOT, SPEC)
         assert opened.alive()
-        assert provider._slots.is_good(provider._slots.all()[SLOT], SPEC), "it says nothing against the pod"  # noqa: SLF001
+        assert provider.slots.is_good(provider.slots.all()[SLOT], SPEC), "it says nothing against the pod"
 
 
 class TestSecret:
@@ -125,10 +125,10 @@ class TestSecret:
         self, place: Place, provider: K8sProvider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(pod_status, "ORPHAN_SECONDS", 2.0)
-        made = provider._running()  # noqa: SLF001
-        left = made._create(SLOT, PodResources(64, 0.1), kvm=True)["metadata"]  # noqa: SLF001 - and then its worker died.
-        gone = pod_status.Cause.ORPHANED
-        until(lambda: made._watch.seen(left["name"], left["uid"]).cause is gone, 20)  # noqa: SLF001
+        inventory = provider.pods()
+        left = inventory.create(SLOT, PodResources(64, 0.1))["metadata"]  # And then its worker died.
+        pod = pods.Pod(left["name"], left["uid"], "node-1", "", SLOT.fence, "", is_new=True)
+        until(lambda: inventory.seen(pod).cause is pod_status.Cause.ORPHANED, 20)
         assert provider.troubles() == {}, "the slot may be leased"
         opened = provider.open(SLOT, SPEC)
         assert opened.alive()

@@ -16,6 +16,7 @@ from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.fakes.kubernetes.kinds import KVM, Json
 from tests.waiting import until
 from worker.base.database import Database
+from worker.k8s import nodes as k8s_nodes
 from worker.k8s.client import Kubernetes
 from worker.k8s.node_rules import NodeRequirements
 from worker.k8s.nodes import NodeRegistry, NodeWatch
@@ -84,16 +85,19 @@ def lost(world: World, claim: Claim) -> str:
 
 
 @pytest.fixture
-def stale(cluster: Kubernetes, database: Database, worker: Worker) -> Iterator[NodeRegistry]:
+def stale(
+    cluster: Kubernetes, database: Database, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[NodeRegistry]:
     """Another worker's, whose watch has broken after it saw two nodes that are ready."""
     assert worker is not None
     watch = NodeWatch(Deaf(cluster), "vm=yes", lambda: WANTS)
     watch.start()
     made = NodeRegistry(database, NAME, watch.seen, fresh=watch.fresh)
     until(watch.seen)
-    assert made.look() == []
+    with monkeypatch.context() as patched:
+        patched.setattr(k8s_nodes, "AGAIN_SECONDS", 0.0)  # All is to be written again.
+        assert made.look() == []
     until(lambda: not watch.fresh())
-    made._again_at = 0.0  # noqa: SLF001 - all is to be written again
     yield made
     watch.stop()
 

@@ -32,14 +32,16 @@ NAME = manifests.pod_name(PLAN, SLOT)
 
 
 @contextmanager
-def working(cluster: Cluster, start_seconds: float = 20.0, **plan: Any) -> Iterator[Pods]:
+def working(
+    cluster: Cluster, start_seconds: float = 20.0, *, now: Callable[[], float] = time.time, **plan: Any
+) -> Iterator[Pods]:
     """A worker's pods."""
     made = PodPlan(**{**vars(PLAN), **plan})
     watch = PodWatch(cluster, manifests.selector(made))
     watch.start()
     assert watch.listed(10)
     try:
-        yield Pods(cluster, watch, made, worker="w1", start_seconds=start_seconds)
+        yield Pods(cluster, watch, made, worker="w1", start_seconds=start_seconds, now=now)
     finally:
         watch.close()
 
@@ -96,7 +98,7 @@ class TestSlowStart:
             if taken_over:
                 # Its deadline, in whole seconds, comes before the pod is ready, and not before we have it.
                 with working(cluster, 2.5, idle=0.5) as before:
-                    before._create(SLOT, ROOM, kvm=True)  # noqa: SLF001 - and then its worker died
+                    before.create(SLOT, ROOM)  # And then its worker died.
             with sweeping(made.sweep) as swept:
                 assert made.take(SLOT, ROOM).is_new is not taken_over
             assert swept == []
@@ -137,8 +139,8 @@ class TestSweep:
         """Of a second worker, by whose clock the deadline of the only pod has passed; its idle time is 4 s."""
         with working(cluster) as dead:
             dead.take(SLOT, ROOM)
-        with working(cluster, idle=4.0) as other:
-            other._now = lambda: time.time() + 7200  # noqa: SLF001 - the deadline is an hour away.
+        # The deadline is an hour away.
+        with working(cluster, idle=4.0, now=lambda: time.time() + 7200) as other:
             assert other.sweep() == []
             yield other
 
@@ -148,12 +150,11 @@ class TestSweep:
     def test_the_time_for_which_the_cluster_did_not_answer_counts_for_nothing(
         self, fake: FakeCluster, left: Pods
     ) -> None:
-        watch, first = left._watch, time.monotonic()  # noqa: SLF001
-        left._unchanged = {}  # noqa: SLF001 - it is looked at from now on.
+        first = time.monotonic()
         assert left.sweep() == []
         fake.faults.away = True
         fake.api.cut_watches()
-        until(lambda: watch.trouble)
+        until(lambda: left.watch.trouble)
         gone = time.monotonic()
         holds(lambda: left.sweep() == [], 2.5)
         fake.faults.clear()

@@ -133,7 +133,7 @@ class TestClaimsOfNodes:
         write_light_image(tmp_path / "node-1", "one")
         place.pods.claims["images-node-1"] = tmp_path / "node-1"
         monkeypatch.setattr(image_probe_pod, "AGAIN_SECONDS", 0.2)
-        monkeypatch.setattr(image_probe_pod, "_FRESH_SECONDS", 0.2)
+        monkeypatch.setattr(image_probe_pod, "FRESH_SECONDS", 0.2)
         worker = working(**OWN)
         until(lambda: names(worker) == ["light", "one"], 30)
         place.cluster.delete_node("node-1")
@@ -162,7 +162,7 @@ class TestClones:
     def test_an_image_that_was_added_is_read_from_another_clone(
         self, place: Place, monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
     ) -> None:
-        monkeypatch.setattr(image_probe_pod, "_FRESH_CLONE_SECONDS", 0.2)
+        monkeypatch.setattr(image_probe_pod, "FRESH_CLONE_SECONDS", 0.2)
         worker = working(**CLONE)
         write_light_image(place.pods.images, "new")
         until(lambda: names(worker) == ["light", "new"], 30)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -82,9 +83,14 @@ def created(place: Place) -> int:
     )  # fmt: skip
 
 
+def label_of(provider: K8sProvider) -> str:
+    """The label of its installation."""
+    return provider.cluster.rpartition("/")[2]
+
+
 def ours(place: Place, provider: K8sProvider) -> set[str]:
     """Nodes of this installation's pods."""
-    owner = provider._settings.k8s_instance_label  # noqa: SLF001
+    owner = label_of(provider)
     labels = "deskarena.dev/owner"
     return {str(pod["spec"].get("nodeName")) for pod in place.named() if pod["metadata"]["labels"][labels] == owner}
 
@@ -196,19 +202,23 @@ class TestWarm:
         until(lambda: ours(place, provider) == set())
 
     def test_a_worker_that_was_killed_leaves_its_pods_to_the_sweep_of_the_others(
-        self, place: Place, provider: K8sProvider, work: World, database: Database
+        self, place: Place, work: World, database: Database
     ) -> None:
-        offer(work, provider)
-        warmer = warmer_of(database, provider, worker_of(work, provider))
+        killed, other = (
+            place.provider(k8s_instance_label="killed", k8s_idle_seconds=60, KUBECONFIG=place.own_kubeconfig(name))
+            for name in ("killed", "other")
+        )
+        offer(work, killed)
+        warmer = warmer_of(database, killed, worker_of(work, killed))
         submit(work, 2)
-        settle(warmer, provider)
-        other = place.provider(k8s_instance_label=provider._settings.k8s_instance_label, k8s_idle_seconds=60)  # noqa: SLF001
-        provider._closed.set()  # noqa: SLF001 - its worker is gone without a word.
-        pods = other._running()  # noqa: SLF001
+        settle(warmer, killed)
+        place.cluster.remove_token("killed")
+        pods = other.pods()
         until(lambda: len(pods.desktops()) == 2)
         pods.sweep()
-        pods._plan = pods._plan.__class__(**{**vars(pods._plan), "idle": 0.0})  # noqa: SLF001
-        pods._now = lambda: time.time() + 3600  # noqa: SLF001
+        pods.plan = replace(pods.plan, idle=0.0)
+        pods.now = lambda: time.time() + 3600
         assert len(pods.sweep()) == 2
-        until(lambda: ours(place, provider) == set())
+        until(lambda: ours(place, other) == set())
         other.close()
+        killed.close()

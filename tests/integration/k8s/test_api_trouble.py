@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -28,10 +29,10 @@ class TestRemove:
     def test_that_a_pod_is_gone_is_asked_again_where_there_was_no_answer(self, place: Place) -> None:
         worker = place.provider(k8s_instance_label="remove-error")
         worker.open(slot(), SPEC)
-        held = worker._slots.get(slot())
+        held = worker.slots.get(slot())
         assert held is not None
         fault = place.cluster.faults.throttle("get", path=f"/pods/{held.pod.name}")
-        worker._running().remove(held.pod.name, held.pod.uid)
+        worker.pods().remove(held.pod.name, held.pod.uid)
         assert fault.times == 0
         assert place.cluster.pod(NAMESPACE, held.pod.name) is None
         worker.close()
@@ -51,7 +52,7 @@ class TestRenew:
     def test_a_pod_that_could_not_be_renewed_is_renewed_soon_after_the_cluster_answers_again(
         self, place: Place, used: K8sProvider
     ) -> None:
-        held = used._slots.get(slot())
+        held = used.slots.get(slot())
         assert held is not None
 
         def deadline() -> str:
@@ -67,10 +68,10 @@ class TestRenew:
     def test_a_pod_that_is_used_is_not_swept_by_its_own_worker(
         self, place: Place, used: K8sProvider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        held, pods = used._slots.get(slot()), used._running()
+        held, pods = used.slots.get(slot()), used.pods()
         assert held is not None
         place.cluster.faults.fail("patch", path=f"/pods/{held.pod.name}", times=-1)
-        monkeypatch.setattr(pods, "_plan", pods._plan.__class__(**{**vars(pods._plan), "idle": 0.0}))
-        monkeypatch.setattr(pods, "_now", lambda: time.time() + 3600)
+        monkeypatch.setattr(pods, "plan", replace(pods.plan, idle=0.0))
+        monkeypatch.setattr(pods, "now", lambda: time.time() + 3600)
         holds(lambda: "deletionTimestamp" not in (place.cluster.pod(NAMESPACE, held.pod.name) or {})["metadata"], 2.0)
         place.cluster.faults.clear()

@@ -1,11 +1,13 @@
 """Pods that the scheduler places leave nodes that are cordoned, tainted or about to go; their attempts finish."""
 
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from backend.domain.errors import ClusterLost
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from tests.factories.fake_cluster_pods import NAMESPACE, Place, light_place
@@ -63,9 +65,9 @@ def uids(place: Place) -> set[str]:
 
 def seen(worker: K8sProvider) -> PodStatus:
     """What a worker knows of the pod of its only slot."""
-    held = worker._slots.get(anywhere())
+    held = worker.slots.get(anywhere())
     assert held is not None
-    return worker._running().seen(held.pod)
+    return worker.pods().seen(held.pod)
 
 
 def cordon(place: Place, node: str) -> None:
@@ -77,6 +79,11 @@ def tainted(key: str) -> Close:
         place.cluster.nodes.change(node, lambda found: add_taint(found, key, "NoSchedule"))
 
     return close
+
+
+def is_cooling() -> bool:
+    """Whether a thread is removing a slot's pod."""
+    return any(each.name.startswith("cool ") for each in threading.enumerate())
 
 
 class TestAttempts:
@@ -115,13 +122,13 @@ class TestAttempts:
         after.close()
 
     def test_whoever_takes_a_slot_over_does_not_take_its_pod(self, place: Place, start: Start) -> None:
-        first, second = start(), start()
+        first, second = start(KUBECONFIG=place.own_kubeconfig("first")), start()
         before = first.open(anywhere(), SPEC)
         before.close()
-        first._closed.set()  # It is killed, and removes nothing.
+        place.cluster.remove_token("first")  # It is killed, and removes nothing.
         place.cluster.cordon(node_of(before))
-        pod = first._slots.all()[anywhere()].pod
-        until(lambda: second._running().seen(pod).leave)
+        pod = first.slots.all()[anywhere()].pod
+        until(lambda: second.pods().seen(pod).leave)
         after = second.open(anywhere(fence=2), SPEC)
         assert node_of(after) != node_of(before)
         assert uids(place) == {uid_of(after)}
@@ -149,20 +156,20 @@ class TestIdlePods:
         opened.close()
         worker.unprepare(anywhere())
         until(lambda: not uids(place), 20, what="the pod is gone")
-        assert worker._slots.get(anywhere()) is None
+        assert worker.slots.get(anywhere()) is None
 
     def test_a_warm_one_goes_and_is_made_again_elsewhere(self, place: Place, start: Start) -> None:
         worker, warm = start(), anywhere(fence=0)
 
         def warmed() -> str:
             worker.prepare(warm, SPEC)
-            until(lambda: worker._slots.get(warm) and not worker.warming())
-            return worker._slots.all()[warm].pod.node
+            until(lambda: worker.slots.get(warm) and not worker.warming())
+            return worker.slots.all()[warm].pod.node
 
         before = warmed()
         place.cluster.cordon(before)
         until(lambda: not uids(place), 20, what="the pod is gone")
-        until(lambda: worker._slots.get(warm) is None and not worker._warmth._cooling)
+        until(lambda: worker.slots.get(warm) is None and not is_cooling())
         assert warmed() != before
 
     def test_stays_while_the_api_does_not_do_what_it_is_asked(self, place: Place, start: Start) -> None:
@@ -172,12 +179,14 @@ class TestIdlePods:
         place.cluster.faults.fail("create", "delete", times=-1)
         place.cluster.cordon(node_of(opened))
         until(lambda: seen(worker).leave)
-        worker._answers.failed("the cluster does nothing")
+        with pytest.raises(ClusterLost):
+            worker.open(SlotRef(1, "", "slot-1", 1), SPEC)
+        assert worker.away()
         worker.unprepare(anywhere())
         asked = place.asked()
         until(lambda: place.asked() > asked, 20, what="it is asked whether it does it now")
         assert uids(place) == {uid_of(opened)}
-        assert worker._slots.get(anywhere()) is not None, "it is not forgotten"
+        assert worker.slots.get(anywhere()) is not None, "it is not forgotten"
         place.cluster.faults.clear()
         until(lambda: not uids(place), 30, what="the pod is gone")
 
@@ -190,11 +199,7 @@ class TestRights:
         before = worker.open(anywhere(), SPEC)
         before.close()
         place.cluster.cordon(node_of(before))
-        watch = worker._watch
-        assert watch is not None
-        assert watch._left is not None
-        nodes = watch._left._nodes
-        until(lambda: "forbidden" in nodes.trouble)
+        until(lambda: [each for each in place.cluster.asked if "/nodes" in each.path], what="nodes were asked for")
         assert worker.away() == ""
         after = worker.open(anywhere(), SPEC)
         assert uid_of(after) == uid_of(before)

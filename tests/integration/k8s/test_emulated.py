@@ -21,7 +21,7 @@ from worker.k8s.node_rules import NodeRequirements
 from worker.k8s.nodes import NodeWatch, anywhere
 from worker.k8s.preflight import examine
 from worker.providers.k8s import K8sProvider
-from worker.qemu.accelerator import Acceleration, AccelerationReason
+from worker.qemu.acceleration import Acceleration, AccelerationReason
 from worker.qemu.machine import TCG
 
 WHY = "a machine did not boot, QEMU ended with -6"

@@ -116,20 +116,20 @@ class TestRelease:
     ) -> None:
         worker, which = start(), slot(fence=1)
         if ended == "before":
-            with worker._slots.taking(which):
+            with worker.slots.taking(which):
                 worker.prepare(which, SPEC)
                 worker.unprepare(which)
         else:
             worker.prepare(which, SPEC)
         until(lambda: not worker.warming(), 30)
-        held = worker._slots.get(which)
+        held = worker.slots.get(which)
         assert held is not None
         if ended == "after":
             worker.keep({which})
             assert held.renewed
             worker.unprepare(which)
         assert not held.renewed
-        assert worker._slots.in_use() == set()
+        assert worker.slots.in_use() == set()
         worker.keep({which})
         assert held.renewed, "a Warmer keeps it all the same"
 
@@ -171,7 +171,7 @@ class TestImages:
     ) -> None:
         worker, which = start(), slot(fence=1)
         before = play(worker, 1, give_back=False)
-        held = worker._slots.get(which)
+        held = worker.slots.get(which)
         assert held is not None
         (old,) = held.supervisor.templates()
         self.build_anew(place, "2", memory_mib=128)

@@ -23,7 +23,7 @@ def warmed(provider: K8sProvider, which: SlotRef) -> str:
 
 
 def uid_of(provider: K8sProvider, which: SlotRef) -> str:
-    held = provider._slots.get(which)
+    held = provider.slots.get(which)
     return held.pod.uid if held is not None and held.supervisor.alive() else ""
 
 
@@ -53,7 +53,7 @@ class TestCool:
     def test_is_done_once_however_often_it_is_asked_for(self, place: Place, provider: K8sProvider) -> None:
         warm = slot(12, "node-2", fence=0)
         uid = warmed(provider, warm)
-        with provider._slots.taking(warm):
+        with provider.slots.taking(warm):
             for _ in range(5):
                 provider.cool(warm)
             assert cooling() == [f"cool {warm}"]
@@ -70,7 +70,7 @@ class TestCool:
         until(lambda: looks.availability().ok and name in (looks.warmed() or {}), 60)
         works.open(slot(fence=4), SPEC)
         # What it has asked the database is older than the lease; what it sees of the pod is not.
-        until(lambda: looks._running().fences()[name] == 4, 10)
+        until(lambda: looks.pods().fences()[name] == 4, 10)
         looks.cool(slot(fence=0))
         until(lambda: not cooling(), 90)
         assert is_there(place, uid)
@@ -82,7 +82,7 @@ class TestPrepare:
     def test_a_pod_that_has_ended_is_made_again(self, place: Place, provider: K8sProvider) -> None:
         warm = slot(13, "node-2", fence=0)
         uid = warmed(provider, warm)
-        held = provider._slots.get(warm)
+        held = provider.slots.get(warm)
         assert held is not None
         place.cluster.run(NAMESPACE, held.pod.name).follow(evicted())
         until(lambda: not uid_of(provider, warm), 30)

@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import signal
+import time
 from collections.abc import Iterator
 
 import psutil
@@ -42,7 +43,7 @@ def fence_of(place: Place, name: str) -> str:
 
 
 def held_by(provider: K8sProvider, which: SlotRef) -> PodSlot:
-    found = provider._slots.get(which)
+    found = provider.slots.get(which)
     assert found is not None
     return found
 
@@ -132,10 +133,10 @@ class TestOpen:
 
     def test_a_pod_is_used_for_images_that_it_has_room_for(self, provider: K8sProvider, opened: PodDesktop) -> None:
         held = held_by(provider, slot())
-        assert provider._slots.is_good(held, SPEC)
-        assert not provider._slots.is_good(held, SPEC.model_copy(update={"image": "another"}))
+        assert provider.slots.is_good(held, SPEC)
+        assert not provider.slots.is_good(held, SPEC.model_copy(update={"image": "another"}))
         small = dataclasses.replace(held, pod=dataclasses.replace(held.pod, memory_mib=held.pod.memory_mib - 1))
-        assert not provider._slots.is_good(small, SPEC)
+        assert not provider.slots.is_good(small, SPEC)
         with pytest.raises(ClusterLost, match="another"):
             provider.open(slot(), SPEC.model_copy(update={"image": "another"}))
         again = provider.open(slot(), SPEC)
@@ -147,7 +148,7 @@ class TestPrepare:
     def test_a_slot_without_a_pod_is_warmed_and_cooled(self, place: Place, provider: K8sProvider) -> None:
         warm = slot(8, "node-2", fence=0)
         provider.prepare(warm, SPEC)
-        until(lambda: provider._slots.get(warm) and not provider.warming(), 60)
+        until(lambda: provider.slots.get(warm) and not provider.warming(), 60)
         asked = {each["metadata"]["uid"] for each in place.named()}
         opened = provider.open(slot(8, "node-2", fence=5), SPEC)
         assert opened.details["pod_uid"] in asked, "the pod that was made ahead"
@@ -171,7 +172,7 @@ class TestFence:
     def test_a_worker_that_was_left_behind_does_not_renew(self, place: Place) -> None:
         worker, later = place.provider(k8s_instance_label="renew"), place.provider(k8s_instance_label="renew")
         before = pod_desktop(worker.open(slot(fence=3), SPEC))
-        held, pods = held_by(worker, slot(fence=3)), worker._running()
+        held, pods = held_by(worker, slot(fence=3)), worker.pods()
         assert held.due(-1.0)
         later.open(slot(fence=4), SPEC)
         until(lambda: not before.alive(), 10)
@@ -222,7 +223,7 @@ class TestFence:
         assert pod is not None
         held = held_by(worker, slot()).pod
         place.cluster.replace(NAMESPACE, name_of(first))
-        until(lambda: worker._running().seen(held).why, 20)
+        until(lambda: worker.pods().seen(held).why, 20)
         again = worker.open(slot(), SPEC)
         assert again.details["pod_uid"] != first.details["pod_uid"]
         assert again.desktop.probe().platform == "Linux"
@@ -255,7 +256,7 @@ class TestTakenAway:
         opened.close()
 
     def test_the_death_of_qemu_is_the_guest_s(self, opened: PodDesktop) -> None:
-        os.kill(opened._made.handle.pid, signal.SIGKILL)
+        os.kill(opened.vm.handle.pid, signal.SIGKILL)
         until(lambda: not opened.alive(), 20)
         assert opened.why_dead().startswith("QEMU exited")
         assert opened.taken_away() == ""
@@ -275,7 +276,7 @@ class TestWatch:
 class TestClose:
     def test_nothing_is_left(self, place: Place) -> None:
         worker = place.provider(k8s_instance_label="gone")
-        held = pod_desktop(worker.open(slot(), SPEC))._made.handle
+        held = pod_desktop(worker.open(slot(), SPEC)).vm.handle
         worker.close()
         worker.close()
         assert [pod for pod in place.named() if pod["metadata"]["labels"]["deskarena.dev/owner"] == "gone"] == []
@@ -373,14 +374,14 @@ class TestSweep:
         monkeypatch.setattr(k8s, "SWEEP_SECONDS", 0.1)
         monkeypatch.setattr(k8s, "LOOK_SECONDS", 0.1)
         place.cluster.script(running(place.pods.start))
-        dead = place.provider(k8s_instance_label="orphan", k8s_idle_seconds=30)
+        dead = place.provider(k8s_instance_label="orphan", k8s_idle_seconds=30, KUBECONFIG=place.own_kubeconfig("dead"))
         name = name_of(dead.open(slot(), SPEC))
-        dead._closed.set()  # Its worker is gone without a word.
+        place.cluster.remove_token("dead")
         other = place.provider(k8s_instance_label="orphan", k8s_idle_seconds=30)
-        pods = other._running()
+        pods = other.pods()
         assert pods.sweep() == []
-        monkeypatch.setattr(pods, "_plan", pods._plan.__class__(**{**vars(pods._plan), "idle": 0.0}))
-        monkeypatch.setattr(pods, "_now", lambda: __import__("time").time() + 3600)
+        monkeypatch.setattr(pods, "plan", dataclasses.replace(pods.plan, idle=0.0))
+        monkeypatch.setattr(pods, "now", lambda: time.time() + 3600)
         until(lambda: place.cluster.pod(NAMESPACE, name) is None, 20)
         other.close()
         dead.close()

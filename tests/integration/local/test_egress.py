@@ -54,11 +54,11 @@ def fetch(sha256: str) -> bytes:
 @pytest.fixture(scope="module")
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalProvider]:
     """A provider for which every name is this machine, which may be reached where the allow-list says so."""
-    made = LocalProvider(Settings(data_dir=tmp_path_factory.mktemp("egress")))
+    gateways = Gateways(reach=EgressPolicy(private_hosts=("here.example",)), resolver=lambda *_: ["127.0.0.1"])
+    made = LocalProvider(Settings(data_dir=tmp_path_factory.mktemp("egress")), gateways=gateways)
     offer = made.availability()
     if not offer.ok:
         pytest.skip(f"needs local desktops: {offer.reason}")
-    made._gateways = Gateways(reach=EgressPolicy(private_hosts=("here.example",)), resolver=lambda *_: ["127.0.0.1"])
     yield made
     made.close()
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -15,8 +15,15 @@ from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop, Provider
 from tests.integration.desktop_supervisor.helpers import eventually, exists, family, supervisor_options
-from worker.desktop_supervisor.client import CHECKOUT, DesktopHandle, DesktopSupervisorClient, DesktopSupervisorError
+from worker.desktop_supervisor.client import (
+    CHECKOUT,
+    DesktopHandle,
+    DesktopSupervisorClient,
+    DesktopSupervisorError,
+    DesktopSupervisorOptions,
+)
 from worker.local.limits import MIB, DesktopLimits
+from worker.providers import local
 from worker.providers.local import LocalDesktop, LocalProvider
 
 pytestmark = pytest.mark.desktop
@@ -148,8 +155,8 @@ class TestOpen:
     def test_leaves_nothing(self, provider: LocalProvider) -> None:
         opened = of(provider.open(SlotRef(0), SPEC))
         opened.desktop.launch(["sh", "-c", "sleep 1000 & sleep 1000"])
-        eventually(lambda: len(family(opened._kept.pid)) > 8)
-        pids = family(opened._kept.pid)
+        eventually(lambda: len(family(opened.handle.pid)) > 8)
+        pids = family(opened.handle.pid)
         socket = Path(opened.stream_address()[0].removeprefix("unix:"))
         assert socket.exists()
         opened.close()
@@ -203,31 +210,42 @@ class TestPrepare:
 
 
 class _Stumbling(DesktopSupervisorClient):
-    """Its first so many desktops do not start."""
+    """Its first so many desktops do not start. Each one that is started is remembered."""
 
     stumbles = 0
+    started: ClassVar[list["_Stumbling"]] = []
+
+    def __init__(self, options: DesktopSupervisorOptions) -> None:
+        super().__init__(options)
+        self.started.append(self)
 
     def spawn(self, **wanted: Any) -> DesktopHandle:
         if self.stumbles:
-            self.stumbles -= 1
+            type(self).stumbles -= 1
             raise DesktopSupervisorError("its session ended with status 1", kind="guest")
         return super().spawn(**wanted)
 
 
-class TestStart:
-    @pytest.fixture
-    def stumbling(self, own: LocalProvider) -> _Stumbling:
-        own._supervisor = _Stumbling(own._options)
-        return own._supervisor
+@pytest.fixture
+def supervisors(monkeypatch: pytest.MonkeyPatch) -> type[_Stumbling]:
+    """Those that providers start in a test."""
+    monkeypatch.setattr(_Stumbling, "started", [])
+    monkeypatch.setattr(_Stumbling, "stumbles", 0)
+    monkeypatch.setattr(local, "DesktopSupervisorClient", _Stumbling)
+    return _Stumbling
 
-    def test_a_desktop_that_does_not_start_is_made_once_more(self, own: LocalProvider, stumbling: _Stumbling) -> None:
-        stumbling.stumbles = 1
+
+class TestStart:
+    def test_a_desktop_that_does_not_start_is_made_once_more(
+        self, own: LocalProvider, supervisors: type[_Stumbling]
+    ) -> None:
+        supervisors.stumbles = 1
         opened = own.open(SlotRef(0), SPEC)
         assert opened.desktop.frame().data
         opened.close()
 
-    def test_one_that_never_starts_says_why(self, own: LocalProvider, stumbling: _Stumbling) -> None:
-        stumbling.stumbles = 2
+    def test_one_that_never_starts_says_why(self, own: LocalProvider, supervisors: type[_Stumbling]) -> None:
+        supervisors.stumbles = 2
         with pytest.raises(GuestLost, match="did not start: its session ended with status 1"):
             own.open(SlotRef(0), SPEC)
 
@@ -252,12 +270,12 @@ class TestLoss:
             assert opened.why_dead().startswith("memory limit: it used")
             provider.close()
 
-    def test_a_dead_supervisor_is_replaced(self, own: LocalProvider) -> None:
+    def test_a_dead_supervisor_is_replaced(self, own: LocalProvider, supervisors: type[_Stumbling]) -> None:
         opened = own.open(SlotRef(0), SPEC)
         own.prepare(SlotRef(0), SPEC)
         own.slot_desktops.spares[SlotRef(0)].coming.result(60)
-        assert own._supervisor is not None
-        os.kill(own._supervisor.pid, 9)
+        (supervisor,) = supervisors.started
+        os.kill(supervisor.pid, 9)
         eventually(lambda: not opened.alive(), 5)
         assert "supervisor died" in opened.why_dead()
         opened.close()
@@ -267,11 +285,12 @@ class TestLoss:
 
 
 class TestClose:
-    def test_takes_everything_along_and_makes_nothing_more(self, own: LocalProvider) -> None:
+    def test_takes_everything_along_and_makes_nothing_more(
+        self, own: LocalProvider, supervisors: type[_Stumbling]
+    ) -> None:
         opened = of(own.open(SlotRef(0), SPEC))
         own.prepare(SlotRef(0), SPEC)
-        assert own._supervisor is not None
-        supervisor, pids = own._supervisor.pid, family(opened._kept.pid)
+        supervisor, pids = supervisors.started[0].pid, family(opened.handle.pid)
         own.close()
         own.close()
         assert [pid for pid in (supervisor, *pids) if exists(pid)] == []

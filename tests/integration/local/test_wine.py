@@ -160,7 +160,7 @@ class TestSession:
         assert self.python(there, code).split() == ["closed", "open"]
 
     def test_every_process_is_behind_the_filter_and_without_rights(self, opened: OpenDesktop) -> None:
-        statuses = [Path(f"/proc/{pid}/status").read_text() for pid in family(opened._kept.pid) if exists(pid)]  # type: ignore[attr-defined]
+        statuses = [Path(f"/proc/{pid}/status").read_text() for pid in family(opened.handle.pid) if exists(pid)]  # type: ignore[attr-defined]
         assert len(statuses) > 5
         assert all("Seccomp:\t2\n" in status and "CapEff:\t0000000000000000\n" in status for status in statuses)
 
@@ -185,7 +185,7 @@ class TestEnd:
         self, provider: LocalProvider, killing: list[str]
     ) -> None:
         made = provider.open(SlotRef(1), SPEC)
-        inside = family(made._kept.pid)  # type: ignore[attr-defined]
+        inside = family(made.handle.pid)  # type: ignore[attr-defined]
         if killing == ["wineserver"]:
             os.kill(next(pid for pid in inside if name_of(pid).startswith("wineserver")), signal.SIGKILL)
         else:

@@ -61,7 +61,7 @@ class TestDesktopEnv:
         assert env.evaluate() == 0.0
         assert env.result["ended_by"] == "steps"
 
-        run_id = env._run.id
+        run_id = env.run_id
         env.close()
         client = service.client()
         run = client.get(f"/runs/{run_id}", include="episodes")
@@ -73,9 +73,9 @@ class TestDesktopEnv:
         env.reset(task_config=NOTE)
         env.step("DONE")
         env.evaluate()
-        assert env._run.id is not None
+        assert env.run_id is not None
         client = service.client()
-        found = client.get(f"/runs/{env._run.id}/episodes")["items"]
+        found = client.get(f"/runs/{env.run_id}/episodes")["items"]
         assert [one["ended_by"] for one in found] == ["steps", "done"]
         client.close()
 
@@ -121,8 +121,8 @@ class TestDesktopEnv:
         env.step(keys("HOTKEY", keys=["ctrl", "s"]))
         env.step("DONE")
         assert env.evaluate() == 1.0
-        assert env._run.id is not None
-        (episode,) = episodes(service.world, UUID(env._run.id))
+        assert env.run_id is not None
+        (episode,) = episodes(service.world, UUID(env.run_id))
         assert episode.attempt_count == 2
 
     def test_whoever_does_not_go_on_after_a_loss_has_no_score_of_0(self, env: DesktopEnv, service: Service) -> None:
@@ -132,7 +132,7 @@ class TestDesktopEnv:
             env.step(keys("TYPING", text="hello"))
         with pytest.raises(AttemptLost):
             env.evaluate()
-        run = env._run.id
+        run = env.run_id
         assert run is not None
         env.close()
         (episode,) = episodes(service.world, UUID(run))
@@ -141,8 +141,8 @@ class TestDesktopEnv:
 
     def test_a_loss_that_the_agent_s_answer_finds_is_told_as_one(self, env: DesktopEnv, service: Service) -> None:
         env.reset(task_config=NOTE)
-        assert env._run.id is not None
-        run, opened = UUID(env._run.id), service.worker.provider.opened[-1]
+        assert env.run_id is not None
+        run, opened = UUID(env.run_id), service.worker.provider.opened[-1]
         (episode,) = episodes(service.world, run)
         opened.fake.die("killed by the test")
         with service.world.work() as session:

@@ -26,7 +26,7 @@ class Tiny:
 
     def machine(self) -> MachineSpec:
         """What the image becomes here."""
-        return self.provider._order(SPEC).machine
+        return self.provider.order(SPEC).machine
 
     def left(self) -> list[Path]:
         """Files that machines might have left."""

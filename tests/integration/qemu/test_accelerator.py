@@ -13,8 +13,9 @@ import pytest
 from tests.factories.fake_kvm import FakeKvm, fake_qemu
 from tests.factories.tiny_machine import needs_qemu
 from tests.waiting import until
-from worker.qemu import accelerator, arguments
-from worker.qemu.accelerator import AUTO, Acceleration, AccelerationReason, Chooser, KvmRefused
+from worker.qemu import acceleration_cache, accelerator, arguments
+from worker.qemu.acceleration import Acceleration, AccelerationReason
+from worker.qemu.accelerator import AUTO, Chooser, KvmRefused
 from worker.qemu.host_facts import UEFI, UEFI_CODE, UEFI_VARS
 from worker.qemu.machine import EMULATED_CPU, KVM, TCG, WINDOWS, MachineSpec
 from worker.qemu.probe import UNFINISHED, ProbeTimeout, probe_host
@@ -109,7 +110,7 @@ class TestAcceleration:
     def test_a_kvm_that_is_set_and_starts_nothing_is_refused_with_what_to_do(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
-        monkeypatch.setattr(accelerator, "private_folder", lambda _: tmp_path)
+        monkeypatch.setattr(acceleration_cache, "private_folder", lambda _: tmp_path)
         monkeypatch.setattr(accelerator, "DEVICE", tmp_path / "kvm")
         with pytest.raises(KvmRefused, match=r"DESKARENA_ACCELERATOR is kvm.*auto"):
             accelerator.acceleration(MACHINE, WINDOWS_MACHINE, setting=KVM)

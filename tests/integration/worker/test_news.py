@@ -17,6 +17,12 @@ from tests.waiting import until
 StartWorker = Callable[[], InProcessWorker]
 
 
+def state(world: World) -> str:
+    """That of the only worker, as the database knows it."""
+    with world.work() as session:
+        return str(session.scalars(select(Worker)).one().state)
+
+
 def programs(world: World) -> list[str]:
     """Those of the only worker's desktops, as the database knows them."""
     with world.work() as session:
@@ -69,7 +75,7 @@ class TestNews:
         assert asked.wait(20.0)
         stopping = Thread(target=worker.stop)
         stopping.start()
-        until(worker.dispatcher._draining.is_set, what="the worker is stopping")
+        until(lambda: state(world) == "draining", what="the worker is stopping")
         go.set()
         stopping.join(30.0)
         assert not stopping.is_alive()

@@ -27,9 +27,10 @@ class TestInit:
     def test_takes_address_and_token_from_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DESKARENA_SERVER", "http://example.test/")
         monkeypatch.setenv("DESKARENA_TOKEN", "abc")
-        with Api() as found:
-            assert found.server == "http://example.test"
-            assert found._http.headers["Authorization"] == "Bearer abc"
+        echo = httpx.MockTransport(lambda request: httpx.Response(200, json=request.headers["authorization"]))
+        with Api(transport=echo) as client:
+            assert client.server == "http://example.test"
+            assert client.get("/runs") == "Bearer abc"
 
 
 class TestGet:

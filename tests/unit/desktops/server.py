@@ -22,12 +22,14 @@ class Server:
     Attributes:
         answer: what it does with the next request.
         requests: heads and bodies.
+        connections: number of them that were opened.
     """
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "guest.sock"
         self.answer: Answer = reply(200, b"{}")
         self.requests: list[bytes] = []
+        self.connections = 0
         self.stop = threading.Event()
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(self.path))
@@ -55,6 +57,7 @@ class Server:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
+            self.connections += 1
             thread = threading.Thread(target=self._serve, args=(connection,))
             self._threads.append(thread)
             thread.start()

@@ -37,7 +37,7 @@ def watching(fake: FakeCluster, folder: Path, **more: str) -> Iterator[DrainingN
 @pytest.fixture
 def left(fake: FakeCluster, tmp_path: Path) -> Iterator[DrainingNodes]:
     for made in watching(fake, tmp_path):
-        assert made._nodes.wait(10)
+        until(lambda made=made: not made.trouble)  # type: ignore[misc]
         yield made
 
 
@@ -94,12 +94,12 @@ class TestWhy:
         until(lambda: left.why(pod()) == CORDONED)
         fake.faults.away = True
         fake.api.cut_connections()
-        until(lambda: left._nodes.trouble)
+        until(lambda: left.trouble)
         assert left.why(pod()) == CORDONED, "as it was last seen"
         monkeypatch.setattr(draining_nodes, "OLD_SECONDS", 0.0)
         assert left.why(pod()) == ""
 
     def test_where_nodes_may_not_be_read_none_is_left(self, fake: FakeCluster, refused: DrainingNodes) -> None:
         fake.cordon("n1")
-        until(lambda: "forbidden" in refused._nodes.trouble)
+        until(lambda: "forbidden" in refused.trouble)
         assert refused.why(pod()) == ""

@@ -19,7 +19,7 @@ class TestWait:
         watch = PodWatch(cast("Cluster", None), "a=b")
 
         def asked() -> bool:
-            news = Thread(target=watch._pod_changed, args=("ADDED", POD), daemon=True)
+            news = Thread(target=watch.pod_changed, args=("ADDED", POD), daemon=True)
             news.start()
             news.join(5)
             return not news.is_alive()
@@ -40,18 +40,24 @@ class TestHitch:
         clock = [100.0]
         monkeypatch.setattr(pod_watch, "time", SimpleNamespace(monotonic=lambda: clock[0]))
         watch = PodWatch(cast("Cluster", None), "a=b")
-        watch._pod_changed("ADDED", POD)
-        watch._event_changed("ADDED", self.told(reason="Scheduled"))
+        watch.pod_changed("ADDED", POD)
+        watch.event_changed("ADDED", self.told(reason="Scheduled"))
         clock[0] += HITCH_SECONDS
-        watch._event_changed("ADDED", self.told())
+        watch.event_changed("ADDED", self.told())
         assert watch.seen("one", "1").cause is Cause.NONE
         clock[0] += HITCH_SECONDS
-        watch._event_changed("MODIFIED", self.told())
+        watch.event_changed("MODIFIED", self.told())
         assert watch.seen("one", "1").why == "the pod's volumes are not available: FailedAttachVolume: in use"
 
     def test_it_is_forgotten_with_the_pod_s_events(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        clock = [100.0]
+        monkeypatch.setattr(pod_watch, "time", SimpleNamespace(monotonic=lambda: clock[0]))
         monkeypatch.setattr(pod_watch, "MOST_PODS", 2)
         watch = PodWatch(cast("Cluster", None), "a=b")
         for uid in ("1", "2", "3"):
-            watch._event_changed("ADDED", self.told(uid))
-        assert set(watch._hitches) == set(watch._events) == {"2", "3"}
+            watch.pod_changed("ADDED", {"metadata": {"name": uid, "uid": uid}})
+            watch.event_changed("ADDED", self.told(uid))
+        clock[0] += HITCH_SECONDS
+        assert {uid for uid in ("1", "2", "3") if watch.seen(uid, uid).why} == {"2", "3"}
+        watch.event_changed("ADDED", self.told("1"))
+        assert not watch.seen("1", "1").why, "its trouble counts from now on"

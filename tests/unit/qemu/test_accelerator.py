@@ -5,8 +5,10 @@ from pathlib import Path
 import pytest
 
 from tests.factories.vm_hosts import ACCELERATED, EMULATED
-from worker.qemu import accelerator
-from worker.qemu.accelerator import Acceleration, accepted
+from worker.qemu import acceleration_cache
+from worker.qemu.acceleration import Acceleration
+from worker.qemu.acceleration_cache import locked_cache
+from worker.qemu.accelerator import accepted
 from worker.qemu.probe import UNFINISHED
 
 
@@ -32,63 +34,63 @@ class TestAccepted:
         assert accepted(("a", "b", "c"), lambda options: not {"a", "b"} <= set(options)) == ("a", "c")
 
 
-class TestNote:
+class TestLockedCache:
     @pytest.fixture
     def folder(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-        monkeypatch.setattr(accelerator, "private_folder", lambda _: tmp_path)
-        monkeypatch.setattr(accelerator, "MODULES", tmp_path / "modules")
+        monkeypatch.setattr(acceleration_cache, "private_folder", lambda _: tmp_path)
+        monkeypatch.setattr(acceleration_cache, "MODULES", tmp_path / "modules")
         return tmp_path
 
     @pytest.mark.parametrize("choice", [ACCELERATED, EMULATED])
     def test_what_was_measured_is_read_again(self, folder: Path, choice: Acceleration) -> None:
-        with accelerator._note("auto") as note:
-            assert note.read() is None
-            note.write(choice)
-        with accelerator._note("auto") as note:
-            assert note.read() == choice
-        with accelerator._note("kvm") as note:
-            assert note.read() is None
+        with locked_cache("auto") as cache:
+            assert cache.read() is None
+            cache.write(choice)
+        with locked_cache("auto") as cache:
+            assert cache.read() == choice
+        with locked_cache("kvm") as cache:
+            assert cache.read() is None
 
     def test_nodes_that_share_a_folder_read_only_their_own(
         self, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         shared = tmp_path / "shared"
-        with accelerator._note("auto", shared) as note:
-            note.write(ACCELERATED)
-        monkeypatch.setattr(accelerator, "PROGRAM", "another-qemu")
+        with locked_cache("auto", shared) as cache:
+            cache.write(ACCELERATED)
+        monkeypatch.setattr(acceleration_cache, "PROGRAM", "another-qemu")
         (tmp_path / "modules" / "kvm").mkdir(parents=True)
-        with accelerator._note("auto", shared) as note:
-            assert note.read() is None
-            note.write(EMULATED)
+        with locked_cache("auto", shared) as cache:
+            assert cache.read() is None
+            cache.write(EMULATED)
         monkeypatch.undo()
-        monkeypatch.setattr(accelerator, "MODULES", tmp_path / "none")
-        with accelerator._note("auto", shared) as note:
-            assert note.read() == ACCELERATED
+        monkeypatch.setattr(acceleration_cache, "MODULES", tmp_path / "none")
+        with locked_cache("auto", shared) as cache:
+            assert cache.read() == ACCELERATED
 
     def test_another_kvm_module_makes_it_void(self, folder: Path) -> None:
-        with accelerator._note("auto") as note:
-            note.write(ACCELERATED)
+        with locked_cache("auto") as cache:
+            cache.write(ACCELERATED)
         (folder / "modules" / "kvm_pvm").mkdir(parents=True)
-        with accelerator._note("auto") as note:
-            assert note.read() is None
+        with locked_cache("auto") as cache:
+            assert cache.read() is None
 
     @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"key": 1, "acceleration": {}}'])
     def test_a_damaged_one_is_no_answer(self, folder: Path, content: str) -> None:
-        with accelerator._note("auto") as note:
-            note.write(ACCELERATED)
+        with locked_cache("auto") as cache:
+            cache.write(ACCELERATED)
         (file,) = folder.glob("*.json")
         file.write_text(content)
-        with accelerator._note("auto") as note:
-            assert note.read() is None
+        with locked_cache("auto") as cache:
+            assert cache.read() is None
 
     def test_where_nothing_can_be_kept_it_is_measured_each_time(self, monkeypatch: pytest.MonkeyPatch) -> None:
         def refuse(_: str) -> Path:
             raise PermissionError
 
-        monkeypatch.setattr(accelerator, "private_folder", refuse)
-        with accelerator._note("auto") as note:
-            note.write(ACCELERATED)
-            assert note.read() is None
+        monkeypatch.setattr(acceleration_cache, "private_folder", refuse)
+        with locked_cache("auto") as cache:
+            cache.write(ACCELERATED)
+            assert cache.read() is None
 
 
 class TestAcceleration:

@@ -1,5 +1,6 @@
 """The worker's side of a supervisor that answers as a test says."""
 
+import gc
 import json
 import os
 import socket
@@ -17,7 +18,7 @@ from tests.factories.machine_images import image_of
 from tests.factories.vm_hosts import EMULATING_HOST
 from tests.waiting import until
 from worker.qemu import client
-from worker.qemu.client import SlotSupervisor, SupervisorClient, SupervisorError, SupervisorLost
+from worker.qemu.client import SlotSupervisor, SupervisorClient, SupervisorError, SupervisorLost, VmHandle
 from worker.qemu.plan import machine_of
 from worker.qemu.slot import CLONE
 
@@ -66,7 +67,7 @@ class Talker(threading.Thread):
 @pytest.fixture
 def talker(monkeypatch: pytest.MonkeyPatch) -> Talker:
     made = Talker()
-    monkeypatch.setattr(client, "_start", made.begin)
+    monkeypatch.setattr(client, "start_process", made.begin)
     return made
 
 
@@ -76,6 +77,12 @@ def supervisor(talker: Talker, tmp_path: Path) -> Iterator[SlotSupervisor]:
     yield made
     talker.gate.set()
     made.close()
+
+
+def handles() -> int:
+    """Number of machines that anything in this process refers to."""
+    gc.collect()
+    return sum(isinstance(each, VmHandle) for each in gc.get_objects())
 
 
 class TestStart:
@@ -90,11 +97,12 @@ class TestStart:
         self, supervisor: SlotSupervisor, talker: Talker, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(client, "START_SECONDS", 0.01)
+        before = handles()
         with pytest.raises(SupervisorError, match="did not respond to 'start'"):
             supervisor.start(CLONE, MACHINE)
         talker.gate.set()
         assert until(talker.ended) == ["m1"]
-        assert supervisor._machines == {}
+        until(lambda: handles() <= before, what="no handle of it is kept")
 
 
 STARTED = {"event": "started", "folder": "/run/s-1", "qemu": "QEMU emulator version 0"}

@@ -10,7 +10,7 @@ from backend.domain.machines.machine_image import DirectBoot, ImageFile, Machine
 from backend.domain.model.run import ScreenSize
 from tests.factories.vm_hosts import ACCELERATED, EMULATED, EMULATING_HOST, KVM_HOST
 from worker.qemu import plan
-from worker.qemu.accelerator import AccelerationReason
+from worker.qemu.acceleration import AccelerationReason
 from worker.qemu.plan import Host, machine_of, template_key
 
 SCREEN = ScreenSize(width=800, height=600)

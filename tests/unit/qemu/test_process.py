@@ -1,4 +1,5 @@
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -24,24 +25,34 @@ line.write('{"event": "SHUTDOWN", "data": {"guest": true, "reason": "guest-shutd
 
 
 @pytest.fixture
-def qemu(tmp_path: Path) -> Iterator[Qemu]:
-    monitor = socket.socketpair()
+def monitor() -> tuple[socket.socket, socket.socket]:
+    """Our end of the monitor, and QEMU's."""
+    return socket.socketpair()
+
+
+@pytest.fixture
+def qemu(tmp_path: Path, monitor: tuple[socket.socket, socket.socket]) -> Iterator[Qemu]:
     made = Qemu([sys.executable, "-S", "-c", QUITS, str(monitor[1].fileno())], tmp_path, (), monitor, None)
     yield made
     made.end()
 
 
+def wait_until_ended(pid: int) -> None:
+    """Leaves the process's exit status to whoever started it."""
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+
+
 class TestLook:
     def test_the_last_words_of_one_that_ends_at_once_are_heard(
-        self, qemu: Qemu, monkeypatch: pytest.MonkeyPatch
+        self, qemu: Qemu, monitor: tuple[socket.socket, socket.socket], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         hear = qemu.qmp.hear
 
         def ends_right_after() -> list[QmpEvent]:
             heard = hear()
             monkeypatch.undo()
-            qemu.qmp._connection.sendall(b"quit\n")
-            qemu._process.wait(10)
+            monitor[0].sendall(b"quit\n")
+            wait_until_ended(qemu.pid)
             return heard
 
         monkeypatch.setattr(qemu.qmp, "hear", ends_right_after)
@@ -50,8 +61,8 @@ class TestLook:
 
     def test_one_that_ended_without_a_word_is_named_by_its_code(self, qemu: Qemu) -> None:
         assert qemu.look() == ""
-        qemu._process.kill()
-        qemu._process.wait(10)
+        os.kill(qemu.pid, signal.SIGKILL)
+        wait_until_ended(qemu.pid)
         assert qemu.look() == "QEMU exited with -9."
 
 

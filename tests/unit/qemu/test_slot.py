@@ -103,8 +103,11 @@ class TestFreeze:
         with pytest.raises(QemuFailed, match="does not end"):
             slot.freeze("m1", tmp_path)
         worker[1].sendall(b'{"id": 1, "op": "unknown"}\n')
-        SupervisorSession(worker[0], slot, place)._turn()
-        assert b'"id":1' in worker[1].recv(1000).replace(b" ", b"")
+        worker[1].shutdown(socket.SHUT_WR)
+        SupervisorSession(worker[0], slot, place).run()
+        worker[0].close()
+        replies = b"".join(iter(lambda: worker[1].recv(1000), b"")).replace(b" ", b"")
+        assert b'"id":1' in replies
 
 
 @pytest.fixture(params=[0, 100])

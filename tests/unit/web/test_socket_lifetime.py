@@ -1,6 +1,8 @@
 """A live view ends with its viewer, whatever else happens in the same moment."""
 
 import asyncio
+from collections.abc import AsyncGenerator
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -8,15 +10,20 @@ import pytest
 
 from backend.services.events import LiveFrame
 from backend.web.events import live_socket
-from backend.web.socket_lifetime import over, until_closed
+from backend.web.socket_lifetime import over
 
 
 class Viewer:
     """A websocket whose viewer takes a frame and leaves, both before anybody else gets a turn."""
 
+    app = SimpleNamespace(state=SimpleNamespace(edge=None))
+
     def __init__(self) -> None:
         self.sent = asyncio.Event()
         self.said: list[dict[str, Any]] = [{"type": "websocket.receive"}, {"type": "websocket.disconnect"}]
+
+    async def accept(self) -> None:
+        """Nothing is to be done."""
 
     async def send_bytes(self, data: bytes) -> None:
         self.sent.set()
@@ -27,20 +34,25 @@ class Viewer:
 
 
 def test_a_frame_taken_in_the_moment_of_leaving_ends_the_view(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def one_sign(attempt_id: UUID) -> Any:
-        yield None
+    async def one_number(attempt_id: UUID) -> AsyncGenerator[int]:
+        yield 1
         await asyncio.Event().wait()
+
+    async def marked(attempt_id: UUID, viewer: str) -> None:
+        """Nothing is to be done."""
 
     async def frame(attempt_id: UUID) -> LiveFrame:
         return LiveFrame(1, b"", {})
 
     async def leaving() -> None:
-        viewer, taken = Viewer(), asyncio.Event()
-        serving = live_socket._serve(viewer, None, uuid4(), taken)  # type: ignore[arg-type]
+        viewer = Viewer()
         async with asyncio.timeout(5):
-            await until_closed(viewer, serving, taken.set)  # type: ignore[arg-type]
+            await live_socket.live(viewer, uuid4())  # type: ignore[arg-type]
+        assert viewer.sent.is_set()
 
-    monkeypatch.setattr(live_socket, "_signs", one_sign)
+    monkeypatch.setattr(live_socket, "is_live", lambda *_: True)
+    monkeypatch.setattr(live_socket, "mark_watching", marked)
+    monkeypatch.setattr(live_socket, "subscribe_attempt", one_number)
     monkeypatch.setattr(live_socket, "latest_frame", frame)
     asyncio.run(leaving())
 

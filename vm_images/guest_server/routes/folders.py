@@ -82,7 +82,7 @@ class FolderListing:
         if not entry.is_dir(follow_symlinks=False):
             return {"type": "file", "name": name}
         folder: dict[str, Any] = {"type": "directory", "name": name, "children": []}
-        if _is_junction(entry):
+        if is_junction(entry):
             return folder
         try:
             return folder | {"children": self._children(entry.path, depth + 1)}
@@ -91,6 +91,6 @@ class FolderListing:
             return folder | {"error": error.strerror or str(error)}
 
 
-def _is_junction(entry: "os.DirEntry[str]") -> bool:
+def is_junction(entry: "os.DirEntry[str]") -> bool:
     """Whether it is a junction. Windows puts such unreadable links into each user's `Documents`."""
     return bool(getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0) == _MOUNT_POINT)

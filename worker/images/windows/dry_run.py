@@ -10,7 +10,7 @@ from worker.images.windows.fetch import Installer
 from worker.images.windows.inputs import BuildInputs
 from worker.images.windows.plan import BuildPlan, BuildRequest, ServerArchive, first_content, second_content, summary
 from worker.images.windows.stages import Tell
-from worker.qemu.accelerator import Acceleration, AccelerationReason
+from worker.qemu.acceleration import Acceleration, AccelerationReason
 from worker.qemu.arguments import arguments
 from worker.qemu.machine import TCG, MachineFiles
 from worker.qemu.plan import Host

@@ -1,12 +1,12 @@
 """Work that people judge: handed in without a score, compared blind, rated."""
 
 from random import Random
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import select
 
-from backend.db.models import Actor, Episode, Evaluation, PairwisePreference, Run, Submission
+from backend.db.models import Actor, Attempt, Episode, Evaluation, PairwisePreference, Run, Submission
 from backend.db.models.enums import EvidenceRole, Preference
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model import score as verdict
@@ -47,6 +47,15 @@ def person(world: World, name: str = "") -> Actor:
         return person_or_local(session, project, name)
 
 
+def contestants(world: World) -> dict[UUID, str]:
+    """The agent of each submission, or the expert."""
+    query = select(Submission.id, Run.config["agent"].as_string())
+    query = query.outerjoin(Attempt, Attempt.id == Submission.attempt_id)
+    query = query.outerjoin(Episode, Episode.id == Attempt.episode_id).outerjoin(Run, Run.id == Episode.run_id)
+    with world.work() as session:
+        return {work: agent or pairwise_preferences.EXPERT for work, agent in session.execute(query)}
+
+
 def judge_all(world: World, prefer: str, name: str = "") -> int:
     """A person judges every pair, always for the works of one contestant; returns how many pairs there were."""
     actor = person(world, name)
@@ -54,7 +63,7 @@ def judge_all(world: World, prefer: str, name: str = "") -> int:
         pair = world.do(pairwise_preferences.next_pair, NAME, actor, Random(number))
         if pair is None:
             return number
-        names = {entry.work.id: entry.name for entry in world.do(pairwise_preferences._entries, NAME)}  # noqa: SLF001
+        names = contestants(world)
         left = names[pair.left.id] == prefer
         side = Preference.LEFT if left else Preference.RIGHT if names[pair.right.id] == prefer else Preference.EQUAL
         world.do(pairwise_preferences.choose, pair.left.id, pair.right.id, side, actor)
@@ -233,7 +242,7 @@ class TestBoard:
 
     def test_groups_that_nothing_connects_are_told(self, installation: World) -> None:
         handed_in(installation, "noop", "oracle", "always_fail", expert=True)
-        entries = {entry.name: entry.work.id for entry in installation.do(pairwise_preferences._entries, NAME)}  # noqa: SLF001
+        entries = {name: work for work, name in contestants(installation).items()}
         actor = person(installation)
         for one, two in (("noop", "oracle"), ("always_fail", pairwise_preferences.EXPERT)):
             installation.do(pairwise_preferences.choose, entries[one], entries[two], Preference.EQUAL, actor)
@@ -243,7 +252,7 @@ class TestBoard:
 
     def test_what_is_not_rated_is_told_and_not_counted(self, installation: World) -> None:
         handed_in(installation, "noop", "noop", "oracle")
-        works = {entry.work.id: entry.name for entry in installation.do(pairwise_preferences._entries, NAME)}  # noqa: SLF001
+        works = contestants(installation)
         one, two = (work for work, name in works.items() if name == "noop")
         other = next(work for work, name in works.items() if name == "oracle")
         actor = person(installation)

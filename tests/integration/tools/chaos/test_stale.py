@@ -39,6 +39,6 @@ class TestReplayed:
         claim = installation.must_claim(installation.worker())
         before = facts.read(installation)
         fence = Fence(claim.attempt_id, claim.fence.token)
-        assert not stale._refused(installation, stale.ANY[name], fence)
+        assert not stale.is_refused(installation, stale.ANY[name], fence)
         after = facts.read(installation)
         assert (after.attempts, after.runs, after.episodes) == (before.attempts, before.runs, before.episodes)

@@ -113,7 +113,7 @@ class TestOne:
     def test_a_worker_that_stops_leaves_it_waiting(self, installed: World) -> None:
         asked = ask(installed)
         worker = drafter(installed, FakeModels(ModelApiFailed("stopping")))
-        worker._ended.set()
+        worker.stop()
         assert worker.one() is False
         assert row(installed, asked).state == "waiting"
 

@@ -1,5 +1,6 @@
 """A worker scores stored evidence again."""
 
+import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -304,7 +305,7 @@ class TestTurn:
             rescorer.wake()
             until(lambda: judge.asked, 20.0, what="the rescorer stands in line")
             rescorer.stop(10.0)
-        until(lambda: not rescorer._thread.is_alive(), 10.0, what="it has ended")
+        until(lambda: "rescorer" not in {each.name for each in threading.enumerate()}, 10.0, what="it has ended")
         assert (result(world).rescore.state, result(world).rescore.tries) == ("waiting", 0)
 
 

@@ -258,7 +258,11 @@ class TestTrouble:
         def made() -> int:
             return sum(len(attempts(world, episode.id)) for episode in episodes(world, run.id))
 
-        until(lambda: worker.dispatcher._store.answers.why_not, what="the worker knows that there is no room")
+        def hindrance() -> str:
+            with world.work() as session:
+                return str(session.scalars(select(Worker)).one().capabilities.get("hindrance", ""))
+
+        until(hindrance, what="the worker knows that there is no room")
         until(lambda: all(lease.released_at for lease in leases(world)), what="what was under way has ended")
         before = made()
         assert before <= 4, "one attempt of each slot, and one that was on its way"

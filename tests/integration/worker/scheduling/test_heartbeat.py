@@ -7,10 +7,13 @@ import pytest
 from sqlalchemy.orm import Session
 
 from backend.domain.errors import Cancelled, LeaseLost
+from backend.domain.machines.slots import SlotRef
 from backend.services.runs.runs import cancel_run
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
+from tests.fakes.desktop import FakeDesktop
+from tests.fakes.provider import FakeOpenDesktop
 from tests.integration.worker.in_process import leases
 from tests.waiting import until
 from worker.base.database import Database
@@ -75,9 +78,11 @@ class TestBeat:
                 beating.hold.begins(replace(beating.claim.fence, attempt_id=uuid4()))
                 return answer
 
-        beating.heart._database = Slow(beating.world.factory)
+        heart = Heartbeat(Slow(beating.world.factory), beating.holds, 3600.0)
+        heart.start(beating.worker.id)
         beating.world.do(cancel_run, beating.run.id)
-        beating.heart.beat()
+        heart.beat()
+        heart.stop()
         assert beating.hold.error is None
 
     def test_a_worker_that_is_unknown_has_to_register_again(self, beating: Beating) -> None:
@@ -87,11 +92,18 @@ class TestBeat:
         assert isinstance(beating.hold.error, LeaseLost)
 
 
+def open_desktop() -> FakeOpenDesktop:
+    """One that is destroyed when its lease ends."""
+    return FakeOpenDesktop(FakeDesktop(), SlotRef(0))
+
+
 class TestWatch:
     def test_a_lease_that_ran_out_is_noticed_without_the_database(self, beating: Beating) -> None:
-        short = HeldLease(LeaseGrant(beating.claim.lease_id, "local"), 0.1)
+        short, desktop = HeldLease(LeaseGrant(beating.claim.lease_id, "local"), 0.1), open_desktop()
+        short.attach(desktop)
         beating.holds.add(short)
-        until(lambda: isinstance(short._error, LeaseLost), what="the watch has looked")
+        until(lambda: desktop.closed, what="the watch has looked")
+        assert isinstance(short.error, LeaseLost)
 
     def test_one_that_cannot_be_looked_at_does_not_keep_it_from_the_others(self, beating: Beating) -> None:
         asked: list[float] = []
@@ -102,6 +114,8 @@ class TestWatch:
 
         beating.holds.add(HeldLease(LeaseGrant(uuid4(), "local"), 60.0, since=0.0, now=broken))
         until(lambda: asked, what="the watch has met it")
-        short = HeldLease(LeaseGrant(uuid4(), "local"), 0.1)
+        short, desktop = HeldLease(LeaseGrant(uuid4(), "local"), 0.1), open_desktop()
+        short.attach(desktop)
         beating.holds.add(short)
-        until(lambda: isinstance(short._error, LeaseLost), 5, what="the watch has gone on")
+        until(lambda: desktop.closed, 5, what="the watch has gone on")
+        assert isinstance(short.error, LeaseLost)

@@ -7,7 +7,7 @@ from backend.cli.doctor import machine
 from backend.cli.doctor.check import CheckState, DoctorCheck
 from tests.factories.vm_hosts import ACCELERATED, EMULATED, EMULATING_HOST
 from worker.qemu import host_facts
-from worker.qemu.accelerator import Acceleration, AccelerationReason
+from worker.qemu.acceleration import Acceleration, AccelerationReason
 from worker.qemu.probe import UNFINISHED
 
 SECONDS = {"tcg": {"firmware": 0.1, "compute": 0.4}}

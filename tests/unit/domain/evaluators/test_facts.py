@@ -74,7 +74,7 @@ class TestFunction:
                     return FunctionAnswer(success=True, wanted=(fact,))
             return FunctionAnswer(success=all(known.values()), message="said", progress=0.25)
 
-        monkeypatch.setattr(user_functions, "_runners", [run])
+        monkeypatch.setattr(user_functions, "run", run)
 
     def test_it_is_asked_until_it_wants_no_more(self, tmp_path: Path) -> None:
         task, node = task_with(compile_function(SOURCE, {}).calls[0])
@@ -114,10 +114,9 @@ class TestFunction:
         with raises_code(EvaluatorFailed, "too_many_checks", mentions="50"):
             gather_more(context, task, node.calls[0], seen, many)
 
-    def test_where_no_foreign_code_can_be_held_there_is_no_verdict(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(user_functions, "_runners", [])
+
+class TestWithoutRunner:
+    def test_where_no_foreign_code_can_be_held_there_is_no_verdict(self, tmp_path: Path) -> None:
         task, node = task_with(compile_function(SOURCE, {}).calls[0])
         with raises_code(EvaluatorFailed, "sandbox_not_available"):
             evaluate_part(task, node, [gather(FakeContext(FakeDesktop(), task), task, node.calls[0])], tmp_path)

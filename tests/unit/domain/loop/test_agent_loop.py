@@ -122,7 +122,7 @@ class TestTime:
             episode.clock.advance(4.0)
             return TYPE
 
-        episode.agent._answers = [slow] * 9
+        episode.agent.answers = [slow] * 9
         assert episode.run() is EndedBy.TIME
         assert len(episode.steps) == 3
 
@@ -133,7 +133,7 @@ class TestTime:
             episode.clock.advance(11.0)
             return TYPE
 
-        episode.agent._answers = [slow]
+        episode.agent.answers = [slow]
         assert episode.run() is EndedBy.TIME
         assert episode.desktop.performed == []
         assert episode.steps[0].decision == TYPE
@@ -239,7 +239,7 @@ class TestLost:
             episode.recorder.is_cancelled = True
             return TYPE
 
-        episode.agent._answers.append(cancel)
+        episode.agent.answers.append(cancel)
         with pytest.raises(Cancelled):
             episode.run()
         assert len(episode.steps) == 2
@@ -258,7 +258,7 @@ class TestLost:
             episode.desktop.die()
             return TYPE
 
-        episode.agent._answers.append(die)
+        episode.agent.answers.append(die)
         with pytest.raises(GuestLost):
             episode.run()
         assert episode.progress.acted
@@ -270,7 +270,7 @@ class TestLost:
             episode.desktop.die()
             return Decision()
 
-        episode.agent._answers.append(die)
+        episode.agent.answers.append(die)
         with pytest.raises(GuestLost):
             episode.run()
         assert not episode.progress.acted
@@ -294,7 +294,7 @@ class TestRecord:
             kept.append(len(episode.recorder.steps))
             return TYPE
 
-        episode.agent._answers = [look, look, look]
+        episode.agent.answers = [look, look, look]
         episode.run()
         assert kept == [0, 1, 2]
 

@@ -1,5 +1,8 @@
 import os
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -91,8 +94,8 @@ class TestDisks:
 class TestLinuxHealth:
     def test_counts_anew_when_settled_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(linux_health, "running", lambda: iter([process("sleep", uid=os.getuid())]))
-        monkeypatch.setattr(linux_health.LinuxHealth, "_saver", lambda _: "")
-        health = linux_health.LinuxHealth(Path("/"), client=None)  # type: ignore[arg-type]
+        without_saver: Any = nullcontext(SimpleNamespace(display=SimpleNamespace(has_extension=lambda _: False)))
+        health = linux_health.LinuxHealth(Path("/"), client=without_saver)
         assert [each.name for each in health.facts().processes] == ["sleep"]
         health.settled()
         assert health.facts().processes == []

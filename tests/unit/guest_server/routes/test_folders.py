@@ -46,7 +46,7 @@ class TestListing:
 
     def test_a_junction_is_not_followed(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Each user's `Documents` on Windows has three, which nobody may list."""
-        monkeypatch.setattr(folders, "_is_junction", lambda entry: entry.name == "theirs")
+        monkeypatch.setattr(folders, "is_junction", lambda entry: entry.name == "theirs")
         assert listed(home)["theirs"] == {"type": "directory", "name": "theirs", "children": []}
 
     def test_too_much_is_refused_and_not_cut(self, home: Path) -> None:
@@ -58,4 +58,4 @@ class TestIsJunction:
     @pytest.mark.parametrize(("tag", "held"), [(0xA0000003, True), (0xA000000C, False), (0, False)])
     def test_by_its_tag(self, tag: int, *, held: bool) -> None:
         entry = SimpleNamespace(stat=lambda **_: SimpleNamespace(st_reparse_tag=tag))
-        assert folders._is_junction(cast("os.DirEntry[str]", entry)) is held
+        assert folders.is_junction(cast("os.DirEntry[str]", entry)) is held

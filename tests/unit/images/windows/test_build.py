@@ -1,13 +1,14 @@
 """Which layers a build goes on with, and which not; whole builds are in tests/integration/images."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.factories.vm_hosts import EMULATING_HOST
+from worker.images.windows import build
 from worker.images.windows.build import Builder
 from worker.images.windows.catalog import Catalog
 from worker.images.windows.editions import Edition
@@ -15,7 +16,6 @@ from worker.images.windows.inputs import BuildInputs
 from worker.images.windows.machine import Disks
 from worker.images.windows.options import WindowsBuildOptions
 from worker.images.windows.plan import BuildPlan, BuildRequest
-from worker.qemu.plan import Host
 
 EDITION = Edition(index=1, name="Windows", id="Core", installation="Client", build=26100, languages=("en-US",))
 
@@ -28,6 +28,8 @@ class CutOffError(Exception):
 def builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Builder:
     """A build that has Windows and the medium for programs; there are no programs to bring."""
     request = BuildRequest("w", tmp_path / "w.iso", tmp_path / "v.iso", WindowsBuildOptions(edition="Core"), tmp_path)
+    for medium in (request.iso, request.virtio):
+        medium.touch()
     made = Builder(request, BuildPlan(EDITION, Catalog(programs=(), inbox=()), b""), lambda _: None)
     (request.folder / "second.done").write_text(json.dumps({"key": "k" * 64}))
     (request.folder / "windows.vars").write_text("the firmware's")
@@ -39,33 +41,36 @@ def machine(monkeypatch: pytest.MonkeyPatch, *runs: str) -> list[bool]:
     """In the machine's place: how each start ends. Gives for each whether there was a layer to go on with."""
     went_on: list[bool] = []
 
-    def run(
-        _: Builder,
-        __: Host,
-        ___: str,
-        disks: Disks,
-        *,
-        press_keys: bool = False,
-        ending: Callable[[], Any] = lambda: None,
-    ) -> None:
+    class Machine:
+        def until_off(self, _phase: str, *, ending: Callable[[], None], **_more: object) -> None:
+            how = runs[len(went_on) - 1]
+            if how != "cut off":
+                ending()
+            if how != "well":
+                raise CutOffError
+
+    @contextmanager
+    def started(_spec: object, disks: Disks, *_more: object) -> Iterator[Machine]:
         went_on.append(disks.overlay.exists())
         disks.overlay.touch()
-        how = runs[len(went_on) - 1]
-        if how != "cut off":
-            ending()
-        if how != "well":
-            raise CutOffError
+        yield Machine()
 
-    monkeypatch.setattr(Builder, "_run", run)
+    monkeypatch.setattr(build, "build_machine", started)
+    monkeypatch.setattr(build, "this_host", lambda _: EMULATING_HOST)
     return went_on
+
+
+def run(builder: Builder, name: str) -> None:
+    """One stage of the build."""
+    next(stage for stage in builder.stages() if stage.name == name).work()
 
 
 class TestInstall:
     def test_goes_on_inside_windows(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
         went_on = machine(monkeypatch, "cut off", "well")
         with pytest.raises(CutOffError):
-            builder._install(EMULATING_HOST)
-        builder._install(EMULATING_HOST)
+            run(builder, "programs")
+        run(builder, "programs")
         assert went_on == [False, True]
 
     def test_a_layer_that_was_going_down_is_begun_anew(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,8 +78,8 @@ class TestInstall:
         went_on = machine(monkeypatch, "cut off while ending", "cut off", "well")
         for _ in range(2):
             with pytest.raises(CutOffError):
-                builder._install(EMULATING_HOST)
-        builder._install(EMULATING_HOST)
+                run(builder, "programs")
+        run(builder, "programs")
         assert went_on == [False, False, True]
         assert {path.suffix for path in builder.request.folder.glob("layer-*")} == {".vars"}
 
@@ -83,6 +88,6 @@ class TestSetWindowsUp:
     def test_layers_above_another_windows_go(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
         machine(monkeypatch, "cut off", "well")
         with pytest.raises(CutOffError):
-            builder._install(EMULATING_HOST)
-        builder._set_windows_up(EMULATING_HOST)
+            run(builder, "programs")
+        run(builder, "windows")
         assert list(builder.request.folder.glob("layer-*")) == []

@@ -105,12 +105,13 @@ class TestWasAway:
         assert not door.was_away(time.monotonic())
 
     def test_when_it_could_not_be_reached(self, door: AgentApiProxy, service: Service, inside: httpx.Client) -> None:
-        door._server.client.base_url = "http://127.0.0.1:9"
+        service.stop()
         before = time.monotonic()
         assert inside.get("/api/v1/agent").status_code == 503
-        door._server.client.base_url = service.url
+        back = Service(service.answers, service.port)
         assert door.was_away(before)
         assert not door.was_away(time.monotonic())
+        back.stop()
 
     def test_when_it_does_not_answer_now(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.agents.agent_api_proxy.ASK_SECONDS", 0.2)

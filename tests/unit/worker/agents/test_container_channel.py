@@ -1,4 +1,5 @@
 import errno
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,15 +41,19 @@ class Beside:
 
     def post(self) -> int:
         """The program answers; the status that it gets."""
-        assert self.line._door is not None
-        transport = httpx.HTTPTransport(uds=str(self.line._door.path))
+        transport = httpx.HTTPTransport(uds=str(self.socket()))
         with httpx.Client(transport=transport, base_url="http://deskarena") as client:
             return client.post("/api/v1/agent/actions", json=ANSWER).status_code
+
+    def socket(self) -> Path:
+        """The API's socket, as the container is told of it."""
+        (call,) = until(lambda: self.engine.calls("run"))
+        return Path(call.partition("--volume ")[2].partition(":")[0])
 
     def end(self, code: int) -> None:
         """The program ends, and that is noticed."""
         self.engine.ends(code)
-        until(lambda: self.line._running is not None and self.line._running.ended, what="the end is noticed")
+        until(lambda: "container-end" not in {each.name for each in threading.enumerate()}, what="the end is noticed")
 
 
 @pytest.fixture
@@ -166,9 +171,9 @@ def _raising(error: Exception) -> Any:
 class TestClose:
     def test_nothing_stays(self, beside: Beside) -> None:
         beside.line.show(SEEN, {})
-        folder = beside.line._folder
+        folder = beside.socket().parent
+        assert folder.exists()
         beside.line.close()
         beside.line.close()
-        assert folder is not None
         assert not folder.exists()
         assert beside.engine.calls("rm") == ["rm --force deskarena-018f0000-0000-7000-8000-000000000001"]

@@ -52,7 +52,7 @@ class TestBrowser:
     def test_the_published_port_stands_for_the_one_behind_it(self) -> None:
         opened: Any = Opened()
         for port, ports in ((9222, (9222, 1337)), (1337, (1337,))):
-            assert devtools(opened, port)._ports == ports  # type: ignore[attr-defined]
+            assert devtools(opened, port).ports == ports
 
     def test_closed_twice(self) -> None:
         made: list[tuple[int, FakeBrowser]] = []

@@ -47,7 +47,7 @@ class Local:
 
 def of_local(trial: Trial | None, *programs: str) -> dict[str, TrialFinding]:
     local: Any = Local(trial)
-    return examine._local(local, {name: [name] for name in programs})
+    return examine.try_local_desktop(local, {name: [name] for name in programs})
 
 
 class TestLocal:
@@ -112,9 +112,9 @@ class TestExamine:
             return TrialFinding(OK, "")
 
         monkeypatch.setattr(examine, "LocalProvider", Late)
-        monkeypatch.setattr(examine, "_wine", late)
-        monkeypatch.setattr(examine, "_containers", lambda: TrialFinding(OK, ""))
-        monkeypatch.setattr(examine, "_evaluators", lambda: TrialFinding(OK, ""))
+        monkeypatch.setattr(examine, "try_wine", late)
+        monkeypatch.setattr(examine, "try_containers", lambda: TrialFinding(OK, ""))
+        monkeypatch.setattr(examine, "try_evaluators", lambda: TrialFinding(OK, ""))
         found = examine.examine(Settings(data_dir=tmp_path), {}, 2.0)
         assert (found["wine"].state, "within 2 s" in found["wine"].detail) == (BROKEN, True)
         assert found["local desktop"].state == OK
@@ -136,7 +136,7 @@ class TestWine:
     @staticmethod
     def told(folder: Path, *, no_wine: str = "") -> TrialFinding:
         local: Any = Local(folder=folder, no_wine=no_wine)
-        return examine._wine(local)
+        return examine.try_wine(local)
 
     def test_says_its_version_where_a_desktop_was_made(self, folder: Path) -> None:
         found = self.told(folder)
@@ -166,21 +166,21 @@ class TestHelpers:
         monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
         (tmp_path / "tesseract").write_text("#!/bin/sh\ncat > /dev/null\n")
         (tmp_path / "tesseract").chmod(0o755)
-        assert examine._ocr().state == BROKEN
+        assert examine.try_ocr().state == BROKEN
 
     def test_no_tesseract(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
-        assert examine._ocr().state == MISSING
+        assert examine.try_ocr().state == MISSING
 
     def test_an_engine_whose_daemon_is_away(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
         (tmp_path / "docker").write_text("#!/bin/sh\necho 'Cannot connect to the daemon' >&2\nexit 1\n")
         (tmp_path / "docker").chmod(0o755)
-        assert examine._containers() == TrialFinding(BROKEN, "docker does not work: Cannot connect to the daemon")
+        assert examine.try_containers() == TrialFinding(BROKEN, "docker does not work: Cannot connect to the daemon")
 
     def test_no_engine(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
-        assert examine._containers().state == MISSING
+        assert examine.try_containers().state == MISSING
 
     def test_no_fence_for_evaluators(self, monkeypatch: pytest.MonkeyPatch) -> None:
         class Broken:
@@ -189,56 +189,56 @@ class TestHelpers:
                 raise EvaluatorFailed("no child can be started")
 
         monkeypatch.setattr(examine, "Evaluator", Broken)
-        assert examine._evaluators() == TrialFinding(BROKEN, "no child can be started")
+        assert examine.try_evaluators() == TrialFinding(BROKEN, "no child can be started")
 
     def test_what_breaks_in_one_trial_is_said_of_that_one(self) -> None:
         def broken() -> TrialFinding:
             raise ZeroDivisionError("division by zero")
 
-        assert examine._guarded(broken) == TrialFinding(BROKEN, "ZeroDivisionError: division by zero")
+        assert examine.guarded(broken) == TrialFinding(BROKEN, "ZeroDivisionError: division by zero")
 
 
 class TestModels:
     def test_none(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"):
             monkeypatch.delenv(name, raising=False)
-        assert examine._models(Settings(data_dir=tmp_path)).state == MISSING
+        assert examine.try_models(Settings(data_dir=tmp_path)).state == MISSING
 
     def test_one_that_nobody_serves(self, tmp_path: Path) -> None:
         address = 'base_url = "http://127.0.0.1:1/v1"'
         (tmp_path / "models.toml").write_text(f'[endpoints.mine]\napi = "openai_chat"\n{address}\n')
-        found = examine._models(Settings(data_dir=tmp_path))
+        found = examine.try_models(Settings(data_dir=tmp_path))
         assert (found.state, "mine: http://127.0.0.1:1/v1 does not respond" in found.detail) == (BROKEN, True)
 
     def test_a_cassette(self, tmp_path: Path) -> None:
         (tmp_path / "tape.jsonl").touch()
         tape = f'[endpoints.tape]\napi = "recorded"\ncassette = "{tmp_path}/tape.jsonl"\n'
         (tmp_path / "models.toml").write_text(tape)
-        assert examine._models(Settings(data_dir=tmp_path)) == TrialFinding(OK, "tape responded")
+        assert examine.try_models(Settings(data_dir=tmp_path)) == TrialFinding(OK, "tape responded")
         (tmp_path / "tape.jsonl").write_text("no JSON")
-        assert examine._models(Settings(data_dir=tmp_path)).state == BROKEN
+        assert examine.try_models(Settings(data_dir=tmp_path)).state == BROKEN
 
     def test_one_whose_api_has_no_such_question(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delattr(OpenAIChat, "listing")
         address = 'base_url = "http://127.0.0.1:1/v1"'
         (tmp_path / "models.toml").write_text(f'[endpoints.mine]\napi = "openai_chat"\n{address}\n')
-        assert examine._models(Settings(data_dir=tmp_path)) == TrialFinding(UNTRIED, "mine not contacted")
+        assert examine.try_models(Settings(data_dir=tmp_path)) == TrialFinding(UNTRIED, "mine not contacted")
 
 
 class TestDetectors:
     def test_one_that_answers(self) -> None:
         with FakeDetector().serving() as detector:
-            found = examine._detectors(Settings(detectors={"omni": detector.address}))
+            found = examine.try_detectors(Settings(detectors={"omni": detector.address}))
         assert (found.state, len(detector.asked)) == (OK, 1)
 
     def test_one_that_answers_nonsense(self) -> None:
         with FakeDetector().serving() as detector:
             detector.answer = {}
-            assert examine._detectors(Settings(detectors={"omni": detector.address})).state == BROKEN
+            assert examine.try_detectors(Settings(detectors={"omni": detector.address})).state == BROKEN
 
     def test_one_that_nobody_serves(self) -> None:
-        found = examine._detectors(Settings(detectors={"omni": "http://127.0.0.1:1/"}))
+        found = examine.try_detectors(Settings(detectors={"omni": "http://127.0.0.1:1/"}))
         assert (found.state, "does not respond" in found.detail) == (BROKEN, True)
 
     def test_none(self) -> None:
-        assert examine._detectors(Settings()).state == MISSING
+        assert examine.try_detectors(Settings()).state == MISSING

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.factories.checkpoints import part, task_of_parts
 from tests.unit.worker.evaluation.cases import LIMITS, place_with
 from tests.unit.worker.evaluation.test_evaluator import found
 from worker.evaluation.evaluator import Evaluator
+from worker.evaluation.sandboxed_process import SandboxedProcess
 from worker.evaluation.step_evaluator import StepEvaluator
 
 
@@ -23,19 +25,37 @@ def odd_task(func: str) -> tuple[Task, Part]:
     return task_of_parts(odd), odd
 
 
+class Child(SandboxedProcess):
+    """One that is remembered."""
+
+    started: ClassVar[list["Child"]] = []
+
+    def __init__(self, *words: Any) -> None:
+        super().__init__(*words)
+        self.started.append(self)
+
+
 @pytest.fixture
-def looks() -> StepEvaluator:
+def children(monkeypatch: pytest.MonkeyPatch) -> list[Child]:
+    """All children that a test starts."""
+    monkeypatch.setattr(Child, "started", [])
+    monkeypatch.setattr("worker.evaluation.step_evaluator.SandboxedProcess", Child)
+    return Child.started
+
+
+@pytest.fixture
+def looks(children: list[Child]) -> StepEvaluator:
+    assert children == []
     return Evaluator(LIMITS, sandbox=found()).looks()
 
 
 class TestLook:
-    def test_one_child_answers_again_and_again(self, looks: StepEvaluator) -> None:
+    def test_one_child_answers_again_and_again(self, looks: StepEvaluator, children: list[Child]) -> None:
         task = task_of_parts(part("a"))
         one = task.evaluator.parts[0]
         try:
-            first = looks._child
             assert [looks.look(task, one, said(text)).value for text in ("no", "done", "no")] == [0.0, 1.0, 0.0]
-            assert looks._child is first
+            assert len(children) == 1
         finally:
             looks.close()
 
@@ -55,9 +75,8 @@ class TestLook:
         finally:
             looks.close()
 
-    def test_nothing_is_left_behind(self, looks: StepEvaluator) -> None:
-        child = looks._child
-        assert child is not None
+    def test_nothing_is_left_behind(self, looks: StepEvaluator, children: list[Child]) -> None:
+        (child,) = children
         looks.close()
         looks.close()
         assert child.process.poll() is not None

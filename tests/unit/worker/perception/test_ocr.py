@@ -91,7 +91,7 @@ class TestWhyNot:
         assert "cannot be used" in why_not()
 
     def test_one_that_hangs(self, bad: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(ocr, "_TRIAL_SECONDS", 0.2)
+        monkeypatch.setattr(ocr, "TRIAL_SECONDS", 0.2)
         install(bad, "exec sleep 60")
         assert "did not read a small picture within 0.2 s" in why_not()
 

@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from backend.domain.errors import ClusterLost
 from tests.waiting import until
 from worker.k8s.plan import Volume
 from worker.k8s.pods import Pod, Pods
+from worker.providers import image_probe_pod
 from worker.providers._pod_images import PodImage
 from worker.providers.image_probe_pod import ImageProbe
 from worker.providers.pod_slot import PodSlot
@@ -72,7 +74,7 @@ class TestHeard:
 
 
 class TestKnown:
-    def test_one_failed_look_serves_all_that_waited_for_it(self) -> None:
+    def test_one_failed_look_serves_all_that_waited_for_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         looks: list[int] = []
         over = threading.Event()
 
@@ -81,8 +83,9 @@ class TestKnown:
             over.wait(20)
             raise ClusterLost(f"look {len(looks)}")
 
-        scout: Any = ImageProbe(no_pods)
-        scout._looking = queue = Queue()
+        queue = Queue()
+        monkeypatch.setattr(image_probe_pod, "threading", SimpleNamespace(Lock=lambda: queue))
+        scout = ImageProbe(no_pods)
         with ThreadPoolExecutor(4) as asking:
             asked = [asking.submit(scout.known) for _ in range(4)]
             until(lambda: queue.came == 4)

@@ -111,9 +111,9 @@ class TestRoom:
     ) -> None:
         floor.supervisor.own_bytes = None
         opened = provider.open(SlotRef(0), SPEC)
-        assert [used() for _, used in provider._memory_claims()] == [0]
+        assert [used() for _, used in provider.memory_claims()] == [0]
         opened.close()
-        assert provider._memory_claims() == []
+        assert provider.memory_claims() == []
 
 
 class TestTracker:

@@ -19,7 +19,7 @@ from worker.providers import vm_factory
 from worker.providers._template_store import ImageChanged, LocalTemplateStore, StoredTemplate, VmHost
 from worker.providers.vm_factory import VmFactory
 from worker.providers.vm_order import VmRequest
-from worker.qemu.accelerator import AccelerationReason
+from worker.qemu.acceleration import AccelerationReason
 from worker.qemu.client import SupervisorError, VmHandle
 from worker.qemu.machine import MachineSpec
 from worker.qemu.template import DISK, MEMORY, STATE
@@ -117,7 +117,7 @@ class TestMake:
         stock.there = Template(
             place=tmp_path, key=ORDER.key, image="debian", screen=(1280, 800), secret="s", seconds={}, sizes={}
         )
-        assert makings._template(VmHost(bench, stock), ORDER) == (stock.there, "")
+        assert makings.usable_template(VmHost(bench, stock), ORDER) == (stock.there, "")
 
     def test_a_failure_is_forgotten_after_a_while(
         self, makings: VmFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

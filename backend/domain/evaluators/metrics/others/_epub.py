@@ -54,10 +54,10 @@ def read_book(path: str | None) -> tuple[Book, str]:
 def _lines(kind: str, text: str) -> list[str]:
     if kind in PASSING_OVER:
         return [line for line in text.splitlines() if PASSING_OVER[kind] not in line]
-    return _html_lines(text.replace("\n", "").replace("\r", ""))
+    return html_lines(text.replace("\n", "").replace("\r", ""))
 
 
-def _html_lines(text: str) -> list[str]:
+def html_lines(text: str) -> list[str]:
     """The lines as printed by lxml, independent of the book's own line breaks."""
     import lxml.html
     from lxml import etree

@@ -25,7 +25,7 @@ class TestLikeness:
     def test_a_changed_chapter(self, gold: str, tmp_path: Path) -> None:
         mine = epub(tmp_path / "m.epub", GOLD | {"b.html": chapter("B", "other")})
         found = compare_epub(mine, gold)
-        share = _epub.likeness(_epub._html_lines(chapter("B", "other")), _epub._html_lines(GOLD["b.html"]))  # noqa: SLF001
+        share = _epub.likeness(_epub.html_lines(chapter("B", "other")), _epub.html_lines(GOLD["b.html"]))
         assert 0 < share < 1
         assert found.value == pytest.approx((3 + share) / 4)
         assert compare_epub_waa(mine, gold).value == pytest.approx(share)
