@@ -34,17 +34,17 @@ class Controller:
 
     def get_accessibility_tree(self) -> str | None:
         """The newest accessibility tree as XML, if the environment requests it."""
-        tree = self._newest().told.get("accessibility_tree")
+        tree = self._newest().details.get("accessibility_tree")
         return None if tree is None else str(tree)
 
     def get_terminal_output(self) -> str | None:
         """The newest text of the terminal, if the environment requests it."""
-        text = self._newest().told.get("terminal")
+        text = self._newest().details.get("terminal")
         return None if text is None else str(text)
 
     def get_vm_platform(self) -> str:
         """`Linux` or `Windows`."""
-        return str(self._newest().told["platform"])
+        return str(self._newest().details["platform"])
 
     def get_vm_screen_size(self) -> dict[str, int]:
         """Pixels."""

@@ -123,7 +123,7 @@ class DesktopEnv:
         self.controller = Controller(self, self._poll)
         self._traj_no, self._step_no = -1, 0
         self._episode: Episode | None = None
-        self._seen: Observation | None = None
+        self._observation: Observation | None = None
         self._over = True
         request = {
             **self._request(max_steps, max_seconds),
@@ -202,7 +202,7 @@ class DesktopEnv:
         self._traj_no, self._step_no = self._traj_no + 1, 0
         self.action_history.clear()
         self.result = {}
-        self._seen, self._over = self._now().begin(), False
+        self._observation, self._over = self._now().begin(), False
         return self._get_obs()
 
     def step(self, action: Any, pause: float = 2) -> tuple[dict[str, Any], float, bool, dict[str, Any]]:  # noqa: ARG002
@@ -230,8 +230,8 @@ class DesktopEnv:
         if observation is None:
             self._over = True
             return self._get_obs(), 0, True, {"DONE": {"done": True}, "FAIL": {"fail": True}}.get(end, {"ended": True})
-        self._seen = observation
-        note = str(observation.told.get("note") or "")
+        self._observation = observation
+        note = str(observation.details.get("note") or "")
         return self._get_obs(), 0, False, {"note": note} if note else {}
 
     def evaluate(self) -> float:
@@ -267,8 +267,8 @@ class DesktopEnv:
         observation = self._poll()
         return {
             "screenshot": as_png(observation.picture, observation.media_type),
-            "accessibility_tree": observation.told.get("accessibility_tree") if self.require_a11y_tree else None,
-            "terminal": observation.told.get("terminal") if self.require_terminal else None,
+            "accessibility_tree": observation.details.get("accessibility_tree") if self.require_a11y_tree else None,
+            "terminal": observation.details.get("terminal") if self.require_terminal else None,
             "instruction": self.instruction,
         }
 
@@ -280,9 +280,9 @@ class DesktopEnv:
             raise
 
     def _poll(self) -> Observation:
-        if self._seen is None:
+        if self._observation is None:
             raise RuntimeError("reset() comes first")
-        return self._seen
+        return self._observation
 
     def _now(self) -> Episode:
         if self._episode is None:

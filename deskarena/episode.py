@@ -21,7 +21,7 @@ class Observation:
     Attributes:
         index: number of the step, from 0.
         attempt: number of the attempt, from 1.
-        told: the service's data for the agent (`instruction`, `note`, `max_steps`, `accessibility_tree`, `terminal`,
+        details: the service's data for the agent (`instruction`, `note`, `max_steps`, `accessibility_tree`, `terminal`,
             ...).
         picture: encoded bytes; empty if the run shows none.
         media_type: of the picture.
@@ -29,7 +29,7 @@ class Observation:
 
     index: int
     attempt: int
-    told: Mapping[str, Any]
+    details: Mapping[str, Any]
     picture: bytes
     media_type: str
 
@@ -53,7 +53,7 @@ class Episode:
         self._acting = True
         self._line = client.with_token(token)
         self._patience = patience
-        self._seen: Observation | None = None
+        self._observation: Observation | None = None
 
     def begin(self) -> Observation:
         """Waits for the first observation.
@@ -62,7 +62,7 @@ class Episode:
             EpisodeLost: there will be none.
             NotRunnable: none came in time.
         """
-        self._seen, self.lost = None, False
+        self._observation, self.lost = None, False
         deadline = time.monotonic() + self._patience
         while time.monotonic() < deadline:
             observation = self._poll(-1, None)
@@ -100,7 +100,7 @@ class Episode:
             if error.status == HTTPStatus.CONFLICT:  # The desktop may have been lost before the answer came.
                 episode = self._line.get("/agent")
                 self._check(episode)
-                self._check_held(episode)
+                self._check_lost(episode)
             raise
 
     def finish(self) -> dict[str, Any]:
@@ -111,14 +111,14 @@ class Episode:
             EpisodeLost: There is no verdict.
         """
         self._stop(waiting=False)
-        self._check_held(self._line.get("/agent"))
+        self._check_lost(self._line.get("/agent"))
         deadline = time.monotonic() + self._patience
         while time.monotonic() < deadline:
             episode: dict[str, Any] = self._line.get("/agent", wait=WAIT)
             if episode["state"] == "scored":
                 return episode
             self._check(episode)
-            self._check_held(episode)
+            self._check_lost(episode)
             if episode["acting"] and episode["attempt"] != self._now().attempt:
                 self.lost = True
                 raise AttemptLost("the desktop was lost before the verdict: reset with the same task")
@@ -137,10 +137,10 @@ class Episode:
     def _stop(self, *, waiting: bool) -> None:
         """Ends the agent's part; `waiting`: also of an episode that waits for a restart."""
         try:
-            if self._seen is not None:
+            if self._observation is not None:
                 episode = self._line.get("/agent")
-                if waiting if episode.get("held") else episode["acting"] and not self.lost:
-                    self._line.post("/agent/actions", self._end(self._seen), repeat=True)
+                if waiting if episode.get("awaits_restart") else episode["acting"] and not self.lost:
+                    self._line.post("/agent/actions", self._end(self._observation), repeat=True)
         except ServiceError as error:
             # Its own end came first: nothing is left to be ended.
             if error.status != HTTPStatus.CONFLICT:
@@ -150,9 +150,9 @@ class Episode:
         return {"index": observation.index, "attempt": observation.attempt, "stop": "steps"}
 
     def _now(self) -> Observation:
-        if self._seen is None:
+        if self._observation is None:
             raise RuntimeError("begin() comes first")
-        return self._seen
+        return self._observation
 
     def _poll(self, after: int, attempt: int | None, *, again: bool = True) -> Observation | None:
         if again:
@@ -164,13 +164,13 @@ class Episode:
         if fields is None:
             self._check(episode)
             if not again:
-                self._check_held(episode)
+                self._check_lost(episode)
             return None
         picture, media_type = (b"", "")
         if fields["picture"]:
             picture, media_type = self._picture(fields["picture"])
-        self._seen = Observation(fields["index"], episode["attempt"], fields, picture, media_type)
-        return self._seen
+        self._observation = Observation(fields["index"], episode["attempt"], fields, picture, media_type)
+        return self._observation
 
     def _picture(self, picture: dict[str, Any]) -> tuple[bytes, str]:
         data = picture.pop("data", None)
@@ -186,9 +186,9 @@ class Episode:
             why = episode["reason"] or episode["failure_class"] or ""
             raise EpisodeLost(f"the episode is {episode['state']}: {why}".rstrip(": "))
 
-    def _check_held(self, episode: Mapping[str, Any]) -> None:
+    def _check_lost(self, episode: Mapping[str, Any]) -> None:
         """Raises AttemptLost if the episode waits for a restart."""
-        if episode.get("held"):
+        if episode.get("awaits_restart"):
             self.lost = True
             raise AttemptLost("the desktop was lost: reset with the same task to go on on another one")
 

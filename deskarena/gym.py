@@ -117,7 +117,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         self._next = 0
         self._task = ""
         self._episode: Episode | None = None
-        self._seen: Observation | None = None
+        self._observation: Observation | None = None
         self._run = OpenRun(
             client or Client(server, token),
             {
@@ -147,8 +147,8 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         self._leave()
         self._task = str((options or {}).get("task") or self._next_task())
         self._episode = self._run.episode(self._task)
-        self._seen = self._episode.begin()
-        return self._observed(self._seen), self._info(self._seen)
+        self._observation = self._episode.begin()
+        return self._observed(self._observation), self._info(self._observation)
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """See `gymnasium.Env.step`, and the class for reward and ends.
@@ -157,12 +157,12 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
             AttemptLost: the desktop was lost; reset for a new episode.
             EpisodeLost: an infrastructure failure: there is no score.
         """
-        if self._episode is None or self._seen is None:
+        if self._episode is None or self._observation is None:
             raise RuntimeError("reset() comes first")
-        before = self._seen
+        before = self._observation
         observation = self._episode.act(as_answer(action))
         if observation is not None:
-            self._seen = observation
+            self._observation = observation
             return self._observed(observation), 0.0, False, False, self._info(observation)
         result = self._episode.finish()
         self._episode.close()
@@ -174,7 +174,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         """The newest screen as (height, width, 3) bytes."""
         if self.render_mode is None:
             return None
-        return as_array(self._seen.picture if self._seen else b"", *self._size)
+        return as_array(self._observation.picture if self._observation else b"", *self._size)
 
     def close(self) -> None:
         """Ends the running episode and the run. Safe to call twice."""
@@ -202,7 +202,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
     def _info(self, observation: Observation, result: Mapping[str, Any] | None = None) -> dict[str, Any]:
         names = ("instruction", "note", "accessibility_tree", "terminal", "clipboard", "windows")
         # Copies: returned objects belong to the caller.
-        info = {name: copy.deepcopy(observation.told.get(name)) for name in names}
+        info = {name: copy.deepcopy(observation.details.get(name)) for name in names}
         info["task"] = result["task"] if result else self._task
         return info if result is None else {**info, "result": {name: result[name] for name in RESULT}}
 

@@ -20,8 +20,8 @@ OWN = ("docs.css", "docs.js")
 def sources() -> list[Path]:
     """All sources of the site."""
     shared = [STATIC / name for name in SHARED]
-    found = [path for place in (DOCS, *shared) for path in ([place] if place.is_file() else place.rglob("*"))]
-    return sorted(path for path in found if path.is_file())
+    paths = [path for place in (DOCS, *shared) for path in ([place] if place.is_file() else place.rglob("*"))]
+    return sorted(path for path in paths if path.is_file())
 
 
 class NotBuiltError(Exception):

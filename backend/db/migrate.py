@@ -97,7 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
             upgrade(url)
         reached = version(url)
     except DeskarenaError as error:
-        sys.stderr.write(f"the schema cannot be migrated: {error.told}\n")
+        sys.stderr.write(f"the schema cannot be migrated: {error.text}\n")
         return 1
     return _report(reached, left)
 

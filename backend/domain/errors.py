@@ -51,7 +51,7 @@ class DeskarenaError(Exception):
         self.hint = hint
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """Message and hint for people."""
         return sentences(self.message, self.hint)
 

@@ -12,7 +12,7 @@ class ShutdownState:
     """Whether this process is shutting down. Read by probes and by `GracefulShutdownMiddleware`."""
 
     def __init__(self) -> None:
-        self.begun = False
+        self.draining = False
 
 
 class GracefulShutdownMiddleware:
@@ -28,7 +28,7 @@ class GracefulShutdownMiddleware:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one request or one websocket's opening."""
-        if scope["type"] not in {"http", "websocket"} or not self._drain.begun:
+        if scope["type"] not in {"http", "websocket"} or not self._drain.draining:
             await self._app(scope, receive, send)
         elif scope["path"] in ALWAYS_ANSWERED or not _has_elsewhere(scope):
             await self._app(scope, receive, _closing(send))

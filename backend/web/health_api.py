@@ -44,7 +44,7 @@ def ready(edge: EdgeDep, response: Response) -> Readiness:
     503 during shutdown, while the database is unavailable, and if its schema is too old or too new for this release.
     """
     status, reason = "ready", ""
-    if edge.drain.begun:
+    if edge.drain.draining:
         status, reason = "draining", "this process ends"
     else:
         try:

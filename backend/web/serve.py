@@ -37,7 +37,7 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._drain = drain
         self._seconds = seconds
-        self._asked = False
+        self._stopping = False
         self._ends_at = 0.0
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -45,16 +45,16 @@ class Server(uvicorn.Server):
 
         Runs between two instructions, so it does nothing else.
         """
-        if self._asked or not self.started:
+        if self._stopping or not self.started:
             super().handle_exit(sig, frame)
             return
-        self._asked = True
+        self._stopping = True
         # Uvicorn raises it again at its end, so that the exit code reflects the signal.
         self._captured_signals.append(sig)
 
     async def on_tick(self, counter: int) -> bool:
         """Called ten times per second: continues draining."""
-        if self._asked and self._drained():
+        if self._stopping and self._drained():
             return True
         return await super().on_tick(counter)
 
@@ -65,8 +65,8 @@ class Server(uvicorn.Server):
 
     def _drained(self) -> bool:
         now = time.monotonic()
-        if not self._drain.begun:
-            self._drain.begun = True
+        if not self._drain.draining:
+            self._drain.draining = True
             self._ends_at = now + self._seconds
         end_patience()
         for connection in list(self.server_state.connections):

@@ -24,28 +24,40 @@ SHARED = {
 
 
 def vague_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Line and name of each parameter and local variable that says nothing."""
-    functions = (
-        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-    )
-    for function in functions:
-        for node in ast.walk(function):
-            if isinstance(node, ast.arg) and node.arg in VAGUE:
-                yield node.lineno, node.arg
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in VAGUE:
-                yield node.lineno, node.id
+    """Line and name of each variable, constant, field, attribute, parameter, function and class that says nothing."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield from _if_vague(node.lineno, name)
+            case ast.ClassDef(name=name):
+                yield from _if_vague(node.lineno, name)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield from _if_vague(node.lineno, name)
 
 
-class TestLocalNames:
-    @pytest.mark.parametrize("path", python_files("backend", "deskarena", "vm_images", "worker"), ids=str)
+def _if_vague(line: int, name: str) -> Iterator[tuple[int, str]]:
+    if name.strip("_").lower() in VAGUE:
+        yield line, name
+
+
+class TestNames:
+    @pytest.mark.parametrize("path", python_files("backend", "deskarena", "vm_images", "worker", "tools"), ids=str)
     def test_say_what_they_hold(self, path: Path) -> None:
         assert sorted(set(vague_names(parsed(path)))) == []
 
-    def test_the_check_sees_parameters_and_variables_in_functions_alone(self) -> None:
-        code = (
-            "found = 1\nclass A:\n    told: int\ndef f(said):\n    for made in said: pass\n    return lambda seen: seen"
-        )
-        assert set(vague_names(ast.parse(code))) == {(4, "said"), (5, "made"), (6, "seen")}
+    @pytest.mark.parametrize(
+        ("code", "names"),
+        [
+            ("_FOUND = 1", {(1, "_FOUND")}),
+            ("class A:\n    told: int", {(2, "told")}),
+            ("class Seen: ...", {(1, "Seen")}),
+            ("self._kept, other.held = 1, 2", {(1, "_kept"), (1, "held")}),
+            ("def made(said):\n    for asked in said: print(given)", {(1, "made"), (1, "said"), (2, "asked")}),
+            ("lambda begun: begun.taken(wanted=1)", {(1, "begun")}),
+        ],
+    )
+    def test_the_check_sees_what_code_names_and_not_what_it_uses(self, code: str, names: set[tuple[int, str]]) -> None:
+        assert set(vague_names(ast.parse(code))) == names
 
 
 class TestClassNames:

@@ -161,6 +161,6 @@ class TestPromptAgent:
         assert models.left() == 0
         assert scores(run) == dict.fromkeys(TASKS, (1.0, 1))
         steps = [step for episode in run["episodes"] for step in steps_of(up, episode)]
-        assert sum(step["usage"]["held_seconds"] for step in steps) > 1
-        assert sum(step["timing"]["held"] for step in steps) > 1
+        assert sum(step["usage"]["wait_seconds"] for step in steps) > 1
+        assert sum(step["timing"]["wait"] for step in steps) > 1
         assert len(steps) == STEPS

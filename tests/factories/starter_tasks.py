@@ -75,7 +75,7 @@ class FakeContext:
     def keep(self, name: str, data: bytes) -> None:
         self.outputs[name] = data
 
-    def kept(self, name: str) -> bytes | None:
+    def output(self, name: str) -> bytes | None:
         return self.outputs.get(name)
 
     def secret(self, name: str) -> str:

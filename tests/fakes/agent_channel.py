@@ -41,7 +41,7 @@ class FakeLine:
     def present(self) -> bool:
         return self.here
 
-    def held_seconds(self) -> float:
+    def wait_seconds(self) -> float:
         return self.held
 
     def unheard(self) -> str:

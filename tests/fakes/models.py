@@ -34,7 +34,7 @@ class FakeModels:
             raise ModelApiFailed(f"there is no endpoint {endpoint!r} here")
         return self
 
-    def held_seconds(self) -> float:
+    def wait_seconds(self) -> float:
         return 0.0
 
     def close(self) -> None:

@@ -79,7 +79,7 @@ class EpisodeLoad:
         self._thread: Thread | None = None
         self.program = OutsideClient(stack, work.outside, self.submit) if work.outside else None
         """Who acts in one episode at a time from outside."""
-        self.wanted = 0
+        self.target = 0
         self.runs: dict[UUID, int] = {}
         """What was acknowledged: episodes by run."""
 
@@ -104,7 +104,7 @@ class EpisodeLoad:
 
     def start(self, count: int) -> None:
         """From now on that number of episodes is under way, as far as there are slots."""
-        self.wanted = count
+        self.target = count
         if self._thread is None:
             self._thread = Thread(target=self._run, name="load", daemon=True)
             self._thread.start()
@@ -122,7 +122,7 @@ class EpisodeLoad:
     def _run(self) -> None:
         while not self._ended.wait(0.5):
             try:
-                missing = self.wanted - under_way(self._stack)
+                missing = self.target - under_way(self._stack)
             except Unavailable:
                 continue
             try:

@@ -61,8 +61,8 @@ class ChaosStack:
         self.own_disk = _mounted(self.data)
         self.own_names = os.geteuid() == 0
         self.slots = slots
-        self.said: list[str] = []
-        self.supervisor = ServiceSupervisor(self.said.append)
+        self.messages: list[str] = []
+        self.supervisor = ServiceSupervisor(self.messages.append)
         self._closing = contextlib.ExitStack()
         try:
             self._start()

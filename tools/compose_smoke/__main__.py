@@ -80,7 +80,7 @@ class SmokeStack:
         self.report["demonstration: exit code"] = done.returncode
         return str(run["id"])
 
-    def kept(self, run_id: str) -> dict[str, Any]:
+    def snapshot(self, run_id: str) -> dict[str, Any]:
         """The run's results: its outcomes, and every picture by hash."""
         with self.client() as client:
             run = client.get(f"/api/v1/runs/{run_id}").raise_for_status().json()
@@ -142,11 +142,11 @@ def main() -> int:
         trial.compose("build")
         trial.start("first start")
         run_id = trial.demonstration()
-        before = trial.kept(run_id)
+        before = trial.snapshot(run_id)
         trial.renewed_under_load()
         trial.compose("stop")
         trial.start("second start")
-        after = trial.kept(run_id)
+        after = trial.snapshot(run_id)
         trial.report |= {"kept": before, "the same after stop and start": before == after}
     finally:
         if not options.keep:

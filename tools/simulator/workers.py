@@ -68,7 +68,7 @@ class SimulatedWorker:
         self.dead = False
         self.errors: list[DeskarenaError] = []
         self._slots = slots
-        self._held: dict[int, UUID] = {}
+        self._leases: dict[int, UUID] = {}
         self._free_at = dict.fromkeys(range(slots), setting.timeline.now())
         self._lock = Lock()
         self._taking = Lock()
@@ -98,12 +98,12 @@ class SimulatedWorker:
     def _take_work(self) -> None:
         """Takes work for all free slots, one round at a time, as a dispatcher's thread does."""
         with self._taking:
-            while len(self._held) < self._slots and not self.dead:
-                batch = self._claim(self._slots - len(self._held))
+            while len(self._leases) < self._slots and not self.dead:
+                batch = self._claim(self._slots - len(self._leases))
                 for claim in batch:
                     with self._lock:
                         # Its end may be in the database already, but not known here.
-                        self._held[claim.slot.index] = claim.lease_id
+                        self._leases[claim.slot.index] = claim.lease_id
                     self._began(claim, self._free_at[claim.slot.index])
                 if not batch:
                     return
@@ -119,7 +119,7 @@ class SimulatedWorker:
         if self.dead:
             return
         with self._lock:
-            lease_ids = set(self._held.values())
+            lease_ids = set(self._leases.values())
         self._write(claims.worker_heartbeat, self.id, lease_ids)
         self._with.timeline.later(self._with.beat, self._beat)
 
@@ -213,8 +213,8 @@ class SimulatedWorker:
 
     def _give_back(self, claim: Claim, free_at: float) -> None:
         with self._lock:
-            if self._held.get(claim.slot.index) == claim.lease_id:
-                del self._held[claim.slot.index]
+            if self._leases.get(claim.slot.index) == claim.lease_id:
+                del self._leases[claim.slot.index]
                 self._free_at[claim.slot.index] = free_at
 
 

@@ -23,7 +23,7 @@ TOKEN = "DESKARENA_SUPERVISOR_TOKEN"  # noqa: S105 - the variable's name.
 SHORTEST_TOKEN = 16
 QEMU = "qemu-system-x86_64"
 KVM = Path("/dev/kvm")
-KEPT = frozenset({"PATH", "LANG", "TMPDIR", "PYTHONDONTWRITEBYTECODE"})
+PASSED_VARIABLES = frozenset({"PATH", "LANG", "TMPDIR", "PYTHONDONTWRITEBYTECODE"})
 HERE = Path(__file__).resolve().parent
 CONFIGURATION_ERROR = 78
 """EX_CONFIG of sysexits.h: restarting without a change is useless."""
@@ -117,7 +117,7 @@ def main() -> None:
     print(json.dumps(report), flush=True)
     os.chdir(os.environ.get("DESKARENA_POD_CODE", HERE))
     # Only the required part of the container's environment reaches the supervisor and its machines.
-    environment = {name: value for name, value in os.environ.items() if name in KEPT}
+    environment = {name: value for name, value in os.environ.items() if name in PASSED_VARIABLES}
     os.execve(words[0], words, {**environment, TOKEN: secret})  # noqa: S606 - no shell is the point.
 
 

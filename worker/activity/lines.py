@@ -54,10 +54,10 @@ class ProgressLines:
         self._only_meanwhile, self._every, self._now = only_meanwhile, every, now
         self._terminal, self._lock = out.isatty(), RLock()
         self._handlers = list(logging.getLogger().handlers)
-        self._begun: list[Activity] = []
+        self._running: list[Activity] = []
         self._current: Activity | None = None
         self._look: ScreenSample | None = None
-        self._seen, self._look_at, self._pending, self._saved = 0, 0.0, False, False
+        self._last_number, self._look_at, self._pending, self._saved = 0, 0.0, False, False
         self._thread = PeriodicThread(
             "progress", self.show, every=_LOOK_SECONDS, delayed=True, broken="no progress shown"
         )
@@ -92,11 +92,11 @@ class ProgressLines:
 
     def show(self) -> None:
         with self._lock:
-            for activity in [each for each in self._begun if each.seconds is not None]:
-                self._begun.remove(activity)
+            for activity in [each for each in self._running if each.seconds is not None]:
+                self._running.remove(activity)
                 self._end(activity)
-            for activity in self._tracker.after(self._seen):
-                self._seen = activity.number
+            for activity in self._tracker.after(self._last_number):
+                self._last_number = activity.number
                 if activity.seconds is None:
                     self._begin(activity)
                 else:
@@ -106,7 +106,7 @@ class ProgressLines:
                 self._meanwhile(current)
 
     def _begin(self, activity: Activity) -> None:
-        self._begun.append(activity)
+        self._running.append(activity)
         if not self._only_meanwhile:
             self.say(activity.beginning())
 

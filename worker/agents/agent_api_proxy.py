@@ -18,7 +18,7 @@ MOST_BODY = 2**20
 MOST_DROPPED = 2**23
 LONGEST = 90.0
 ASK_SECONDS = 5.0
-_KEPT = ("content-type", "cache-control", "www-authenticate", "retry-after")
+_FORWARDED_HEADERS = ("content-type", "cache-control", "www-authenticate", "retry-after")
 
 
 def lets_through(path: str) -> bool:
@@ -72,7 +72,11 @@ class _Handler(BaseHTTPRequestHandler):
             logger.info("agent proxy: request failed: %s", error)
             return
         self.server.note(self.command, self.path, got)
-        self._answer(got.status_code, got.content, {name: got.headers[name] for name in _KEPT if name in got.headers})
+        self._answer(
+            got.status_code,
+            got.content,
+            {name: got.headers[name] for name in _FORWARDED_HEADERS if name in got.headers},
+        )
 
     def _answer(self, status: int, body: bytes, headers: dict[str, str]) -> None:
         self.close_connection = self.close_connection or status >= HTTPStatus.BAD_REQUEST

@@ -57,7 +57,7 @@ class ContainerChannel:
         self._door: AgentApiProxy | None = None
         self._running: RunningContainer | None = None
         self._closed = False
-        self._taken = 0
+        self._answers = 0
 
     def show(self, observation: Observation, details: Mapping[str, Any]) -> None:
         """Shows an observation. Raises ClusterLost if the container cannot be started."""
@@ -81,8 +81,8 @@ class ContainerChannel:
     def present(self) -> bool:
         return self._line.present()
 
-    def held_seconds(self) -> float:
-        return self._line.held_seconds()
+    def wait_seconds(self) -> float:
+        return self._line.wait_seconds()
 
     def unheard(self) -> str:
         return self._line.unheard()
@@ -101,7 +101,7 @@ class ContainerChannel:
 
     def _next(self, seconds: float) -> Mapping[str, Any] | None:
         message = self._line.take(seconds)
-        self._taken += message is not None
+        self._answers += message is not None
         return message
 
     def _last_words(self, running: RunningContainer, door: AgentApiProxy) -> Mapping[str, Any] | None:
@@ -118,7 +118,7 @@ class ContainerChannel:
         try:
             running.check()
         except AgentFailed as error:
-            if door.answers > self._taken:
+            if door.answers > self._answers:
                 raise ClusterLost(
                     f"an answer that the API accepted was lost before it reached the worker: {error.message}",
                     code="agent_channel_down",

@@ -162,14 +162,14 @@ class Engine:
 
     def __init__(self, program: str | None = None) -> None:
         """Args: program: `docker` or `podman`; None = the first that is installed, checked at each use."""
-        self._given = program
+        self._configured = program
         self._left: set[str] = set()
         self._lock = Lock()
 
     @property
     def program(self) -> str:
         """Its command; empty if there is none."""
-        return self._given or next((name for name in ENGINES if shutil.which(name)), "")
+        return self._configured or next((name for name in ENGINES if shutil.which(name)), "")
 
     def why_not(self) -> str:
         """Why containers cannot run here; empty if they can."""
@@ -264,7 +264,7 @@ class RunningContainer:
         self._engine = engine
         self._plan = plan
         self._process = process
-        self._said = b""
+        self._output = b""
         self._state: ContainerState | None = None
         self._closing = Event()
         self._ended = Event()
@@ -291,7 +291,7 @@ class RunningContainer:
         if not self.ended:
             return
         self._reader.join(2.0)
-        code, output = self._process.returncode, self._said.decode(errors="replace").strip()
+        code, output = self._process.returncode, self._output.decode(errors="replace").strip()
         if why := not_the_programs(code, self._state):
             raise ClusterLost(
                 f"the container ended, but not because of its program: {why} (exit code {code}): {output}",
@@ -328,7 +328,7 @@ class RunningContainer:
         assert self._process.stdout is not None  # noqa: S101 - it was asked for.
         with self._process.stdout as stream:
             while part := os.read(stream.fileno(), 65536):
-                self._said = (self._said + part)[-MOST_LOG:]
+                self._output = (self._output + part)[-MOST_LOG:]
 
 
 def _plain_environment() -> Mapping[str, str]:

@@ -78,7 +78,7 @@ class RedisChannel:
     def present(self) -> bool:
         return agent_channel_store.heard(self._attempt_id)
 
-    def held_seconds(self) -> float:
+    def wait_seconds(self) -> float:
         return self._outages.seconds()
 
     def unheard(self) -> str:

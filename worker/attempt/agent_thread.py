@@ -25,15 +25,15 @@ class AgentThread:
     While the caller waits, it checks whether the attempt must stop.
     """
 
-    def __init__(self, check: Callable[[], None], held_seconds: Callable[[], float] = float) -> None:
+    def __init__(self, check: Callable[[], None], wait_seconds: Callable[[], float] = float) -> None:
         """Does not start the thread yet.
 
         Args:
             check: raises if the attempt must stop: lease lost, run cancelled, worker shutting down.
-            held_seconds: seconds that the attempt has waited for a model API so far; they do not count as the agent's.
+            wait_seconds: seconds that the attempt has waited for a model API so far; they do not count as the agent's.
         """
         self._check = check
-        self._held = held_seconds
+        self._wait_seconds = wait_seconds
         self._calls: SimpleQueue[Callable[[], Any] | None] = SimpleQueue()
         self._answers: SimpleQueue[_Answer] = SimpleQueue()
         self._hangs = False
@@ -67,9 +67,9 @@ class AgentThread:
         self._calls.put(None)
 
     def _wait(self, seconds: float) -> _Answer:
-        deadline, held_seconds = time.monotonic() + seconds, self._held()
+        deadline, wait_seconds = time.monotonic() + seconds, self._wait_seconds()
         while True:
-            left = deadline + self._held() - held_seconds - time.monotonic()
+            left = deadline + self._wait_seconds() - wait_seconds - time.monotonic()
             try:
                 return self._answers.get(timeout=max(0.0, min(left, LOOK_SECONDS)))
             except Empty:

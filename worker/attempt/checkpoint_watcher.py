@@ -32,7 +32,7 @@ class CheckpointWatcher:
         self._since: dict[str, int] = {}
         self._last = 0
         self._evidence: dict[str, Sequence[CallEvidence]] = {}
-        self._asked: dict[str, Sequence[Fact]] = {}
+        self._requested: dict[str, Sequence[Fact]] = {}
 
     @property
     def evidence(self) -> Mapping[str, Sequence[CallEvidence]]:
@@ -60,7 +60,7 @@ class CheckpointWatcher:
         What it requested at the last step is gathered at once: it usually requests the same again.
         """
         self._context.since = self._since[part.name]
-        facts = list(self._asked.get(part.name, ()))
+        facts = list(self._requested.get(part.name, ()))
         evidence = [self._gathered(part, call, step, facts) for call in part.calls]
         for _ in range(MOST_ROUNDS):
             self._evidence[part.name] = evidence
@@ -72,7 +72,7 @@ class CheckpointWatcher:
                     for call, known in zip(part.calls, evidence, strict=True)
                 ]
                 facts += more.facts
-                self._asked[part.name] = facts
+                self._requested[part.name] = facts
         raise EvaluatorFailed(
             f"part {part.name}: its evaluation function requested more evidence {MOST_ROUNDS} "
             "times. Request all of it at once.",

@@ -231,15 +231,15 @@ class _Attempt:
         # If a person is the agent, there is no agent to take over from.
         human = getattr(plugin, "human", False)
         control = None if human else self._tools.control(claim, opened.desktop.screen)
-        waits = [each.held_seconds for each in (models, line) if each is not None]
+        waits = [each.wait_seconds for each in (models, line) if each is not None]
 
-        def held_seconds() -> float:
+        def wait_seconds() -> float:
             return sum(waited() for waited in waits)
 
-        thinking = AgentThread(self._hold.check, held_seconds)
+        thinking = AgentThread(self._hold.check, wait_seconds)
         agent = LazyAgent(plugin, config.params)
         parts = LoopDependencies(
-            agent, opened.desktop, self._space(plugin), self._book, _Monotonic(), thinking, held_seconds, control, watch
+            agent, opened.desktop, self._space(plugin), self._book, _Monotonic(), thinking, wait_seconds, control, watch
         )
         try:
             ended_by = run_episode(parts, context, rules, self._progress)

@@ -28,7 +28,7 @@ class TakeoverClient:
         self._screen = screen
         self._line = line if line is not None else RedisChannel(takeover_store.hand_line(attempt_id))
 
-    def taken(self) -> bool:
+    def is_active(self) -> bool:
         return bool(takeover_store.hand_of(self._attempt_id))
 
     def decide(self, observation: Observation, seconds: float) -> Decision | None:  # noqa: ARG002 - they see it live.

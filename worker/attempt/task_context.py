@@ -39,7 +39,7 @@ class SingleJudgement:
     def __init__(self, ask: Callable[[], bytes]) -> None:
         """Args: ask: calls the judge."""
         self._ask = ask
-        self._found: bytes | None = None
+        self._judgement: bytes | None = None
         self._failed: EvaluatorFailed | None = None
 
     def __call__(self) -> bytes:
@@ -47,11 +47,11 @@ class SingleJudgement:
         if self._failed is not None:
             raise self._failed
         try:
-            self._found = self._found or self._ask()
+            self._judgement = self._judgement or self._ask()
         except EvaluatorFailed as error:
             self._failed = error
             raise
-        return self._found
+        return self._judgement
 
 
 def nowhere(task: Task, assets: Mapping[str, str]) -> EgressRules:
@@ -119,7 +119,7 @@ class TaskContext:
     def keep(self, name: str, data: bytes) -> None:
         self.outputs[name] = data
 
-    def kept(self, name: str) -> bytes | None:
+    def output(self, name: str) -> bytes | None:
         return self.outputs.get(name)
 
     def judgement(self) -> bytes:

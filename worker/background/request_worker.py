@@ -60,9 +60,9 @@ class RequestQueueWorker(PeriodicThread, ABC):
 
     def _later(self, error: Unavailable, request_id: UUID) -> bool:
         """True if the request was postponed. Raises again if the database is what is unavailable."""
-        if not self._database.once(lambda session: self._put_off(session, request_id, error.told)):
+        if not self._database.once(lambda session: self._put_off(session, request_id, error.text)):
             raise error
-        logger.warning("%s: postponed request %s: %s", self._thread.name, request_id, error.told)
+        logger.warning("%s: postponed request %s: %s", self._thread.name, request_id, error.text)
         return True
 
     @abstractmethod
@@ -79,7 +79,7 @@ class RequestQueueWorker(PeriodicThread, ABC):
 
     def _failure_text(self, error: Exception, request_id: UUID) -> str:
         if isinstance(error, DeskarenaError):
-            return error.told
+            return error.text
         logger.error("%s: request %s broke", self._thread.name, request_id, exc_info=error)
         return f"internal error: {type(error).__name__}"
 

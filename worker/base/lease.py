@@ -149,19 +149,19 @@ class HeldLeases:
     """All leases of this worker, for the threads that watch them."""
 
     def __init__(self) -> None:
-        self._held: dict[UUID, HeldLease] = {}
+        self._leases: dict[UUID, HeldLease] = {}
         self._lock = Lock()
 
     def add(self, hold: HeldLease) -> None:
         """Adds a lease."""
         with self._lock:
-            self._held[hold.ticket.lease_id] = hold
+            self._leases[hold.ticket.lease_id] = hold
 
     def remove(self, hold: HeldLease) -> None:
         with self._lock:
-            self._held.pop(hold.ticket.lease_id, None)
+            self._leases.pop(hold.ticket.lease_id, None)
 
     def all(self) -> list[HeldLease]:
         """The current leases."""
         with self._lock:
-            return list(self._held.values())
+            return list(self._leases.values())

@@ -86,7 +86,7 @@ def try_local_desktop(local: LocalProvider, programs: Programs) -> Findings:
     try:
         trial = local.trial(programs)
     except Exception as error:  # noqa: BLE001 - as `guarded`.
-        words = error.told if isinstance(error, MachineLost) else f"{type(error).__name__}: {error}"
+        words = error.text if isinstance(error, MachineLost) else f"{type(error).__name__}: {error}"
         return _no_desktop(TrialFinding(BROKEN, words), programs)
     details = trial.details
     return {

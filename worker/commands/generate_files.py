@@ -84,7 +84,7 @@ def main(words: Sequence[str] | None = None) -> int:
         )
         written, failed = write_files(loaded, options.folder, client, options.model)
     except DeskarenaError as error:
-        sys.stderr.write(f"{error.told}\n")
+        sys.stderr.write(f"{error.text}\n")
         return 2
     for line in failed:
         sys.stderr.write(f"{line}\n")

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         paraphrases = [retold(task, pool, client) for task in tasks]
         _write(root / FILE, [new or old for new, old in zip(paraphrases, tasks, strict=True)])
     except DeskarenaError as error:
-        sys.stderr.write(f"{error.told}\n")
+        sys.stderr.write(f"{error.text}\n")
         return 3
     finally:
         models.close()

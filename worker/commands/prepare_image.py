@@ -79,7 +79,7 @@ def main(words: Sequence[str] | None = None) -> int:
         result = prepare(providers, spec, partial(ProgressLines, out=sys.stderr, picture=picture))
         sys.stdout.write(json.dumps(result) + "\n")
     except DeskarenaError as error:
-        sys.stderr.write(error.told + "\n")
+        sys.stderr.write(error.text + "\n")
         return FAILED
     finally:
         for provider in providers:

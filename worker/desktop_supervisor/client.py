@@ -50,7 +50,7 @@ class DesktopHandle:
         pid: process id of its first process on the host.
         user: its user id on the host, None if it shares the supervisor's.
         home, limits, notes, seconds: how it was created, for the record.
-        said: the session's report when it was ready.
+        session_report: the session's report when it was ready.
         dead: why it ended; empty while it runs.
         usage: resources used, once it has ended.
         ended: set when none of its processes and files are left.
@@ -64,7 +64,7 @@ class DesktopHandle:
     limits: dict[str, str]
     notes: list[str]
     seconds: float
-    said: dict[str, Any]
+    session_report: dict[str, Any]
     usage: dict[str, Any] = field(default_factory=dict)
     dead: str = ""
     ended: threading.Event = field(default_factory=threading.Event)
@@ -291,5 +291,5 @@ class DesktopSupervisorClient:
 
 
 def _read_handle(message: dict[str, Any]) -> DesktopHandle:
-    names = ("socket", "pid", "user", "home", "limits", "notes", "seconds", "said")
+    names = ("socket", "pid", "user", "home", "limits", "notes", "seconds", "session_report")
     return DesktopHandle(message["desktop"], *(message[name] for name in names))

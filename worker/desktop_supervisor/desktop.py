@@ -59,7 +59,7 @@ class SupervisedDesktop:
     exit_status: int | None = None
     peak_memory: int = 0
     buffers: dict[str, bytearray] = field(default_factory=lambda: {name: bytearray() for name in PIPES})
-    said: dict[str, Any] = field(default_factory=dict)
+    session_report: dict[str, Any] = field(default_factory=dict)
     awaited: bool = False
     verdict: str = ""
     usage: dict[str, Any] = field(default_factory=dict)
@@ -155,7 +155,7 @@ class SupervisedDesktop:
         elif name == "stdout" and not self.ready:
             for value in self._lines(name):
                 if value.get("ready") is True:
-                    self.ready, self.said = True, value
+                    self.ready, self.session_report = True, value
 
     def _take_report(self) -> None:
         text, decoder = self.buffers["report"].decode(errors="replace"), json.JSONDecoder()
@@ -269,7 +269,7 @@ class SupervisedDesktop:
             "home": self.home,
             "notes": self.notes,
             "seconds": round(time.monotonic() - self.started, 4),
-            "said": self.said,
+            "session_report": self.session_report,
         }
 
     def conclude(self) -> None:

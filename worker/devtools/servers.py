@@ -28,7 +28,7 @@ class Servers:
     def __init__(self, opened: OpenDesktop, make: Callable[[OpenDesktop, int], Browser] = devtools) -> None:
         self._opened = opened
         self._make = make
-        self._made: dict[int, Browser] = {}
+        self._browsers: dict[int, Browser] = {}
 
     def http(self, port: int, path: str, headers: Mapping[str, str] | None) -> WebReply:
         """Sends GET to a program on that port. See SetupContext."""
@@ -39,11 +39,11 @@ class Servers:
 
     def browser(self, port: int) -> Browser:
         """The browser on that port."""
-        if port not in self._made:
-            self._made[port] = self._make(self._opened, port)
-        return self._made[port]
+        if port not in self._browsers:
+            self._browsers[port] = self._make(self._opened, port)
+        return self._browsers[port]
 
     def close(self) -> None:
         """Closes all of them. Safe to call twice."""
-        while self._made:
-            self._made.popitem()[1].shut()
+        while self._browsers:
+            self._browsers.popitem()[1].shut()

@@ -61,7 +61,7 @@ class Tunnel:
             "compression": None,
         }
         parts = urlsplit(address)
-        self._held = ExitStack()
+        self._resources = ExitStack()
         try:
             if parts.scheme == "unix":
                 connection = unix_connect(parts.path, f"ws://guest/tunnel/{port}", **options)
@@ -69,7 +69,7 @@ class Tunnel:
                 scheme = {"http": "ws", "https": "wss"}.get(parts.scheme, parts.scheme)
                 url = urlunsplit((scheme, parts.netloc, f"{parts.path.rstrip('/')}/tunnel/{port}", "", ""))
                 connection = connect(url, proxy=None, **options)
-            self._socket = self._held.enter_context(connection)
+            self._socket = self._resources.enter_context(connection)
         except InvalidStatus as error:
             raise _refusal(error, port) from None
         except (OSError, WebSocketException, ValueError) as error:
@@ -101,7 +101,7 @@ class Tunnel:
 
     def close(self) -> None:
         """Closes it. Safe to call twice."""
-        self._held.close()
+        self._resources.close()
 
 
 def _ended(error: ConnectionClosed) -> GuestRefused | GuestLost:

@@ -57,7 +57,7 @@ class GuestTunnels:
         self._idle: set[asyncio.Task[None]] = set()
         self._busy: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
-        self._wanted = 1
+        self._idle_target = 1
         self._pause = _SHORTEST_PAUSE
         self._task: asyncio.Task[None] | None = None
 
@@ -91,7 +91,7 @@ class GuestTunnels:
         try:
             while True:
                 self._changed.clear()
-                while len(self._idle) < self._wanted and len(self._idle) + len(self._busy) < MOST_LINES:
+                while len(self._idle) < self._idle_target and len(self._idle) + len(self._busy) < MOST_LINES:
                     self._open()
                 await self._changed.wait()
         finally:
@@ -131,7 +131,7 @@ class GuestTunnels:
     def _hand_over(self) -> None:
         """A program uses this tunnel: it is not idle any more, and another one may be opened."""
         line = asyncio.current_task()
-        self._pause, self._wanted = _SHORTEST_PAUSE, IDLE_LINES
+        self._pause, self._idle_target = _SHORTEST_PAUSE, IDLE_LINES
         if line is not None:
             self._idle.discard(line)
             self._busy.add(line)

@@ -3,7 +3,7 @@
 It has no environment, no database, no network and limits on everything; it reads one request from its standard input
 and writes one JSON object to its standard output: an Evaluation, or `{"failed": message, "code": code}`. With `--looks`
 it answers one line after the other, each with a MetricValue: the current result of a part. If an evaluation function
-needs missing evidence, the answer has `wanted`.
+needs missing evidence, the answer has `missing`.
 """
 
 import argparse
@@ -40,7 +40,7 @@ def main() -> int:
         try:
             answer = _answer(text, options.evidence)
         except MissingEvidence as error:
-            answer = json.dumps({"failed": error.message, "code": error.code, "wanted": error.facts})
+            answer = json.dumps({"failed": error.message, "code": error.code, "missing": error.facts})
         except DeskarenaError as error:
             answer = json.dumps({"failed": error.message, "code": error.code})
         answers.write(answer + "\n")

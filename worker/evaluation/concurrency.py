@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-from backend.domain.machines.slots import KEPT
+from backend.domain.machines.slots import SERVICE_NEEDS
 
 LOOK_SECONDS = 0.1
 
@@ -16,7 +16,7 @@ def at_once(memory: int, one: int) -> int:
         memory: bytes that the worker and its children may use; the service's own share is subtracted.
         one: bytes that one child may use.
     """
-    return max(1, (memory - KEPT.memory) // one)
+    return max(1, (memory - SERVICE_NEEDS.memory) // one)
 
 
 class FairSemaphore:

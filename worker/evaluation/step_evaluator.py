@@ -50,9 +50,9 @@ class StepEvaluator:
             limits: applied by the child itself.
             turn: context manager that waits for a turn and holds it; may raise if the caller must stop.
         """
-        self._made = (sandbox, place, limits)
+        self._child_arguments = (sandbox, place, limits)
         self._turn = turn
-        self._child: SandboxedProcess | None = SandboxedProcess(*self._made)
+        self._child: SandboxedProcess | None = SandboxedProcess(*self._child_arguments)
 
     def look(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
         """Current result of the part for this evidence.
@@ -87,7 +87,7 @@ class StepEvaluator:
             child.close()
 
     def _once(self, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
-        child = self._child = self._child or SandboxedProcess(*self._made)
+        child = self._child = self._child or SandboxedProcess(*self._child_arguments)
         try:
             answer = self._ask(child, task, part, evidence)
         except LineError as error:
@@ -101,8 +101,8 @@ class StepEvaluator:
             words = f"{known.message}: {child.last_words()}"
             self.close()
             raise EvaluatorFailed(words, code=known.code) from error
-        if "wanted" in answer:
-            raise MissingEvidence(_facts(answer["wanted"]))
+        if "missing" in answer:
+            raise MissingEvidence(_facts(answer["missing"]))
         if "failed" in answer:
             raise EvaluatorFailed(str(answer["failed"]), code=str(answer["code"]))
         try:

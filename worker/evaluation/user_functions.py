@@ -111,7 +111,7 @@ def _inside(writing: int, source: str, values: Mapping[str, JSON], facts: Mappin
             answer = _result(_run(source, values, checks))
         except BaseException as error:  # noqa: BLE001 - whatever foreign code raises, it is told.
             answer = {"failed": f"raised {type(error).__name__}: {error}"}
-        tell({"wanted": checks.wanted} if checks.wanted else answer)
+        tell({"missing": checks.missing} if checks.missing else answer)
     os._exit(0)
 
 
@@ -148,7 +148,7 @@ class _Checks:
 
     def __init__(self, facts: Mapping[str, bool]) -> None:
         self._facts = facts
-        self.wanted: list[Fact] = []
+        self.missing: list[Fact] = []
 
     def of(self, name: str) -> Callable[..., bool]:
         def check(*arguments: Any, **named: Any) -> bool:
@@ -157,9 +157,9 @@ class _Checks:
             except Invalid as error:
                 raise TypeError(error.message) from error
             known = self._facts.get(key_of(fact))
-            if known is None and fact not in self.wanted:
-                self.wanted.append(fact)
-            if len(self.wanted) > MOST_CHECKS:
+            if known is None and fact not in self.missing:
+                self.missing.append(fact)
+            if len(self.missing) > MOST_CHECKS:
                 raise _TooManyChecks
             return known is not False
 

@@ -58,7 +58,7 @@ class LeaseMirror(PeriodicThread):
             errors=(ClusterError, Unavailable),
         )
         self._database, self._cluster, self._owner = database, cluster, owner
-        self._worker, self._pod_name, self._taken, self._clock = worker, pod_name, on_takeover, clock
+        self._worker, self._pod_name, self._on_takeover, self._clock = worker, pod_name, on_takeover, clock
         self._written: dict[str, WrittenLease] = {}
         self._left: set[UUID] = set()
         self._sweep_at = 0.0
@@ -149,7 +149,7 @@ class LeaseMirror(PeriodicThread):
         if fence > ours and not self._database.once(lambda session: nodes.live_fences(session, [ours])):
             self._left.add(hold.lease_id)
             self._written.pop(hold.name, None)
-            self._taken(
+            self._on_takeover(
                 hold.lease_id, (f"{lease_objects.holder_of(lease)} holds the slot {hold.slot} under a later lease")
             )
             return None

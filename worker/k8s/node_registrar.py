@@ -57,7 +57,7 @@ class NodeRegistrar:
                 emulated=emulated,
                 woken=woken,
             )
-            self._registry = NodeRegistry(database, name, self._watch.seen, fresh=self._watch.fresh, woken=woken)
+            self._registry = NodeRegistry(database, name, self._watch.reports, fresh=self._watch.fresh, woken=woken)
         else:
             self._registry = NodeRegistry(database, name, lambda: anywhere(settings.k8s_slots, emulated()), woken=woken)
         self._mirror = LeaseMirror(

@@ -70,7 +70,7 @@ class NodeRegistry(PeriodicThread):
             away="nodes cannot be registered",
             woken=woken,
         )
-        self._database, self._name, self._seen, self._fresh = database, name, source, fresh
+        self._database, self._name, self._source, self._fresh = database, name, source, fresh
         self._written: dict[str, NodeReport] = {}
         self._again_at = 0.0
 
@@ -84,7 +84,7 @@ class NodeRegistry(PeriodicThread):
         Raises:
             Unavailable: The database is unavailable.
         """
-        fresh, current = self._fresh(), self._seen()
+        fresh, current = self._fresh(), self._source()
         if current is None:
             return []
         now = {each.name: each for each in current}
@@ -145,7 +145,7 @@ class NodeWatch:
         self.reflector.stop()
         self.woken.set()
 
-    def seen(self) -> list[NodeReport] | None:
+    def reports(self) -> list[NodeReport] | None:
         """Reports about all nodes; None while unknown, because the API server does not respond."""
         now, wants = self._clock(), self._wants()
         if self.reflector.trouble or wants is None:

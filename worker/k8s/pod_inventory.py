@@ -91,7 +91,7 @@ class PodInventory:
         troubles: dict[str, str] = {}
         for pod in self.watch.pods():
             about = pod["metadata"]
-            status = self.watch.seen(about["name"], about["uid"])
+            status = self.watch.status(about["name"], about["uid"])
             if status.cause in PATIENT and not about.get("deletionTimestamp"):
                 troubles[label_of(pod)] = status.why
         return troubles

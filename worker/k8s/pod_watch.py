@@ -72,7 +72,7 @@ class PodWatch:
         with self._changed:
             return self._pods.get(name)
 
-    def seen(self, name: str, uid: str) -> PodStatus:
+    def status(self, name: str, uid: str) -> PodStatus:
         """State of a pod."""
         with self._changed:
             pod, events = self._pods.get(name), sorted(self._events.get(uid, {}).values(), key=when)

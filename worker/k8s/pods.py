@@ -165,7 +165,7 @@ class Pods(PodInventory):
         about = pod["metadata"]
         notes = notes_of(pod)
         self._check_fence(pod, slot.fence)
-        status = self.watch.seen(about["name"], about["uid"])
+        status = self.watch.status(about["name"], about["uid"])
         return (
             notes.get(KEY) == manifests.spec_key(self.plan)
             and number_of(notes.get(MEMORY)) >= room.memory_mib
@@ -221,7 +221,7 @@ class Pods(PodInventory):
         return Pod(name, uid, status.node, status.address, slot.fence, token, is_new, memory, max(0, attempts - ours))
 
     def _left_to_the_cluster(self, name: str, uid: str) -> bool:
-        return not self._ending and self.watch.seen(name, uid).cause in PATIENT
+        return not self._ending and self.watch.status(name, uid).cause in PATIENT
 
     def _token(self, pod: Object) -> str:
         """The token from its Secret, which is created if the pod's creator did not.
@@ -252,7 +252,7 @@ class Pods(PodInventory):
 
         def decided() -> bool:
             nonlocal bad_since
-            status = watch.seen(name, uid)
+            status = watch.status(name, uid)
             if self._ending or status.ready or (status.cause and status.cause not in PATIENT):
                 return True
             bad = status.cause and not (self.plan.makes_claims and status.awaits_claims)
@@ -260,7 +260,7 @@ class Pods(PodInventory):
             return bool(bad_since) and time.monotonic() - bad_since > PATIENCE_SECONDS
 
         watch.wait(decided, self._start_seconds)
-        return watch.seen(name, uid)
+        return watch.status(name, uid)
 
     def _wait_seen(self, name: str, uid: str) -> None:
         """Waits until the watch has reached it, or the pod is gone. Raises ClusterUnavailable if watching fails."""
@@ -276,9 +276,9 @@ class Pods(PodInventory):
 
     # ---- any pod
 
-    def seen(self, pod: Pod) -> PodStatus:
+    def status(self, pod: Pod) -> PodStatus:
         """State of a pod. Does not query the cluster."""
-        return self.watch.seen(pod.name, pod.uid)
+        return self.watch.status(pod.name, pod.uid)
 
     def renew(self, pod: Pod, fence: int, notes: Mapping[str, str] | None = None) -> None:
         """Extends the deadline of a pod in use, as last seen by the watch, and writes annotations.
@@ -385,7 +385,7 @@ class Pods(PodInventory):
 
     def _wait_gone(self, name: str, uid: str, *, wait: bool) -> None:
         if wait and not self.watch.wait(lambda: self._is_gone(name, uid), GONE_SECONDS):
-            why = self.watch.seen(name, uid).why or self.watch.trouble
+            why = self.watch.status(name, uid).why or self.watch.trouble
             raise PodUnavailable(f"the pod {name} is not deleted: {why}")
 
     def _is_gone(self, name: str, uid: str) -> bool:

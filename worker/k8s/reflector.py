@@ -61,7 +61,7 @@ class Reflector:
     ) -> None:
         self._cluster, self._resource = cluster, resource
         self._labels, self._fields = labels, fields
-        self._told, self._seconds, self._first_pause = on_change, seconds, first_pause
+        self._on_change, self._seconds, self._first_pause = on_change, seconds, first_pause
         self._objects: dict[str, Object] = {}
         self._trouble = "the objects have not been listed yet"
         self._failures = self._hasty = 0
@@ -202,7 +202,7 @@ class Reflector:
                 self._objects.pop(_name(obj), None)
             else:
                 self._objects[_name(obj)] = obj
-        self._told(kind, obj)
+        self._on_change(kind, obj)
 
 
 def _name(obj: Object) -> str:

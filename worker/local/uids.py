@@ -15,12 +15,12 @@ class UserNumbers:
     """Allocates ids from FIRST to LAST. Not thread-safe; the supervisor has one thread."""
 
     def __init__(self) -> None:
-        self._held: dict[int, socket.socket] = {}
+        self._locks: dict[int, socket.socket] = {}
 
     def take(self) -> int:
         """A free id. Raises RuntimeError if there is none."""
         for number in range(FIRST, LAST + 1):
-            if number not in self._held and not _known(number) and self._hold(number):
+            if number not in self._locks and not _known(number) and self._hold(number):
                 return number
         raise RuntimeError(f"all user ids from {FIRST} to {LAST} are in use")
 
@@ -33,12 +33,12 @@ class UserNumbers:
             if error.errno != errno.EADDRINUSE:
                 raise
             return False
-        self._held[number] = holder
+        self._locks[number] = holder
         return True
 
     def give_back(self, number: int) -> None:
         """Releases an id whose processes have all ended."""
-        self._held.pop(number).close()
+        self._locks.pop(number).close()
 
 
 def _known(number: int) -> bool:

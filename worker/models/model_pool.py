@@ -94,7 +94,7 @@ class ModelPool:
         try:
             ready = self.ready(endpoint)
         except Invalid as error:
-            return {"ok": False, "answers": None, "reason": error.told, "prices": prices}
+            return {"ok": False, "answers": None, "reason": error.text, "prices": prices}
         address = f"{ready.cassette or ready.base_url}"
         own = ready.cassette is not None or endpoint.base_url not in {
             "",
@@ -163,7 +163,7 @@ class AttemptModels:
                 self._clients[endpoint] = self._make_client(self.room.find(endpoint))
             return self._clients[endpoint]
 
-    def held_seconds(self) -> float:
+    def wait_seconds(self) -> float:
         return self._waited.seconds()
 
     def waits(self) -> str:

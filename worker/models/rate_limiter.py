@@ -83,7 +83,7 @@ class WaitTimer:
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._done = 0.0
-        self._begun: dict[int, float] = {}
+        self._calls: dict[int, float] = {}
         self._limited: dict[int, float] = {}
         self._number = 0
         self._lock = Lock()
@@ -92,7 +92,7 @@ class WaitTimer:
         """Total, including the current wait."""
         with self._lock:
             now = self._now()
-            return self._done + sum(now - since for since in self._begun.values())
+            return self._done + sum(now - since for since in self._calls.values())
 
     @contextmanager
     def limited(self) -> Iterator[Callable[[], None]]:
@@ -120,12 +120,12 @@ class WaitTimer:
         """A call starts; it waits until it has a response."""
         with self._lock:
             self._number += 1
-            self._begun[self._number] = self._now()
+            self._calls[self._number] = self._now()
             return self._number
 
     def end(self, number: int, answered: float) -> float:
         """It has ended; for `answered` of its seconds the model worked. Returns the waiting time."""
         with self._lock:
-            held_seconds = max(0.0, self._now() - self._begun.pop(number) - answered)
-            self._done += held_seconds
-            return held_seconds
+            wait_seconds = max(0.0, self._now() - self._calls.pop(number) - answered)
+            self._done += wait_seconds
+            return wait_seconds

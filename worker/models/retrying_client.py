@@ -113,9 +113,9 @@ class Caller:
         try:
             result, took = self._insist(post, read)
         finally:
-            held_seconds = self._waited.end(number, took)
+            wait_seconds = self._waited.end(number, took)
         dropped = tuple(sorted({*result.reply.dropped, *post.dropped}))
-        usage = self._usage(post, result).model_copy(update={"held_seconds": held_seconds})
+        usage = self._usage(post, result).model_copy(update={"wait_seconds": wait_seconds})
         return result.reply.model_copy(update={"usage": usage, "dropped": dropped})
 
     def _insist(self, post: ApiRequest, read: Callable[[HttpAnswer], ParsedReply]) -> tuple[ParsedReply, float]:

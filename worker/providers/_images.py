@@ -28,12 +28,12 @@ def _offer(folder: Path, host: Host, *, default: bool, prepared: bool) -> ImageO
     try:
         image = read_image(folder)
     except DeskarenaError as error:
-        return ImageOffer(name=folder.name, default=default, reason=error.told)
+        return ImageOffer(name=folder.name, default=default, reason=error.text)
     try:
         machine_of(folder, image, image.screens[0], host)
         reason = ""
     except DeskarenaError as error:
-        reason = error.told
+        reason = error.text
     return offer_of(image, default=default, prepared=prepared, reason=reason)
 
 

@@ -110,7 +110,7 @@ class PodTemplateStore:
             yield Path(place)
         finally:
             with suppress(SupervisorError):
-                self._supervisor.made(key)
+                self._supervisor.release(key)
 
     def keep(self, place: Path, what: StoredTemplate) -> Template:
         return self._supervisor.keep({"place": str(place), **asdict(what)})

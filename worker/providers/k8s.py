@@ -211,7 +211,7 @@ class K8sProvider:
                 raise SlotTakenOver(f"the slot's pod was taken over: {error}", hint=HINT) from error
             if isinstance(error, ClusterLost):
                 raise
-            status = self.pods().seen(pod_slot.pod)
+            status = self.pods().status(pod_slot.pod)
             if pod_slot.supervisor.alive() and isinstance(error, GuestLost):
                 raise
             raise ClusterLost(f"the slot's pod was lost: {status.why or error}", code="pod_lost", hint=HINT) from error
@@ -313,7 +313,7 @@ class K8sProvider:
                 f"the egress gateway of a machine cannot be opened: {error}", code="egress_failed", hint=HINT
             ) from error
         lines = partial(self._gateways.lines, vm.address, vm.secret, way_out)
-        return PodDesktop(vm, pod_slot, gateway, lines, partial(self.pods().seen, pod_slot.pod))
+        return PodDesktop(vm, pod_slot, gateway, lines, partial(self.pods().status, pod_slot.pod))
 
     def _own_folder(self) -> Path:
         with self._starting:

@@ -166,25 +166,25 @@ class LocalProvider:
         self._trying = threading.Lock()
         self.slot_desktops: SlotDesktops[LocalDesktop] = SlotDesktops()
         self._answer: Availability | None = None
-        self._asked = 0.0
+        self._tried_at = 0.0
 
     # ---- capabilities
 
     def availability(self) -> Availability:
         """Tests a real desktop of each kind once; a failure is retried after a minute, one of Wine after ten."""
         with self._trying:
-            age = time.monotonic() - self._asked
+            age = time.monotonic() - self._tried_at
             if self._answer is None or (not self._answer.ok and age > _FORGET_FAILURE_SECONDS):
-                self._answer, self._asked = self._try_out(), time.monotonic()
+                self._answer, self._tried_at = self._try_out(), time.monotonic()
             elif self._answer.ok and age > _FORGET_WINE_SECONDS and any(each.reason for each in self._answer.images):
-                self._answer, self._asked = self._offering(self._answer.reason), time.monotonic()
+                self._answer, self._tried_at = self._offering(self._answer.reason), time.monotonic()
             return self._answer
 
     def _try_out(self) -> Availability:
         try:
             return self._offering(_in_words(self.trial()))
         except MachineLost as error:
-            return Availability(ok=False, reason=error.told)
+            return Availability(ok=False, reason=error.text)
 
     def _offering(self, reason: str) -> Availability:
         images = offers(self._options.wine, self.wine_trial)

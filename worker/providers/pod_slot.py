@@ -156,7 +156,7 @@ class PodDesktop(QemuDesktop):
             "node": slot.pod.node,
             "attempts_in_pod": slot.attempts,
         }
-        self._slot, self._seen = slot, read_status
+        self._slot, self._read_status = slot, read_status
         self._why_taken, self._asking, self._ending = "", Lock(), Event()
         super().__init__(vm, gateway, lines, about)
 
@@ -176,7 +176,7 @@ class PodDesktop(QemuDesktop):
         elif self._slot.supervisor.alive():
             return ""
         for _ in range(int(_NEWS_SECONDS * 10)):
-            status = self._seen()
+            status = self._read_status()
             if status.cause and status.cause not in PATIENT:
                 return status.why
             self._ending.wait(0.1)

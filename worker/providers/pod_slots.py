@@ -129,7 +129,7 @@ class PodSlots:
 
     def is_good(self, pod_slot: PodSlot, spec: DesktopSpec) -> bool:
         """Whether the slot's next desktop can be created in its pod."""
-        status = self._pods().seen(pod_slot.pod)
+        status = self._pods().status(pod_slot.pod)
         return (
             pod_slot.trusted
             and pod_slot.attempts < self._settings.k8s_max_attempts_per_pod
@@ -194,7 +194,7 @@ class PodSlots:
         """Removes the slot's pod, so that it gets another. Raises PodUnavailable, ClusterError, ClusterLost."""
         self.forget(slot, pod_slot)
         pods = self._pods()
-        if leave := pods.seen(pod_slot.pod).leave:
+        if leave := pods.status(pod_slot.pod).leave:
             logger.info("pod %s leaves its node %s: %s", pod_slot.pod.name, pod_slot.pod.node, leave)
         pods.discard(pod_slot.pod, max(pod_slot.fence, slot.fence))
 
@@ -206,7 +206,7 @@ class PodSlots:
             self._look_at(pods, slot, pod_slot)
 
     def _look_at(self, pods: Pods, slot: SlotRef, pod_slot: PodSlot) -> None:
-        status = pods.seen(pod_slot.pod)
+        status = pods.status(pod_slot.pod)
         if pod_slot.supervisor.shown_out:
             self.forget(slot, pod_slot)
         elif status.cause and status.cause not in PATIENT:
@@ -233,7 +233,7 @@ class PodSlots:
 
     def leaving(self, pods: Pods) -> list[SlotRef]:
         """Slots with an idle pod that should leave its node."""
-        return [slot for slot, pod_slot in self.all().items() if not pod_slot.used and pods.seen(pod_slot.pod).leave]
+        return [slot for slot, pod_slot in self.all().items() if not pod_slot.used and pods.status(pod_slot.pod).leave]
 
     def in_use(self) -> set[str]:
         """Uids of pods in which an attempt runs or may start, or which are kept ready."""

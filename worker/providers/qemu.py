@@ -84,7 +84,7 @@ class QemuProvider:
         try:
             host = self._known_host()
         except ClusterLost as error:
-            return Availability(ok=False, reason=error.told)
+            return Availability(ok=False, reason=error.text)
         images = offers(self._images, self._templates, host, default=self._settings.default_image)
         if not any(not image.reason for image in images):
             problems = "; ".join(f"{image.name}: {image.reason}" for image in images)

@@ -40,7 +40,7 @@ class BackgroundJob:
     def __init__(self, what: str, files: Sequence[Path]) -> None:
         """Starts it. Raises OSError."""
         words = [sys.executable, "-S", "-m", "worker.qemu.background_job", str(os.getpid()), what]
-        self._said, self.over = b"", False
+        self._text, self.over = b"", False
         self.output, writer = os.pipe()
         try:
             self._process = subprocess.Popen(
@@ -59,15 +59,15 @@ class BackgroundJob:
     def hear(self) -> None:
         """Reads its output; blocks unless `output` is readable."""
         piece = os.read(self.output, _PIECE)
-        self._said += piece
+        self._text += piece
         self.over = not piece
 
     def result(self) -> list[str]:
         """Its result, once it is over. Raises OSError if it failed."""
         code = self._process.wait()
         if code != 0:
-            raise OSError(self._said.decode(errors="replace").strip() or f"the job exited with {code}")
-        results: list[str] = json.loads(self._said)
+            raise OSError(self._text.decode(errors="replace").strip() or f"the job exited with {code}")
+        results: list[str] = json.loads(self._text)
         return results
 
     def __enter__(self) -> Self:

@@ -104,7 +104,9 @@ class SupervisorClient:
             SupervisorError: it could not be started; nothing of it is left.
         """
         request = {"op": "start", "kind": kind, "machine": machine.to_json(), "secret": secret}
-        handle: VmHandle = self.request_field("held", request | ({"place": str(place)} if place else {}), START_SECONDS)
+        handle: VmHandle = self.request_field(
+            "handle", request | ({"place": str(place)} if place else {}), START_SECONDS
+        )
         return handle
 
     def freeze(self, handle: VmHandle, place: Path) -> Mapping[str, float]:
@@ -193,7 +195,7 @@ class SupervisorClient:
         # Registered in the reader's order: the next message may be its end.
         handle = VmHandle(answer["machine"], answer["port"], answer["pid"], answer["seconds"], self._host)
         with self._noting:
-            answer["held"] = self._machines[handle.name] = handle
+            answer["handle"] = self._machines[handle.name] = handle
 
     def died(self) -> None:
         """Its machines ended with it."""

@@ -162,8 +162,8 @@ class RemoteSupervisor(SupervisorClient):
     def make(self, key: str) -> str:
         return str(self.request_field("place", {"op": "make", "key": key}))
 
-    def made(self, key: str) -> None:
-        self.ask({"op": "made", "key": key})
+    def release(self, key: str) -> None:
+        self.ask({"op": "release", "key": key})
 
     def keep(self, fields: dict[str, Any]) -> Template:
         return _template(self.request_field("template", {"op": "keep", **fields}, _KEEP_SECONDS))

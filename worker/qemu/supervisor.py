@@ -205,7 +205,7 @@ class SupervisorSession:
         self._slot.end(str(message["machine"]))
         return {}
 
-    def _stop(self, _asked: dict[str, Any]) -> dict[str, Any]:
+    def _stop(self, _message: dict[str, Any]) -> dict[str, Any]:
         self._slot.close()
         self._stopping = True
         return {}
@@ -230,8 +230,8 @@ def _about(
         digests = done(HASH, volumes.files(str(message["folder"]), names))
         return {"hashes": dict(zip(names, digests, strict=True))}
 
-    def note_made(message: dict[str, Any]) -> dict[str, Any]:
-        volumes.made(str(message["key"]))
+    def release(message: dict[str, Any]) -> dict[str, Any]:
+        volumes.release(str(message["key"]))
         return {}
 
     names = ("key", "place", "image", "screen", "secret", "seconds", "why_emulated")
@@ -241,7 +241,7 @@ def _about(
         "find": lambda message: {"template": volumes.find(str(message["key"]))},
         "templates": lambda _: {"templates": volumes.all()},
         "make": lambda message: {"place": volumes.make(str(message["key"]))},
-        "made": note_made,
+        "release": release,
         "keep": lambda message: {"template": volumes.keep({name: message[name] for name in names if name in message})},
     }
 

@@ -54,7 +54,7 @@ class Volumes:
             self._making[key] = stack.pop_all()
         return str(place)
 
-    def made(self, key: str) -> None:
+    def release(self, key: str) -> None:
         """Ends the creation; an unfinished template is removed. Safe to call twice."""
         stack = self._making.pop(key, None)
         if stack is not None:
@@ -71,4 +71,4 @@ class Volumes:
 
     def close(self) -> None:
         for key in list(self._making):
-            self.made(key)
+            self.release(key)

@@ -24,7 +24,7 @@ class SlotHealthReporter(PeriodicThread):
         super().__init__("troubles", self.look, every=every, broken="slot health not recorded")
         self._database = database
         self._providers = [each for each in providers if isinstance(each, ClusterProvider)]
-        self._told: dict[str, tuple[float, Mapping[str, SlotTrouble]]] = {}
+        self._reported: dict[str, tuple[float, Mapping[str, SlotTrouble]]] = {}
 
     def start(self) -> None:
         if self._providers:
@@ -34,14 +34,14 @@ class SlotHealthReporter(PeriodicThread):
         """One round. Raises Unavailable if the database is."""
         for each in self._providers:
             cluster, troubles = each.cluster, each.troubles()
-            at, previous = self._told.get(cluster, (0.0, {}))
+            at, previous = self._reported.get(cluster, (0.0, {}))
             again = not at or time.monotonic() - at >= AGAIN_SECONDS
             if not cluster or troubles is None or (troubles == previous and not again):
                 continue
             work = partial(note_troubles, cluster=cluster, provider=each.name, troubles=troubles)
             if self._database.once(work):
                 logger.warning("%d slots of %s unusable: %s", len(troubles), cluster, _first(troubles))
-            self._told[cluster] = time.monotonic(), dict(troubles)
+            self._reported[cluster] = time.monotonic(), dict(troubles)
 
 
 def _first(troubles: Mapping[str, SlotTrouble]) -> str:

@@ -48,7 +48,7 @@ def copy_artifacts(
         source, target = stores if to is Store.BUCKET else stores[::-1]
         done = copy(source, target, lambda so_far: progress(f"{so_far.total} artifacts checked"))
     except DeskarenaError as error:
-        words = error.told
+        words = error.text
         raise CliError(words, exit_code=ExitCode.INFRASTRUCTURE) from error
     for sha256, why in sorted(done.bad.items()):
         progress(f"Not copied: {sha256}: {why}")

@@ -26,7 +26,7 @@ from backend.cli.waiting import wait_for_run, wait_for_worker
 PREFIX = "deskarena-demo-"
 YOUNG_SECONDS = 60.0
 # A demonstration starts its own servers; only these of the caller's settings still apply.
-KEPT = ("PATH", "HOME", "TZ", "TMPDIR", "DESKARENA_LOG_LEVEL", "DESKARENA_LIVE_FPS")
+PASSED_VARIABLES = ("PATH", "HOME", "TZ", "TMPDIR", "DESKARENA_LOG_LEVEL", "DESKARENA_LIVE_FPS")
 
 
 def demo(  # noqa: PLR0913, PLR0917  a command has as many options as it has
@@ -54,7 +54,7 @@ def demonstrate(
 ) -> Mapping[str, Any]:
     """Start the stack, complete the run and stop the stack; returns the run with its episodes."""
     with temporary_folder() as folder:
-        outer = {name: value for name, value in os.environ.items() if name in KEPT}
+        outer = {name: value for name, value in os.environ.items() if name in PASSED_VARIABLES}
         plan = StackPlan(data=folder, port=0, slots=slots, durable=False, outer=outer)
         progress("Starting everything in a temporary folder ...")
         with Stack(plan, progress, lambda: signals.in_a_hurry) as stack, _watched(stack), Api(stack.url, "") as api:

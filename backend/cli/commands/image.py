@@ -159,7 +159,7 @@ def image_named(data: Path, name: str) -> "FoundImage":
     try:
         return one_image(data, name, default_image())
     except NotFound as error:
-        raise CliError(error.told, ExitCode.USAGE) from error
+        raise CliError(error.text, ExitCode.USAGE) from error
 
 
 def row_of(entry: "FoundImage") -> dict[str, Any]:

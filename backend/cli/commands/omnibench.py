@@ -78,7 +78,7 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
             if len(pairs) == tasks:
                 break
     except Invalid as error:
-        raise CliError(error.told) from error
+        raise CliError(error.text) from error
     _write(root, out, [task for task, _ in pairs])
     served = Counter(letters for _, composition in pairs for letters in composition.complexity.capabilities())
     facts: dict[str, Any] = {"folder": str(out), "tasks": len(pairs), "capabilities": dict(sorted(served.items()))}
@@ -102,7 +102,7 @@ def cross_verify(
         subtasks = read_pool(pool.resolve(), [])
         tasks = list(trials(subtasks, seed=seed))
     except Invalid as error:
-        raise CliError(error.told) from error
+        raise CliError(error.text) from error
     _write(pool.resolve(), out, tasks)
     print_object({"folder": str(out), "trials": len(tasks)}, output, print_facts)
 

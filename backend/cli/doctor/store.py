@@ -28,7 +28,7 @@ def store(data: Path) -> DoctorCheck:
     try:
         try_out(open_store(settings))
     except DeskarenaError as error:
-        return STORE.broken(error.told)
+        return STORE.broken(error.text)
     return STORE.ok(f"bucket {settings.s3_bucket}: written, read, removed in {time.monotonic() - began:.1f} s")
 
 

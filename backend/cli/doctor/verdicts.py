@@ -16,7 +16,7 @@ NEEDED: Mapping[str, Sequence[str]] = {
     "k8s": ("k8s",),
 }
 """Checks without which it does not work at all."""
-WANTED: Mapping[str, Sequence[str]] = {
+RECOMMENDED: Mapping[str, Sequence[str]] = {
     "stack": ("evaluators",),
     "local": ("overlay", "cgroups", "accessibility"),
     "qemu": ("kvm",),
@@ -73,7 +73,7 @@ def _verdict(
         return DoctorVerdict(
             name=name, works=False, reason="; ".join(f"{check.name}: {check.detail}" for check in reasons)
         )
-    poor = "; ".join(check.means for check in _failed(WANTED.get(name, ()), checks))
+    poor = "; ".join(check.means for check in _failed(RECOMMENDED.get(name, ()), checks))
     slots = slot_count(room, needs.get(name, DesktopNeeds()), slot_limit=slot_limit) if name in HERE else None
     if slots is not None and not slots.number and slot_limit != 0:
         return DoctorVerdict(name=name, works=False, reason=f"no slots: {slots.reason}")

@@ -29,7 +29,7 @@ def main() -> None:
             return submit_first(factory)
         except Unavailable as error:
             if time.monotonic() > deadline:
-                sys.exit(f"The demonstration run was not started: {error.told}")
+                sys.exit(f"The demonstration run was not started: {error.text}")
         except DeskarenaError as error:
             sys.exit(f"The demonstration run was not started: {error}")
         time.sleep(LOOK_AGAIN_SECONDS)

@@ -24,7 +24,7 @@ def main() -> None:
     try:
         upgrade(url)
     except DeskarenaError as error:
-        sys.exit(f"the database cannot be used: {error.told}")
+        sys.exit(f"the database cannot be used: {error.text}")
     registry.load()
     sessions, store = session_factory(make_engine(url)), open_store(settings)
     for starter in starters():

@@ -65,8 +65,8 @@ class OutsideAgent:
             AgentFailed: no answer came. The loop normally ends the episode by its time limit before that.
             ClusterLost: the channel is gone.
         """
-        before, left = self.line.held_seconds(), self._context.max_seconds + LATER_SECONDS
-        while (more := left + self.line.held_seconds() - before) > 0:
+        before, left = self.line.wait_seconds(), self._context.max_seconds + LATER_SECONDS
+        while (more := left + self.line.wait_seconds() - before) > 0:
             message = self.line.take(min(LOOK_SECONDS, more))
             if message is None:
                 left -= LOOK_SECONDS

@@ -44,7 +44,7 @@ class Human:
     def __init__(self, params: Any) -> None:
         self.params = params
         self._context: AgentContext | None = None
-        self._held: Mapping[str, Any] | None = None
+        self._pending: Mapping[str, Any] | None = None
 
     def reset(self, context: AgentContext) -> None:
         """Raises AgentFailed if there is no channel to a page."""
@@ -67,11 +67,11 @@ class Human:
             raise RuntimeError("act() before reset()")
         # The page shows the live picture; the channel only announces the step.
         context.line.show(observation.model_copy(update=_NOT_SENT), {"max_steps": context.max_steps})
-        if self._held is not None:
-            pending, self._held = self._held, None
+        if self._pending is not None:
+            pending, self._pending = self._pending, None
             return self._read(pending, context)
-        before, left, waited = context.line.held_seconds(), context.max_seconds, False
-        while (more := left + context.line.held_seconds() - before) > 0:
+        before, left, waited = context.line.wait_seconds(), context.max_seconds, False
+        while (more := left + context.line.wait_seconds() - before) > 0:
             message = context.line.take(min(LOOK_SECONDS, more) if waited else AT_ONCE)
             if message is not None:
                 return self._late_message(message, context, waited=waited)
@@ -85,7 +85,7 @@ class Human:
     def _late_message(self, message: Mapping[str, Any], context: AgentContext, *, waited: bool) -> Decision:
         """Discards a message that arrived while waiting: it refers to a newer screen than this observation."""
         if waited and self.params.look_again:
-            self._held = message
+            self._pending = message
             return Decision()
         return self._read(message, context)
 

@@ -18,13 +18,13 @@ class ContentCheck:
     Attributes:
         name: `duplicates`, `files`, `names`, `preconditions` or `criteria`.
         title: its title for people.
-        found: findings for the reviewer, one sentence each; may be empty.
+        findings: findings for the reviewer, one sentence each; may be empty.
         stops: a draft with this cannot be tried or submitted.
     """
 
     name: str
     title: str
-    found: tuple[str, ...]
+    findings: tuple[str, ...]
     stops: bool = False
 
 

@@ -20,13 +20,13 @@ class FunctionAnswer(Frozen):
 
     Attributes:
         success, message, progress: its result; `progress` may be None.
-        wanted: checks that it needs and that are not known; if there are any, the result is meaningless.
+        missing: checks that it needs and that are not known; if there are any, the result is meaningless.
     """
 
     success: bool = False
     message: str = Field(default="", max_length=2000)
     progress: float | None = Field(default=None, ge=0.0, le=1.0)
-    wanted: tuple[Fact, ...] = ()
+    missing: tuple[Fact, ...] = ()
 
 
 class Runner(Protocol):

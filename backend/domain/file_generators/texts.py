@@ -15,7 +15,7 @@ from backend.domain.file_generators.prose import Prose
 from backend.domain.file_generators.tables import SheetContent
 
 _LEVELS = ("ERROR", "WARNING", "INFO", "DEBUG")
-_SAID = {
+_LOG_MESSAGES = {
     "ERROR": ("Connection to database lost", "Request failed with status 500", "Cannot open configuration file"),
     "WARNING": ("Disk usage above 80 percent", "Slow response from upstream", "Retrying request"),
     "INFO": ("Service started", "User signed in", "Job finished", "Cache refreshed"),
@@ -81,7 +81,7 @@ def log(prompt: str, seed: str) -> bytes:
     for row in range(rows):
         at += timedelta(seconds=random.randint(1, 90))
         level = ("ERROR" if row in marked else random.choice(others)) if errors else random.choice(named)
-        lines.append(f"{at:%Y-%m-%d %H:%M:%S} {level} {random.choice(_SAID[level])}")
+        lines.append(f"{at:%Y-%m-%d %H:%M:%S} {level} {random.choice(_LOG_MESSAGES[level])}")
         if "堆栈" in prompt and row % 8 == 0:
             lines.append(_STACK)
     return ("\n".join(lines) + "\n").encode()

@@ -16,7 +16,7 @@ _BLOCK = 2**18  # samples decoded at once
 _WINDOW, _HOP, _MELS, _COEFFICIENTS = 2048, 512, 128, 20
 _FRAMES = 1024  # frames whose spectra are in memory at once
 _GUARD = 4096  # overlap of resampled blocks in samples
-_KEPT = 0.913  # of the band
+_PASSBAND = 0.913  # of the band
 _CONTAINERS = (b"\x1aE\xdf\xa3", b"0&\xb2u\x8ef\xcf\x11", b"FLV\x01", b"\xff\xf1", b"\xff\xf9")
 """Signatures of formats that need the ffmpeg program: Matroska, ASF, Flash video, AAC; see `_is_container`."""
 
@@ -118,7 +118,7 @@ def _block_resampled(block: Any, length: int) -> Any:
     spectrum = np.fft.rfft(block)
     bins = min(len(block), length) // 2 + 1  # those below both half rates
     place = np.arange(bins) / (bins - 1)
-    fade = np.clip((1.0 - place) / (1.0 - _KEPT), 0.0, 1.0)
+    fade = np.clip((1.0 - place) / (1.0 - _PASSBAND), 0.0, 1.0)
     cut = np.zeros(length // 2 + 1, spectrum.dtype)
     cut[:bins] = spectrum[:bins] * (0.5 - 0.5 * np.cos(np.pi * fade))
     return np.fft.irfft(cut, length) * (length / len(block))

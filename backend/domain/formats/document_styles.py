@@ -42,7 +42,7 @@ class DocumentStyles:
         self._default = next((name for name, style in self._by_id.items() if _is_default(style)), None)
         self._defaults = child(root, "docDefaults")
         self._theme = _theme_fonts(document)
-        self._seen: tuple[Element | None, Element | None] = (None, None)
+        self._last_run: tuple[Element | None, Element | None] = (None, None)
         self._known: dict[tuple[str, str | None, str], Any] = {}
 
     def alignment(self, paragraph: Element) -> str:
@@ -100,9 +100,9 @@ class DocumentStyles:
 
     def _properties(self, run: Element) -> Element | None:
         """A run's own properties, cached: finding them takes most of the time."""
-        if run is not self._seen[0]:
-            self._seen = run, child(run, "rPr")
-        return self._seen[1]
+        if run is not self._last_run[0]:
+            self._last_run = run, child(run, "rPr")
+        return self._last_run[1]
 
     def _of_paragraph(self, paragraph: Element, name: str, pick: Pick[T]) -> T | None:
         own = child(paragraph, "pPr")

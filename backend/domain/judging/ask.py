@@ -99,13 +99,13 @@ class _Voter:
         self._client = client
         self._store = store
         self._fetch = fetch
-        self._asked: tuple[Message, ...] | None = None
+        self._prompt: tuple[Message, ...] | None = None
 
     def vote(self, number: int, key: str) -> Vote:
         known = self._store.known(key, number)
         if known is not None and not self._problem(known.text):
             return Vote(number=number, replies=(known,), cached=True)
-        messages = self._asked = self._asked or self._messages()
+        messages = self._prompt = self._prompt or self._messages()
         first = self._ask(number, key, messages)
         if not first.problem:
             return Vote(number=number, replies=(first,))

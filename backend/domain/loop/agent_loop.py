@@ -20,7 +20,7 @@ from backend.domain.ports.desktop import Desktop
 from backend.domain.ports.storage import CheckpointWatch, Clock, Recorder
 
 DEFAULT_MAX_STEPS = 30
-PHASES = ("observe", "agent", "held", "action", "settle", "record", "person", "check")
+PHASES = ("observe", "agent", "wait", "action", "settle", "record", "person", "check")
 CONTROL_SECONDS = 0.4
 """Seconds per wait for a person in control; in between, cancelled runs are noticed."""
 Thinking = Callable[[Callable[[], Any], float], Any]
@@ -149,10 +149,10 @@ class _Loop:
         self._note = ""  # sent to the agent with its next observation
         self._invalid = 0  # in a row
         self._moving = ""  # the phase that settling is charged to, if the screen may still be changing
-        self._seen: Observation | None = None  # an observation that no step has used yet
+        self._observation: Observation | None = None  # an observation that no step has used yet
         self._open = False  # the current step is not recorded yet
         self._unchecked = False  # the last step acted and was not evaluated yet
-        self._begun = self._now()
+        self._step_start = self._now()
         self._step_spent: dict[str, float] = {}
 
     def run(self) -> EndedBy:
@@ -198,7 +198,7 @@ class _Loop:
         """Lets the screen settle while the previous step is being recorded, then waits for the recorder."""
         if self._open:
             return
-        self._open, self._begun, self._step_spent = True, self._now(), {}
+        self._open, self._step_start, self._step_spent = True, self._now(), {}
         if self._moving:
             phase, self._moving = self._moving, ""
             self._spend(phase, settle(self._p.desktop, self._p.clock, self._rules.settle))
@@ -210,7 +210,7 @@ class _Loop:
         """The next observation, and the decision of the person in control or the agent."""
         observation = self._observe()
         control = self._p.control
-        if control is None or not control.taken():
+        if control is None or not control.is_active():
             return observation, self._decide(observation)
         decision = self._of_person(control, observation)
         if decision is not None:
@@ -222,7 +222,7 @@ class _Loop:
         """Waits for the person while they keep control; the agent's time is paused. None: handed back."""
         before = self._now()
         try:
-            while control.taken():
+            while control.is_active():
                 decision = control.decide(observation, CONTROL_SECONDS)
                 if decision is not None:
                     return decision
@@ -295,8 +295,8 @@ class _Loop:
             ) from error
         self._spend("observe", self._now() - before)
         note = " ".join(filter(None, (self._note, observation.note)))
-        self._seen = observation.model_copy(update={"note": note}) if self._note else observation
-        return self._seen
+        self._observation = observation.model_copy(update={"note": note}) if self._note else observation
+        return self._observation
 
     def _think(self, call: Callable[[], Any]) -> Any:
         left = max(0.0, self._rules.budget.max_seconds - self._progress.agent_seconds)
@@ -314,7 +314,7 @@ class _Loop:
             self._stop_for_agent(error)
         finally:
             waited = min(self._p.delay_seconds() - delay, self._now() - before)
-            self._spend("held", waited)
+            self._spend("wait", waited)
             self._spend("agent", self._now() - before - waited)
 
     @staticmethod
@@ -329,7 +329,7 @@ class _Loop:
         self._progress.usage += decision.usage
         self._progress.timings.append(record.timing)
         self._progress.steps += 1
-        self._seen, self._open = None, False
+        self._observation, self._open = None, False
 
     def _keep_end(self, stop: _Stop) -> None:
         """Records the end state, with the reason for stopping."""
@@ -337,7 +337,7 @@ class _Loop:
         self._begin()
         with suppress(_Stop):  # The episode is already ending for another reason.
             self._check_progress()
-        observation = self._seen or self._observe()
+        observation = self._observation or self._observe()
         result: dict[str, Any] = {"final": True, "ended_by": stop.ended_by.value}
         if stop.note:
             result["note"] = stop.note
@@ -347,7 +347,7 @@ class _Loop:
         self._spend("record", self._now() - before)
 
     def _record(self, observation: Observation, decision: Decision, results: Sequence[Mapping[str, Any]]) -> StepRecord:
-        timing = StepTiming(**self._step_spent, total=self._now() - self._begun)
+        timing = StepTiming(**self._step_spent, total=self._now() - self._step_start)
         return StepRecord(
             index=self._progress.steps,
             observation=observation,

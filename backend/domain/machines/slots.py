@@ -52,7 +52,7 @@ class DesktopNeeds(Frozen):
     disk: int = Field(default=GIB // 4, gt=0)
 
 
-KEPT = DesktopNeeds(memory=GIB, cores=0.01, disk=2 * GIB)
+SERVICE_NEEDS = DesktopNeeds(memory=GIB, cores=0.01, disk=2 * GIB)
 """Needs of the service itself: database, broker, worker, evaluations."""
 
 
@@ -84,9 +84,9 @@ def slot_count(room: FreeResources, need: DesktopNeeds, *, slot_limit: int | Non
         slot_limit: number set by a person, regardless of resources; None = computed.
     """
     left = {
-        "memory": (room.memory - KEPT.memory) // need.memory,
+        "memory": (room.memory - SERVICE_NEEDS.memory) // need.memory,
         "cores": max(1, int(room.cores / need.cores)),
-        "disk": (room.disk - KEPT.disk) // need.disk,
+        "disk": (room.disk - SERVICE_NEEDS.disk) // need.disk,
     }
     number = min(MOST, *(max(0, count) for count in left.values()))
     if slot_limit is not None:

@@ -219,7 +219,7 @@ class Usage(Frozen):
         usd: by the price table; 0 where `priced` is False.
         priced: False if the table knows no price for the model and its date.
         calls: requests that were answered.
-        held_seconds: seconds waited for rate limits and failures; not the agent's time.
+        wait_seconds: seconds waited for rate limits and failures; not the agent's time.
     """
 
     input_tokens: int = 0
@@ -228,7 +228,7 @@ class Usage(Frozen):
     cached_tokens: int = 0
     priced: bool = True
     calls: int = 0
-    held_seconds: float = 0.0
+    wait_seconds: float = 0.0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -238,7 +238,7 @@ class Usage(Frozen):
             cached_tokens=self.cached_tokens + other.cached_tokens,
             priced=self.priced and other.priced,
             calls=self.calls + other.calls,
-            held_seconds=self.held_seconds + other.held_seconds,
+            wait_seconds=self.wait_seconds + other.wait_seconds,
         )
 
 
@@ -277,16 +277,16 @@ class StepTiming(Frozen):
         record: storing the previous step, beyond that settling.
         observe: until the observation was ready.
         agent: until the agent had answered, without waiting for a model's API.
-        held: waiting for a model's API (rate limits, failures), or for a broken channel to an external agent.
+        wait: waiting for a model's API (rate limits, failures), or for a broken channel to an external agent.
         action: until the input was delivered.
         person: everything of a person in control, including acting and settling.
         check: evaluating the task's parts before the observation.
-        total: the sum. `overhead` is what our code added: all but agent, held, action, person, settling and check.
+        total: the sum. `overhead` is what our code added: all but agent, wait, action, person, settling and check.
     """
 
     observe: float = 0.0
     agent: float = 0.0
-    held: float = 0.0
+    wait: float = 0.0
     action: float = 0.0
     settle: float = 0.0
     record: float = 0.0
@@ -297,7 +297,7 @@ class StepTiming(Frozen):
     @property
     def overhead(self) -> float:
         """Seconds that are neither the agent's, its model API's, a person's, the action's, the page's nor a check's."""
-        others = self.agent + self.held + self.action + self.settle + self.person + self.check
+        others = self.agent + self.wait + self.action + self.settle + self.person + self.check
         return max(0.0, self.total - others)
 
 

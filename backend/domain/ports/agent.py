@@ -36,7 +36,7 @@ class AgentChannel(Protocol):
         """Whether the other end has been heard of within the last 30 s."""
         ...
 
-    def held_seconds(self) -> float:
+    def wait_seconds(self) -> float:
         """Total seconds of outages of broker or API, when no external actor could act: not the agent's time."""
         ...
 
@@ -55,7 +55,7 @@ class AgentChannel(Protocol):
 class TakeoverControl(Protocol):
     """A person's hand on an agent's episode: take-over and hand-back. One per attempt; asked before every decision."""
 
-    def taken(self) -> bool:
+    def is_active(self) -> bool:
         """Whether a person is in control. Cheap. False without a broker."""
         ...
 

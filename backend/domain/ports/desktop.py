@@ -307,7 +307,7 @@ class SetupContext(Protocol):
         """Stores the named output of a step (`stdout`, `stderr`) for this attempt, replacing an earlier one."""
         ...
 
-    def kept(self, name: str) -> bytes | None:
+    def output(self, name: str) -> bytes | None:
         """The output stored by `keep`, None without one; used by the getter `cache_file`."""
         ...
 

@@ -120,7 +120,7 @@ class ModelClient(Protocol):
         """Sends the request and waits. With `on_text`, streams the text to it.
 
         Waits through 429, 5xx, broken connections and quota with growing pauses or as Retry-After says; the seconds
-        waited are the reply's `usage.held_seconds`, and count nowhere else. After a break the words come from the
+        waited are the reply's `usage.wait_seconds`, and count nowhere else. After a break the words come from the
         beginning: only the final reply counts. A malformed reply is requested again, at most twice.
 
         Raises:
@@ -142,7 +142,7 @@ class Models(Protocol):
         """
         ...
 
-    def held_seconds(self) -> float:
+    def wait_seconds(self) -> float:
         """Seconds this attempt has waited for APIs so far, the wait under way included. Cheap; any thread.
 
         A request counts as waiting until its answer is there: only then is it known that the model was thinking and

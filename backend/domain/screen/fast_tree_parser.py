@@ -23,7 +23,7 @@ _HEAD = re.compile(rf'({_NAME})((?: {_NAME}="[^"]*")*) ?(/?)>')
 _DECLARED = re.compile(rf' xmlns:({_NAME})="([^"]*)"')
 _ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos|#0?9|#1[03]);)")
 _STRANGE = re.compile("[\ufffe\uffff]")
-_SEEN = 12
+_PREFIX_LENGTH = 12
 """Characters of an element by which the pattern is guessed that may fit; a wrong guess costs time only."""
 _TRIED = 8
 """Patterns of which one is likely to fit, before the right one is worked out."""
@@ -115,11 +115,11 @@ def _read(pieces: Sequence[str], marks: _Marks, prefixes: AbstractSet[str], *, e
             if not path or not piece.startswith(path.pop()):
                 raise UnsupportedTree
             continue
-        shape = recent.get(piece[:_SEEN], _NO_SHAPE)
+        shape = recent.get(piece[:_PREFIX_LENGTH], _NO_SHAPE)
         match = shape.pattern.match(piece)
         if match is None:
             shape, match = others.find(piece, root=piece is pieces[0])
-            recent[piece[:_SEEN]] = shape
+            recent[piece[:_PREFIX_LENGTH]] = shape
         if match is None or not (path or piece is pieces[0]):
             raise UnsupportedTree  # Blanks that the parser changes, or a second root.
         if shape.end:
@@ -142,7 +142,7 @@ class _Shapes:
 
     def find(self, piece: str, *, root: bool) -> tuple[_Shape, re.Match[str] | None]:
         """The shape of an element, and its match; None where blanks stand that the parser changes."""
-        known = self._known.setdefault(piece[:_SEEN], [])
+        known = self._known.setdefault(piece[:_PREFIX_LENGTH], [])
         for place, shape in enumerate(known):
             match = shape.pattern.match(piece)
             if match is not None:

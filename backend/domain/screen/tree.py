@@ -47,7 +47,7 @@ def parsed_nodes(xml: str, platform: str = "") -> list[TreeElement]:
     """As `nodes`, by the parser alone: what is right. Raises Invalid."""
     reader = _Reader(platform)
     _parse(xml, reader)
-    return reader.found
+    return reader.elements
 
 
 def linear(
@@ -162,7 +162,7 @@ class _Reader:
     """Receives expat's events and keeps what passes the filter. Called for every node, so it is terse."""
 
     def __init__(self, platform: str) -> None:
-        self.found: list[TreeElement] = []
+        self.elements: list[TreeElement] = []
         self.texts: list[str] = []
         self._names = Names({})
         self._families: dict[str, str] = {}
@@ -227,7 +227,7 @@ class _Reader:
         if width and height:
             x, y = place.groups()
             fields = (tag, name, text, kind, get(names.description, ""), int(x), int(y), width, height)
-            self.found.append(make_node(TreeElement, fields))
+            self.elements.append(make_node(TreeElement, fields))
 
 
 def _parse(xml: str, reader: _Reader | None) -> None:

@@ -64,7 +64,7 @@ async def next_observation(
         Unavailable: there is no broker.
     """
     status = await look()
-    paused = status.held and again
+    paused = status.awaits_restart and again
     if not agent_channel_store.has_broker():
         raise Unavailable(
             "no broker is configured, so no agent outside can act",
@@ -78,7 +78,7 @@ async def next_observation(
         return status, observation
     try:
         async with events.patience(seconds):
-            while observation is None and status.acting and status.held == paused:
+            while observation is None and status.acting and status.awaits_restart == paused:
                 status, observation = await _until_change(look, status, after, attempt, **parts)
     except TimeoutError:
         pass
@@ -101,7 +101,7 @@ async def _until_change(
                 return status, observation
             if run_too and time.monotonic() - looked_at > LOOK_SECONDS:
                 status, looked_at = await look(), time.monotonic()
-                if status.attempt_id != known or not status.acting or status.held:
+                if status.attempt_id != known or not status.acting or status.awaits_restart:
                     break
     return status, None
 

@@ -39,7 +39,7 @@ class Pass:
         attempt: its number, from 1; 0 before the first.
         attempt_state: likewise.
         state: of the episode.
-        held: it is waiting for its program: its desktop was lost, or a retry was requested.
+        awaits_restart: it is waiting for its program: its desktop was lost, or a retry was requested.
     """
 
     episode_id: UUID
@@ -57,7 +57,7 @@ class Pass:
     score: float | None = None
     solved: bool | None = None
     steps: int = 0
-    held: bool = False
+    awaits_restart: bool = False
 
     @property
     def over(self) -> bool:
@@ -130,7 +130,7 @@ def opened(session: Session, token: str) -> Pass:
         score=episode.score,
         solved=episode.solved,
         steps=steps_of(episode, attempt),
-        held=is_held(run, episode),
+        awaits_restart=is_held(run, episode),
     )
 
 
@@ -143,7 +143,7 @@ def start_attempt(session: Session, token: str) -> Pass:
     _, episode = rows
     episode.available_at, episode.reason = episodes.now(session), ""
     worker_wakeup.wake_workers(session)
-    return replace(status, held=False, reason="")
+    return replace(status, awaits_restart=False, reason="")
 
 
 def given_up(session: Session, token: str) -> Pass:
@@ -170,6 +170,6 @@ def given_up(session: Session, token: str) -> Pass:
 
 def _lock_holder(session: Session, status: Pass) -> tuple[Run, Episode] | None:
     """Run and episode, locked, if it is still held."""
-    run = runs.lock(session, status.run_id) if status.held else None
+    run = runs.lock(session, status.run_id) if status.awaits_restart else None
     episode = episodes.lock(session, status.episode_id) if run is not None else None
     return (run, episode) if run is not None and episode is not None and is_held(run, episode) else None

@@ -43,20 +43,20 @@ class _Sink(RawIOBase):
     """Buffers written bytes until they are taken. It cannot seek, so sizes follow the files."""
 
     def __init__(self) -> None:
-        self._kept: list[bytes] = []
+        self._chunks: list[bytes] = []
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: object) -> int:
         chunk = bytes(data)  # type: ignore[call-overload]  # any buffer
-        self._kept.append(chunk)
+        self._chunks.append(chunk)
         return len(chunk)
 
     def take(self) -> bytes:
         """Bytes since the last call."""
-        data = b"".join(self._kept)
-        self._kept.clear()
+        data = b"".join(self._chunks)
+        self._chunks.clear()
         return data
 
 

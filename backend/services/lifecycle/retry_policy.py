@@ -22,7 +22,7 @@ from backend.services.lifecycle import human_runs, remote_runs, validation_resul
 from backend.services.lifecycle.state_transitions import EpisodeChange, move_attempt, move_episode, move_run, settle
 
 MESSAGE_LIMIT = 4000
-HELD = datetime(9998, 1, 1, tzinfo=UTC)
+NEVER_BY_ITSELF = datetime(9998, 1, 1, tzinfo=UTC)
 """Start time of an episode whose evaluation is repeated: never by itself, it needs no desktop."""
 AGAIN: EpisodeChange = {
     "outcome": None,
@@ -167,7 +167,7 @@ def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation,
     Returns:
         The request's id.
     """
-    change: EpisodeChange = {"available_at": HELD, "reason": _repeated(request.pause)}
+    change: EpisodeChange = {"available_at": NEVER_BY_ITSELF, "reason": _repeated(request.pause)}
     if episode.state != EpisodeState.RUNNING:
         change = {**AGAIN, **change}
     move_episode(session, run, episode, EpisodeState.WAITING, **change)

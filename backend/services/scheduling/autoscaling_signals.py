@@ -107,17 +107,17 @@ class CachedSignals:
         """Args: factory of sessions; seconds: maximum age; clock: monotonic."""
         self._factory, self._seconds, self._clock = factory, seconds, clock
         self._lock = Lock()
-        self._found: Signals | None = None
+        self._signals: Signals | None = None
         self._until = 0.0
 
     def signals(self) -> Signals:
         """Signals of a few seconds ago at most. Raises Unavailable if the database is."""
         with self._lock:
-            if self._found is None or self._clock() >= self._until:
+            if self._signals is None or self._clock() >= self._until:
                 with read_only(self._factory) as session:
-                    self._found = gather(session)
+                    self._signals = gather(session)
                 self._until = self._clock() + self._seconds
-            return self._found
+            return self._signals
 
 
 def families(signals: Signals) -> list[Family]:

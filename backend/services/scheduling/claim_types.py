@@ -90,7 +90,7 @@ class TaskSetFacts:
     benchmark: str
 
 
-_KEPT = 200
+_MOST_SETS = 200
 _sets: dict[UUID, TaskSetFacts] = {}
 
 
@@ -147,7 +147,7 @@ class Claims:
 
 def _facts(session: Session, task_set_id: UUID) -> TaskSetFacts:
     if task_set_id not in _sets:
-        if len(_sets) >= _KEPT:
+        if len(_sets) >= _MOST_SETS:
             _sets.clear()
         assets = benchmarks.assets(session, task_set_id)
         _sets[task_set_id] = TaskSetFacts(assets, benchmarks.name_of(session, task_set_id))

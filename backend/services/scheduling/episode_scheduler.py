@@ -30,7 +30,7 @@ PATIENCE_MS = 50
 """Maximum wait for a locked run if no other run may have the slot."""
 MOST_UNREAD = 32
 """Episodes with unreadable tasks after which a transaction stops searching their run."""
-_KEPT = 500
+_MOST_ENTRIES = 500
 _needs: dict[UUID, tuple[Requirements, ...]] = {}
 
 
@@ -50,7 +50,7 @@ def able_of(worker: Worker, provider: str) -> WorkerCapability:
 def needs_of(session: Session, task_set_id: UUID) -> tuple[Requirements, ...]:
     """Requirements of a task set's tasks. A set never changes, so they are read once."""
     if task_set_id not in _needs:
-        if len(_needs) >= _KEPT:
+        if len(_needs) >= _MOST_ENTRIES:
             _needs.clear()
         _needs[task_set_id] = repository.needs_of(session, task_set_id)
     return _needs[task_set_id]

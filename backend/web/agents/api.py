@@ -110,7 +110,7 @@ async def frame(
 
 @router.post("/agent/attempts", status_code=202)
 async def start(begin: StartDep) -> schemas.AgentEpisode:
-    """Start another attempt after the desktop was lost (`held`). Does nothing in other states."""
+    """Start another attempt after the desktop was lost (`awaits_restart`). Does nothing in other states."""
     return episode(await begin())
 
 
@@ -118,11 +118,11 @@ async def start(begin: StartDep) -> schemas.AgentEpisode:
 async def act(look: LookDep, leave: LeaveDep, body: schemas.AgentAnswer) -> schemas.AgentReceipt:
     """Answer an observation. A repeated identical answer is performed once.
 
-    After the desktop was lost (`episode.held`) only the stop `steps` is accepted, which gives the episode up: it is
+    After the desktop was lost (`episode.awaits_restart`) only the stop `steps` is accepted, which gives the episode up: it is
     lost.
     """
     status = await look()
-    if status.held and body.stop == "steps" and body.attempt in {None, status.attempt}:
+    if status.awaits_restart and body.stop == "steps" and body.attempt in {None, status.attempt}:
         await leave()
         return schemas.AgentReceipt(index=body.index, repeated=False)
     message = body.model_dump(mode="json", exclude={"attempt"}, exclude_none=True)
@@ -149,7 +149,7 @@ def episode(status: Pass) -> schemas.AgentEpisode:
             "score": status.score,
             "solved": status.solved,
             "steps": status.steps,
-            "held": status.held,
+            "awaits_restart": status.awaits_restart,
         }
     )
 

@@ -37,7 +37,7 @@ class AgentEpisode(ReadModel):
     score: float | None = Field(default=None, ge=0, le=1)
     solved: bool | None = None
     steps: int = 0
-    held: bool = Field(
+    awaits_restart: bool = Field(
         default=False, description="It begins anew when an observation is asked for: its desktop was lost."
     )
 

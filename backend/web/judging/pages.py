@@ -23,7 +23,7 @@ from backend.web.runs.new_run_page import read_form, text
 from backend.web.templating import render
 
 router = page_router()
-SAID = {"yes": True, "no": False, "unsure": None}
+ANSWERS = {"yes": True, "no": False, "unsure": None}
 Name = Annotated[str, Query(alias="as", max_length=LONGEST_NAME)]
 
 
@@ -125,9 +125,9 @@ def keep(session: Session, judge_id: UUID, person: Actor, form: FormData) -> Non
     verdicts = {}
     for key, value in form.items():
         if key.startswith("c."):
-            if value not in SAID:
+            if value not in ANSWERS:
                 raise Invalid("expected yes, no or unsure", code="invalid_answer", path=key)
-            verdicts[key.removeprefix("c.")] = SAID[str(value)]
+            verdicts[key.removeprefix("c.")] = ANSWERS[str(value)]
     reviews.give_verdicts(session, judge_id, item, person, verdicts)
 
 

@@ -27,7 +27,7 @@ def bare() -> FakeContext:
 
 def kept(context: FakeContext) -> bool:
     """Both outputs were kept under their names."""
-    return (context.kept("out"), context.kept("err")) == (b"hello", b"careful")
+    return (context.output("out"), context.output("err")) == (b"hello", b"careful")
 
 
 def windows(context: FakeContext) -> bool:
@@ -42,10 +42,10 @@ VERIFIED = {"command": ["say"], "verification": {"command_success": "true"}, "ma
 CASES = {
     "execute": SetupCase(KEPT, place, kept, bare),
     "command": SetupCase(KEPT, place, kept, bare),
-    "execute@osworld": SetupCase(FAILS, place, lambda context: context.kept("out") == b"", bare),
-    "command@osworld": SetupCase(FAILS, place, lambda context: context.kept("out") == b"", bare),
-    "execute@waa": SetupCase(FAILS, place, lambda context: context.kept("out") == b"", bare),
-    "command@waa": SetupCase(FAILS, place, lambda context: context.kept("out") == b"", bare),
+    "execute@osworld": SetupCase(FAILS, place, lambda context: context.output("out") == b"", bare),
+    "command@osworld": SetupCase(FAILS, place, lambda context: context.output("out") == b"", bare),
+    "execute@waa": SetupCase(FAILS, place, lambda context: context.output("out") == b"", bare),
+    "command@waa": SetupCase(FAILS, place, lambda context: context.output("out") == b"", bare),
     "execute_with_verification": SetupCase(VERIFIED, place, bare=bare),
     "launch": SetupCase({"command": ["vlc", "/home/user/a.mp4"], "shell": False}, place, windows, bare),
     "launch@waa": SetupCase({"command": ["start", "msedge"]}, place, windows, bare),

@@ -52,7 +52,7 @@ def test_what_runs_on_a_cordoned_node_finishes_and_what_comes_next_runs_elsewher
     assert patient.waiting.wait(60)
     (held,) = provider.slots.all().values()
     place.cluster.cordon(held.pod.node)
-    until(lambda: provider.pods().seen(held.pod).leave, what="the worker has heard of it")
+    until(lambda: provider.pods().status(held.pod).leave, what="the worker has heard of it")
     patient.go.set()
     assert {each.state for each in finished(ready, run.id, 60.0)} == {"scored"}
     tries = sorted((one for each in episodes(ready, run.id) for one in attempts(ready, each.id)), key=lambda a: a.id)

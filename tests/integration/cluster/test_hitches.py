@@ -128,7 +128,7 @@ class TestSecret:
         inventory = provider.pods()
         left = inventory.create(SLOT, PodResources(64, 0.1))["metadata"]  # And then its worker died.
         pod = pods.Pod(left["name"], left["uid"], "node-1", "", SLOT.fence, "", is_new=True)
-        until(lambda: inventory.seen(pod).cause is pod_status.Cause.ORPHANED, 20)
+        until(lambda: inventory.status(pod).cause is pod_status.Cause.ORPHANED, 20)
         assert provider.troubles() == {}, "the slot may be leased"
         opened = provider.open(SLOT, SPEC)
         assert opened.alive()

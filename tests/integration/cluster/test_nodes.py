@@ -40,7 +40,7 @@ def watch(fake: FakeCluster, cluster: Kubernetes) -> Iterator[NodeWatch]:
 @pytest.fixture
 def registry(watch: NodeWatch, database: Database) -> Iterator[NodeRegistry]:
     """Enters them."""
-    made = NodeRegistry(database, NAME, watch.seen, fresh=watch.fresh, woken=watch.woken)
+    made = NodeRegistry(database, NAME, watch.reports, fresh=watch.fresh, woken=watch.woken)
     made.start()
     yield made
     made.stop()
@@ -92,8 +92,8 @@ def stale(
     assert worker is not None
     watch = NodeWatch(Deaf(cluster), "vm=yes", lambda: WANTS)
     watch.start()
-    made = NodeRegistry(database, NAME, watch.seen, fresh=watch.fresh)
-    until(watch.seen)
+    made = NodeRegistry(database, NAME, watch.reports, fresh=watch.fresh)
+    until(watch.reports)
     with monkeypatch.context() as patched:
         patched.setattr(k8s_nodes, "AGAIN_SECONDS", 0.0)  # All is to be written again.
         assert made.look() == []
@@ -177,7 +177,7 @@ class TestApiServerAway:
         fake.faults.away = True
         fake.api.cut_watches()
         until(lambda: watch.reflector.trouble)
-        assert watch.seen() is None
+        assert watch.reports() is None
         fake.delete_node(other.slot.node)
         assert registry.look() == []
         assert states(ready) == {"n1": "ready", "n2": "ready"}
@@ -193,7 +193,7 @@ class TestSeveralWorkers:
         self, ready: World, database: Database, watch: NodeWatch, worker: Worker
     ) -> None:
         assert worker is not None
-        others = [NodeRegistry(database, NAME, watch.seen) for _ in range(3)]
+        others = [NodeRegistry(database, NAME, watch.reports) for _ in range(3)]
         for each in others:
             assert each.look() == []
         assert states(ready) == {"n1": "ready", "n2": "ready"}
@@ -231,8 +231,8 @@ class TestSeveralWorkers:
         )
         watch = NodeWatch(cluster, "vm=yes", lambda: WANTS)
         watch.start()
-        until(lambda: watch.seen() is not None)
-        NodeRegistry(database, NAME, watch.seen, fresh=watch.fresh).look()
+        until(lambda: watch.reports() is not None)
+        NodeRegistry(database, NAME, watch.reports, fresh=watch.fresh).look()
         assert states(ready) == {"old": "gone", "new": "ready"}
         watch.stop()
 
@@ -244,8 +244,8 @@ class TestSeveralWorkers:
         until(lambda: states(ready)["n1"] == "lost")
         patient = NodeWatch(cluster, "vm=yes", lambda: WANTS, grace=3600.0)
         patient.start()
-        seen = until(lambda: {each.name: each.state.value for each in patient.seen() or ()})
+        seen = until(lambda: {each.name: each.state.value for each in patient.reports() or ()})
         assert seen["n1"] == "unready"
-        NodeRegistry(database, NAME, patient.seen).look()
+        NodeRegistry(database, NAME, patient.reports).look()
         assert states(ready)["n1"] == "lost"
         patient.stop()

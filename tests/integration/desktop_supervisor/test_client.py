@@ -38,7 +38,7 @@ def mounts() -> list[str]:
 class TestSpawn:
     def test_the_guest_api_answers_and_knows_screen_and_secret(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:
-            assert guest.kept.said == {"ready": True, "screen": "800x600"}
+            assert guest.kept.session_report == {"ready": True, "screen": "800x600"}
             assert guest.run("echo", "hello")["output"] == "hello\n"
             with pytest.raises(AssertionError):
                 Guest(guest.kept, "another secret").run("true")

@@ -67,7 +67,7 @@ def seen(worker: K8sProvider) -> PodStatus:
     """What a worker knows of the pod of its only slot."""
     held = worker.slots.get(anywhere())
     assert held is not None
-    return worker.pods().seen(held.pod)
+    return worker.pods().status(held.pod)
 
 
 def cordon(place: Place, node: str) -> None:
@@ -128,7 +128,7 @@ class TestAttempts:
         place.cluster.remove_token("first")  # It is killed, and removes nothing.
         place.cluster.cordon(node_of(before))
         pod = first.slots.all()[anywhere()].pod
-        until(lambda: second.pods().seen(pod).leave)
+        until(lambda: second.pods().status(pod).leave)
         after = second.open(anywhere(fence=2), SPEC)
         assert node_of(after) != node_of(before)
         assert uids(place) == {uid_of(after)}

@@ -73,8 +73,8 @@ class TestEmulated:
         watch.start()
         try:
             first.open(slot(fence=1), SPEC).close()
-            until(lambda: any(each.reason for each in watch.seen() or ()), 30, what="the node says so")
-            (found,) = (each for each in watch.seen() or () if each.reason)
+            until(lambda: any(each.reason for each in watch.reports() or ()), 30, what="the node says so")
+            (found,) = (each for each in watch.reports() or () if each.reason)
             assert (found.name, found.state, WHY in found.reason) == (node_of(place), NodeState.READY, True)
         finally:
             watch.stop()

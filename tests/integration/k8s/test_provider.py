@@ -223,7 +223,7 @@ class TestFence:
         assert pod is not None
         held = held_by(worker, slot()).pod
         place.cluster.replace(NAMESPACE, name_of(first))
-        until(lambda: worker.pods().seen(held).why, 20)
+        until(lambda: worker.pods().status(held).why, 20)
         again = worker.open(slot(), SPEC)
         assert again.details["pod_uid"] != first.details["pod_uid"]
         assert again.desktop.probe().platform == "Linux"

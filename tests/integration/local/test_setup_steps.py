@@ -77,11 +77,11 @@ class TestPrograms:
     def test_outputs_are_kept(self, desktop: Desktop) -> None:
         line = "echo {SCREEN_WIDTH}x{SCREEN_HEIGHT_HALF}; echo {CLIENT_PASSWORD} >&2; exit 3"
         context = run(desktop, ("execute", {"command": line, "shell": True, "stdout": "out", "stderr": "err"}))
-        assert (context.kept("out"), context.kept("err")) == (b"1024x384\n", b"password\n")
+        assert (context.output("out"), context.output("err")) == (b"1024x384\n", b"password\n")
 
     def test_a_list_is_no_line(self, desktop: Desktop) -> None:
         context = run(desktop, ("command", {"command": ["echo", "a b", "$HOME"], "stdout": "out"}))
-        assert context.kept("out") == b"a b $HOME\n"
+        assert context.output("out") == b"a b $HOME\n"
 
     @pytest.mark.parametrize(
         "step", [{"command": ["no-such-program"]}, {"command": "no-such-program", "shell": "true"}]

@@ -159,7 +159,7 @@ class TestLost:
         line.look()
         line.service.worker.provider.opened[-1].fake.die("killed by the test")
         line.answer(0, actions=[{"type": "TYPING", "text": "hello"}])
-        until(lambda: line.client.get("/agent")["held"], 60.0, what="the loss is known")
+        until(lambda: line.client.get("/agent")["awaits_restart"], 60.0, what="the loss is known")
         found: dict[str, Any] = line.client.get("/agent")
         return found
 
@@ -169,16 +169,18 @@ class TestLost:
         assert found["reason"] == (
             "attempt 1 was lost (guest), and its desktop with it; it waits for its program to start another attempt"
         )
-        assert line.client.get("/agent/observation", after=0, attempt=1, wait=30, again=False)["episode"]["held"]
+        assert line.client.get("/agent/observation", after=0, attempt=1, wait=30, again=False)["episode"][
+            "awaits_restart"
+        ]
         line.service.client().post(f"/runs/{line.run.id}/pause")
-        assert line.client.post("/agent/attempts")["held"]
+        assert line.client.post("/agent/attempts")["awaits_restart"]
         line.service.client().post(f"/runs/{line.run.id}/resume")
         assert len(attempts(line.service.world, line.episode.id)) == 1
 
     def test_another_attempt_begins_when_it_is_started(self, line: Line) -> None:
         self.lost(line)
-        assert line.look(wait=0)["episode"]["held"]
-        assert not line.client.post("/agent/attempts")["held"]
+        assert line.look(wait=0)["episode"]["awaits_restart"]
+        assert not line.client.post("/agent/attempts")["awaits_restart"]
         seen = line.client.get("/agent/observation", after=0, attempt=1, wait=60)
         assert (seen["episode"]["attempt"], seen["observation"]["index"]) == (2, 0)
         line.answer(0, actions=[{"type": "TYPING", "text": "hello"}])
@@ -202,7 +204,7 @@ class TestLost:
             session.execute(update(Attempt).values(state="cancelled", failure_class=None))
         with pytest.raises(ServiceError) as refused:
             line.answer(1, stop="steps")
-        assert (refused.value.status, line.client.get("/agent")["held"]) == (409, True)
+        assert (refused.value.status, line.client.get("/agent")["awaits_restart"]) == (409, True)
 
     def test_giving_it_up_ends_it_without_a_score(self, line: Line) -> None:
         self.lost(line)

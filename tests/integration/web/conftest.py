@@ -53,7 +53,7 @@ def lent(made: World, folder: Path) -> Iterator[TestClient]:
     """A client of a service over this installation that had others before, of which it keeps nothing."""
     app = IDLE.pop() if IDLE else create_app(Settings(data_dir=folder))
     drain, edge = app.state.edge.drain, AppContext(Settings(data_dir=folder), made.factory, made.store, app.version)
-    drain.begun = False
+    drain.draining = False
     edge.drain = drain
     app.state.edge = edge
     yield client_to(app)

@@ -23,7 +23,7 @@ def drain(client: TestClient) -> None:
     """What SIGTERM begins."""
     app = client.app
     assert isinstance(app, FastAPI)
-    app.state.edge.drain.begun = True
+    app.state.edge.drain.draining = True
 
 
 class TestReady:

@@ -44,10 +44,10 @@ class TestHitch:
         watch.event_changed("ADDED", self.told(reason="Scheduled"))
         clock[0] += HITCH_SECONDS
         watch.event_changed("ADDED", self.told())
-        assert watch.seen("one", "1").cause is Cause.NONE
+        assert watch.status("one", "1").cause is Cause.NONE
         clock[0] += HITCH_SECONDS
         watch.event_changed("MODIFIED", self.told())
-        assert watch.seen("one", "1").why == "the pod's volumes are not available: FailedAttachVolume: in use"
+        assert watch.status("one", "1").why == "the pod's volumes are not available: FailedAttachVolume: in use"
 
     def test_it_is_forgotten_with_the_pod_s_events(self, monkeypatch: pytest.MonkeyPatch) -> None:
         clock = [100.0]
@@ -58,6 +58,6 @@ class TestHitch:
             watch.pod_changed("ADDED", {"metadata": {"name": uid, "uid": uid}})
             watch.event_changed("ADDED", self.told(uid))
         clock[0] += HITCH_SECONDS
-        assert {uid for uid in ("1", "2", "3") if watch.seen(uid, uid).why} == {"2", "3"}
+        assert {uid for uid in ("1", "2", "3") if watch.status(uid, uid).why} == {"2", "3"}
         watch.event_changed("ADDED", self.told("1"))
-        assert not watch.seen("1", "1").why, "its trouble counts from now on"
+        assert not watch.status("1", "1").why, "its trouble counts from now on"

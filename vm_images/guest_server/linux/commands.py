@@ -106,11 +106,11 @@ class _Output:
         self._exit = os.pidfd_open(process.pid)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._exit, selectors.EVENT_READ)
-        self._kept: dict[int, bytearray] = {}
+        self._output: dict[int, bytearray] = {}
         self._streams: list[IO[bytes]] = [stream for stream in (process.stdout, process.stderr) if stream]
         self.truncated = False
         for stream in self._streams:
-            self._kept[stream.fileno()] = bytearray()
+            self._output[stream.fileno()] = bytearray()
             self._selector.register(stream.fileno(), selectors.EVENT_READ)
 
     def read_until_exit(self, deadline: float) -> bool:
@@ -137,13 +137,13 @@ class _Output:
         if not data:
             self._selector.unregister(fd)
             return
-        room = self._limit - len(self._kept[fd])
-        self._kept[fd] += data[: max(0, room)]
+        room = self._limit - len(self._output[fd])
+        self._output[fd] += data[: max(0, room)]
         self.truncated = self.truncated or len(data) > room
 
     def texts(self) -> tuple[str, str]:
         """Both streams as text."""
-        first, second = (bytes(data).decode("utf-8", "replace") for data in self._kept.values())
+        first, second = (bytes(data).decode("utf-8", "replace") for data in self._output.values())
         return first, second
 
     def close(self) -> None:

@@ -24,7 +24,7 @@ class XInteractions:
         self._one_at_a_time = asyncio.Lock()
         self._broken = ""
 
-    async def told(self, since: int) -> list[dict[str, Any]]:
+    async def entries(self, since: int) -> list[dict[str, Any]]:
         """Entries after that number."""
         async with self._one_at_a_time:
             if self._helper is None:

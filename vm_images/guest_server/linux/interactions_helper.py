@@ -58,7 +58,7 @@ class InteractionsHelper:
             x, y = question["x"], question["y"]
             self._ahead = (x, y, self._under(x, y))
             return {}
-        return {"interactions": self._log.told(question["since"])}
+        return {"interactions": self._log.entries(question["since"])}
 
     def run(self) -> None:
         """Answers requests until stdin ends; in between, presses are inspected as soon as they arrive."""
@@ -104,7 +104,7 @@ class InteractionsHelper:
         if meant.text:
             self._log.character(meant.text)
         elif meant.name:
-            self._log.key(key_words(meant.name, meant.held))
+            self._log.key(key_words(meant.name, meant.modifiers))
 
     def _target_at(self, x: int, y: int) -> InteractionTarget:
         """The target of a press: known from before the press, if it was requested then."""

@@ -26,7 +26,7 @@ _NAMES = MappingProxyType(
     | {0xFF9A: "pageup", 0xFF9B: "pagedown", 0xFF9C: "end", 0xFF9D: "clear", 0xFF9E: "insert", 0xFF9F: "delete"}
 )
 """Symbols that are not those of a key's own name: of the number pad, and of Tab with shift."""
-_HELD = ((CONTROL, "ctrl"), (ALT, "alt"), (SUPER, "win"), (SHIFT, "shift"))
+_MODIFIERS = ((CONTROL, "ctrl"), (ALT, "alt"), (SUPER, "win"), (SHIFT, "shift"))
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class TypedKey:
     """Meaning of a key press: `text` that it types, or the `name` of a key that types none. Both empty: nothing.
 
     Attributes:
-        held: modifiers that were held with a key that types nothing.
+        modifiers: modifiers that were held with a key that types nothing.
     """
 
     text: str = ""
     name: str = ""
-    held: frozenset[str] = frozenset()
+    modifiers: frozenset[str] = frozenset()
 
 
 class Symbols:
@@ -81,7 +81,7 @@ class Symbols:
             keycode: of the key.
             state: the modifiers that were held before it, as in X11's events.
         """
-        modifiers = frozenset(name for bit, name in _HELD if state & bit)
+        modifiers = frozenset(name for bit, name in _MODIFIERS if state & bit)
         symbol = self._symbol(keycode, state)
         if not symbol or symbol in _MODIFIER_SYMBOLS:
             return TypedKey()
@@ -90,8 +90,8 @@ class Symbols:
             return TypedKey(text=text.upper() if state & LOCK and not state & SHIFT and text.isalpha() else text)
         if text:
             plain = character(self._symbol(keycode, state & ~(SHIFT | LOCK))) or text
-            return TypedKey(name="space" if plain == " " else plain.lower(), held=modifiers)
-        return TypedKey(name=self._names.get(symbol, f"key {symbol:#x}"), held=modifiers)
+            return TypedKey(name="space" if plain == " " else plain.lower(), modifiers=modifiers)
+        return TypedKey(name=self._names.get(symbol, f"key {symbol:#x}"), modifiers=modifiers)
 
     def _symbol(self, keycode: int, state: int) -> int:
         row = self._rows.get(keycode) or [0]

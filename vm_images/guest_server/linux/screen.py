@@ -133,7 +133,7 @@ class ServerWatch:
     def __init__(self, display_name: str) -> None:
         self.count = 0
         self.on_new_keymap: Callable[[], None] = _nothing
-        self._told = threading.Condition()
+        self._changed = threading.Condition()
         client = XClient(display_name)
         require(client.display, "DAMAGE")
         client.display.damage_query_version()
@@ -157,14 +157,14 @@ class ServerWatch:
     def _take_damage(self, client: XClient) -> None:
         client.display.damage_subtract(self._damage)
         client.display.flush()
-        with self._told:
+        with self._changed:
             self.count += 1
-            self._told.notify_all()
+            self._changed.notify_all()
 
     def wait_beyond(self, count: int, seconds: float) -> int:
         """Waits until there were more than `count`, at most `seconds`; returns the count."""
-        with self._told:
-            self._told.wait_for(lambda: self.count > count, max(0.0, seconds))
+        with self._changed:
+            self._changed.wait_for(lambda: self.count > count, max(0.0, seconds))
             return self.count
 
 

@@ -92,7 +92,7 @@ class InteractionLog:
         if text:
             self._add("type", self.focused().cut(), text=text)
 
-    def told(self, since: int) -> list[dict[str, Any]]:
+    def entries(self, since: int) -> list[dict[str, Any]]:
         """Entries after that number, oldest first; ends the current text entry."""
         self.finish()
         entries = [asdict(entry) for entry in self._entries if entry.number > since][:MOST_TOLD]

@@ -177,7 +177,7 @@ class InputDevice(Protocol):
 class Interactions(Protocol):
     """Interaction log of mouse and keyboard, whatever the source. It starts with the first request."""
 
-    async def told(self, since: int) -> list[dict[str, Any]]:
+    async def entries(self, since: int) -> list[dict[str, Any]]:
         """Entries after that number, oldest first, including everything before the request.
 
         Raises:

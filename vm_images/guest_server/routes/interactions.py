@@ -13,7 +13,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
     async def get(request: web.Request) -> web.Response:
         since = query_params(request).integer("since", 0, low=0, high=_LARGEST)
-        entries = await machine.interactions.told(since)
+        entries = await machine.interactions.entries(since)
         return web.json_response({"status": "success", "interactions": entries})
 
     return [web.get("/interactions", get)]

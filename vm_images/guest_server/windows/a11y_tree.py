@@ -73,7 +73,7 @@ class Source(Protocol[N]):
         """Direct children of a control. Raises GoneError."""
         ...
 
-    def seen(self, node: N) -> ControlInfo:
+    def control_info(self, node: N) -> ControlInfo:
         """Properties of a control. Raises GoneError."""
         ...
 
@@ -95,7 +95,7 @@ class ControlWalk(Generic[N]):
 
     def __init__(self, source: Source[N], options: TreeRequest) -> None:
         self._source = source
-        self._wanted = options
+        self._request = options
         self._names = NAMES[options.names]
         for prefix in sorted(self._names, reverse=True):  # `id` may be another word for `attr`, which stays.
             register_namespace(prefix, self._names[prefix])
@@ -113,8 +113,8 @@ class ControlWalk(Generic[N]):
         return Tree(to_text(root), self._count, self._cut)
 
     def _full(self) -> bool:
-        if self._count >= self._wanted.nodes:
-            self._cut = f"more than {self._wanted.nodes} nodes"
+        if self._count >= self._request.nodes:
+            self._cut = f"more than {self._request.nodes} nodes"
         elif time.monotonic() > self._deadline:
             self._cut = "the time was over"
         else:
@@ -123,7 +123,7 @@ class ControlWalk(Generic[N]):
 
     def _add(self, parent: Element, node: N, depth: int) -> None:
         try:
-            control = self._source.seen(node)
+            control = self._source.control_info(node)
         except GoneError:
             self._cut = self._cut or "a control did not answer"
             return
@@ -135,12 +135,12 @@ class ControlWalk(Generic[N]):
         except GoneError:
             self._cut = self._cut or "a control did not answer"
             return
-        if children and depth >= self._wanted.depth:
-            self._cut = f"deeper than {self._wanted.depth} levels"
+        if children and depth >= self._request.depth:
+            self._cut = f"deeper than {self._request.depth} levels"
             return
-        if len(children) > self._wanted.children:
-            self._cut = f"a control has more than {self._wanted.children} children"
-        for child in children[: self._wanted.children]:
+        if len(children) > self._request.children:
+            self._cut = f"a control has more than {self._request.children} children"
+        for child in children[: self._request.children]:
             if self._full():
                 return
             self._add(xml_node, child, depth + 1)

@@ -171,7 +171,7 @@ class _Stream:
     def __init__(self, stream: IO[bytes], limit: int) -> None:
         self._stream = stream
         self._limit = limit
-        self._kept = bytearray()
+        self._output = bytearray()
         self._lock = threading.Lock()
         self.truncated = False
         self._thread = threading.Thread(target=self._read, name="output", daemon=True)
@@ -180,8 +180,8 @@ class _Stream:
     def _read(self) -> None:
         while data := os.read(self._stream.fileno(), _READ):
             with self._lock:
-                room = self._limit - len(self._kept)
-                self._kept += data[: max(0, room)]
+                room = self._limit - len(self._output)
+                self._output += data[: max(0, room)]
                 self.truncated = self.truncated or len(data) > room
         self._stream.close()
 
@@ -189,7 +189,7 @@ class _Stream:
         """The output, after waiting a moment for its end; a child may keep the stream open."""
         self._thread.join(seconds)
         with self._lock:
-            return decoded(bytes(self._kept))
+            return decoded(bytes(self._output))
 
 
 def decoded(data: bytes) -> str:

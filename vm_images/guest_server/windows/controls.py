@@ -43,13 +43,13 @@ class UiaControls:
     def at(self, x: int, y: int) -> InteractionTarget:
         """Empty if the control is gone meanwhile."""
         try:
-            return _to_target(self._automation.seen(self._automation.at(x, y)))
+            return _to_target(self._automation.control_info(self._automation.at(x, y)))
         except GoneError:
             return InteractionTarget(window=active_title())
 
     def focused(self) -> InteractionTarget:
         try:
-            return _to_target(self._automation.seen(self._automation.focused()))
+            return _to_target(self._automation.control_info(self._automation.focused()))
         except GoneError:
             return InteractionTarget(window=active_title())
 

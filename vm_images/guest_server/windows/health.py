@@ -178,7 +178,7 @@ class WindowsHealth:
         self._own_pid = own_pid
         self._ask = ask
         self._until: float | None = None
-        self._asked = False
+        self._is_settled = False
         self._desktop = ""
         self._before: frozenset[tuple[int, int]] = frozenset()
 
@@ -187,13 +187,13 @@ class WindowsHealth:
 
         Queries the licence, so that nobody waits for it later.
         """
-        if not self._asked:
-            self._until, self._asked = self._ask(), True
+        if not self._is_settled:
+            self._until, self._is_settled = self._ask(), True
         self._desktop = self._sources.input_desktop()
         self._before = frozenset((each.pid, each.born) for each in self._sources.processes())
 
     def facts(self) -> HealthFacts:
-        if not self._asked:
+        if not self._is_settled:
             raise GuestError("failed", "the desktop was never said to be settled")
         rows = self._sources.processes()
         return HealthFacts(

@@ -63,7 +63,7 @@ class Hooks:
         self._jobs: SimpleQueue[tuple[Job, threading.Event]] = SimpleQueue()
         self._ready = threading.Event()
         self._half = ""
-        self._kept: list[Any] = []  # Keeps the callbacks alive: ctypes does not.
+        self._callbacks: list[Any] = []  # Keeps the callbacks alive: ctypes does not.
 
     def start(self) -> bool:
         """Returns True once both hooks are set."""
@@ -88,10 +88,10 @@ class Hooks:
 
     def _listen(self) -> None:
         kind = callback(ctypes.c_ssize_t, ctypes.c_int, wintypes.WPARAM, wintypes.LPARAM)
-        self._kept = [kind(self._on_mouse), kind(self._on_key)]
+        self._callbacks = [kind(self._on_mouse), kind(self._on_key)]
         hooks = [
             user32.SetWindowsHookExW(number, call, None, 0)
-            for number, call in zip((_WH_MOUSE_LL, _WH_KEYBOARD_LL), self._kept, strict=True)
+            for number, call in zip((_WH_MOUSE_LL, _WH_KEYBOARD_LL), self._callbacks, strict=True)
         ]
         if all(hooks):
             self._ready.set()

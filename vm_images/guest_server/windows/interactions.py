@@ -20,7 +20,7 @@ class WindowsInteractions:
         self._controls: Controls | None = None
         self._log = InteractionLog(self._focused)
 
-    async def told(self, since: int) -> list[dict[str, Any]]:
+    async def entries(self, since: int) -> list[dict[str, Any]]:
         """Entries after that number."""
         return await asyncio.get_running_loop().run_in_executor(None, self._entries_since, since)
 
@@ -34,7 +34,7 @@ class WindowsInteractions:
                 raise GuestError("not_available", "Windows does not let this process listen to mouse and keyboard")
             self._hooks = hooks
         entries: list[dict[str, Any]] = []
-        if not self._hooks.run(lambda: entries.extend(self._log.told(since)), _READ_SECONDS):
+        if not self._hooks.run(lambda: entries.extend(self._log.entries(since)), _READ_SECONDS):
             raise GuestError("failed", "the log of interactions has broken off: an application does not answer")
         return entries
 
@@ -46,7 +46,7 @@ class WindowsInteractions:
         if meant.text:
             self._log.character(meant.text)
         elif meant.name:
-            self._log.key(key_words(meant.name, meant.held))
+            self._log.key(key_words(meant.name, meant.modifiers))
 
     def _focused(self) -> InteractionTarget:
         return self._controls_reader().focused()

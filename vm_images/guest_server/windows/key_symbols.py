@@ -39,7 +39,7 @@ def pressed(key: int, text: str, modifiers: Collection[str]) -> TypedKey:
     if types:
         return TypedKey(text=text)
     name = _NAMES.get(key) or _letter(key) or f"key {key:#x}"
-    return TypedKey(name=name, held=frozenset(modifiers))
+    return TypedKey(name=name, modifiers=frozenset(modifiers))
 
 
 def _alt_gr(text: str, modifiers: Collection[str]) -> set[str]:

@@ -36,7 +36,7 @@ def text_cursor(automation: Automation | None) -> dict[str, str]:
     if automation is not None:
         try:
             node = automation.focused()
-            control = automation.seen(node)
+            control = automation.control_info(node)
             selection, line = automation.text_cursor(node)
         except GoneError:
             return dict(_NOTHING)
@@ -73,7 +73,7 @@ def terminal_text(automation: Automation) -> str | None:
 
 def _terminal_in(source: Automation, node: Com, levels: int) -> ControlInfo | None:
     try:
-        control = source.seen(node)
+        control = source.control_info(node)
         if control.tag.lower() in _TERMINALS and control.text:
             return control
         for child in source.children(node) if levels else ():

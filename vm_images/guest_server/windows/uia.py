@@ -89,7 +89,7 @@ class Automation:
         except ComError as error:
             raise GoneError(str(error)) from None
 
-    def seen(self, node: Com) -> ControlInfo:
+    def control_info(self, node: Com) -> ControlInfo:
         """The cached properties; the text of a document is queried separately."""
         try:
             values = {number: node.value(_Element.CACHED_VALUE, int(number)) for number in PROPERTIES}

@@ -23,7 +23,7 @@ _LONGEST_CODE = 2**20
 _MOST_RECTS = 20_000
 _CORNERS = 4
 _FARTHEST = 1e6
-_KEPT = "desktop.ini"
+_FOLDER_SETTINGS = "desktop.ini"
 
 # The human of WAA's agents answers nothing here.
 _BEFORE = """
@@ -169,7 +169,7 @@ def _visible_part(window: WindowInfo | None, width: int, height: int) -> tuple[i
 
 def clear_folder(folder: Path) -> str:
     """Deletes the files of a folder, as WAA does between tasks; folders and files in use stay."""
-    files = [path for path in folder.iterdir() if path.is_file() and path.name.lower() != _KEPT]
+    files = [path for path in folder.iterdir() if path.is_file() and path.name.lower() != _FOLDER_SETTINGS]
     in_use = [path.name for path in files if not _removed(path)]
     return f"{len(files) - len(in_use)} files removed" + (f", in use: {', '.join(in_use[:20])}" if in_use else "")
 

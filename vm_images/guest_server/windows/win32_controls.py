@@ -57,7 +57,7 @@ class Win32Source:
         """Topmost first."""
         return handles.children(node)
 
-    def seen(self, node: int) -> ControlInfo:
+    def control_info(self, node: int) -> ControlInfo:
         """A control's text is its name; an editor's is its content."""
         name, text = handles.class_name(node), handles.text(node, _LONGEST_TEXT)
         if text is None:

@@ -57,7 +57,7 @@ class Builder:
         folder = request.folder
         folder.mkdir(parents=True, exist_ok=True)
         self._tell = logged(folder / "build.log", tell)
-        self._given = BuildInputs(request, plan, self._tell)
+        self._inputs = BuildInputs(request, plan, self._tell)
         self._first, self._second = folder / "windows.iso", folder / "programs.iso"
         self._empty, self._windows, self._programs, self._disk = (
             folder / f"{name}.qcow2" for name in ("empty", "windows", "programs", "disk")
@@ -89,7 +89,7 @@ class Builder:
 
     def stages(self) -> tuple[Stage, ...]:
         """All stages in order. Programs come after Windows, which is kept when they change."""
-        request, options, inputs = self.request, self.request.options, self._given
+        request, options, inputs = self.request, self.request.options, self._inputs
         machine = (options.firmware, str(options.disk_gib), str(options.memory_mib), str(options.cpus))
         first, second = _words(first_content(request, self.plan)), _words(second_content(request, (), {}))
         windows, programs, check = (
@@ -110,16 +110,16 @@ class Builder:
     # --- media ---
 
     def _read_media(self) -> None:
-        _write_packages(self._media, self._given.media_packages())
+        _write_packages(self._media, self._inputs.media_packages())
 
     def _lay_out_first(self) -> None:
-        drivers = self._given.drivers(self.request.folder / "drivers")
+        drivers = self._inputs.drivers(self.request.folder / "drivers")
         iso.write_disc(self._first, {**first_content(self.request, self.plan), **drivers})
 
     def _lay_out_second(self) -> None:
-        installers, parts = self._given.installers(), self._given.server_parts(self.request.folder / "site")
+        installers, parts = self._inputs.installers(), self._inputs.server_parts(self.request.folder / "site")
         iso.write_disc(self._second, second_content(self.request, installers, parts))
-        _write_packages(self._installed, self._given.program_packages())
+        _write_packages(self._installed, self._inputs.program_packages())
 
     # --- machines ---
 
@@ -173,7 +173,7 @@ class Builder:
         if settings.exists() and not layer.exists():
             # They store the location of Windows' boot loader.
             shutil.copyfile(settings, layer.with_suffix(".vars"))
-        further = dict.fromkeys(each.path for each in self._given.installers() if each.program.medium)
+        further = dict.fromkeys(each.path for each in self._inputs.installers() if each.program.medium)
         media = (self._second, *further)
         self._run(host, "programs", Disks(layer, self._windows, media), ending=_ending(layer).touch)
         layer.replace(self._programs)

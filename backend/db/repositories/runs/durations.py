@@ -16,7 +16,7 @@ NEWEST = 500
 _OWN = f"""(
     SELECT id FROM run WHERE agent_configuration_id = :agent AND task_set_id = :task_set ORDER BY id DESC LIMIT {SAMPLE}
 )"""  # noqa: S608 - constant text
-_HELD = """
+_LAST_ATTEMPT = """
     JOIN attempt at ON at.episode_id = e.id AND at.state IN ('scored', 'handed_in') AND at.ended_at > at.started_at
 """
 _SECONDS = "extract(epoch FROM at.ended_at - at.started_at)::float"
@@ -30,7 +30,7 @@ MEDIANS = text(f"""
             SELECT e.id, e.task_id FROM {_OWN} own JOIN episode e ON e.run_id = own.id AND e.task_id = t.id
             WHERE e.state IN ('scored', 'handed_in') ORDER BY e.id DESC LIMIT {SAMPLE}
         ) newest
-        JOIN LATERAL (SELECT newest.id) e ON true {_HELD}
+        JOIN LATERAL (SELECT newest.id) e ON true {_LAST_ATTEMPT}
     ), anybodys AS (
         SELECT newest.task_id, {_SECONDS} AS seconds
         FROM unnest(CAST(:tasks AS uuid[])) AS t(id)
@@ -38,7 +38,7 @@ MEDIANS = text(f"""
             SELECT e.id, e.task_id FROM episode e
             WHERE e.task_id = t.id AND e.state IN ('scored', 'handed_in') ORDER BY e.id DESC LIMIT {SAMPLE}
         ) newest
-        JOIN LATERAL (SELECT newest.id) e ON true {_HELD}
+        JOIN LATERAL (SELECT newest.id) e ON true {_LAST_ATTEMPT}
         WHERE t.id NOT IN (SELECT task_id FROM mine)
     ), alike AS (
         SELECT newest.task_id, {_SECONDS} AS seconds, at.current_step AS steps
@@ -47,7 +47,7 @@ MEDIANS = text(f"""
             SELECT e.id, e.task_id FROM episode e
             WHERE e.run_id = own.id AND e.state IN ('scored', 'handed_in') ORDER BY e.id DESC LIMIT {NEWEST}
         ) newest
-        JOIN LATERAL (SELECT newest.id) e ON true {_HELD}
+        JOIN LATERAL (SELECT newest.id) e ON true {_LAST_ATTEMPT}
     )
     SELECT 'own' AS kind, task_id, NULL AS domain, NULL AS difficulty, {_MEDIAN} seconds) AS seconds
     FROM mine GROUP BY task_id

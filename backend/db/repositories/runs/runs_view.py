@@ -92,7 +92,7 @@ def spent(session: Session, run_id: UUID) -> AnyRow:
     def total(name: str) -> ColumnElement[float]:
         return func.coalesce(func.sum(cast(Step.usage[name].astext, Double)), 0.0).label(name)
 
-    names = ("calls", "input_tokens", "output_tokens", "cached_tokens", "usd", "held_seconds")
+    names = ("calls", "input_tokens", "output_tokens", "cached_tokens", "usd", "wait_seconds")
     unpriced = func.count().filter(Step.usage["priced"].astext == "false").label("unpriced")
     query = (
         select(*map(total, names), unpriced)

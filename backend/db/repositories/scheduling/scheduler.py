@@ -106,7 +106,7 @@ _SPENT = f"""
 """
 """`domain.scheduling.usage.decayed` in SQL."""
 
-_BEGUN = text(f"""
+_START_RUNS = text(f"""
     UPDATE run SET {_SPENT}, in_use = in_use + more.number, last_scheduled_at = clock_timestamp(), rollup_stale = true,
         started_at = coalesce(started_at, now()), state = 'running'
     FROM unnest(CAST(:runs AS uuid[]), CAST(:numbers AS bigint[])) AS more(id, number) WHERE run.id = more.id
@@ -319,7 +319,7 @@ def note_unread(session: Session, run_id: UUID, reason: str) -> None:
 
 def count_starts(session: Session, numbers: Mapping[UUID, int]) -> None:
     """Counts started episodes by run."""
-    session.execute(_BEGUN, {"runs": list(numbers), "numbers": list(numbers.values())})
+    session.execute(_START_RUNS, {"runs": list(numbers), "numbers": list(numbers.values())})
 
 
 def ended(session: Session, run_id: UUID, number: int = 1) -> None:

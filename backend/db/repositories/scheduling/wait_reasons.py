@@ -30,7 +30,7 @@ _LEFT = text("""
     WHERE run_id = ANY(:runs) AND state = 'waiting' AND available_at < '9000-01-01 00:00:00+00' GROUP BY run_id
 """)
 
-_HELD = text("""
+_PAUSE_REASON = text("""
     SELECT reason FROM episode
     WHERE run_id = :run AND state = 'waiting' AND available_at >= '9000-01-01 00:00:00+00'
     GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 1
@@ -80,7 +80,7 @@ def count_waiting(session: Session, runs: Collection[UUID]) -> dict[UUID, int]:
 
 def hold_reason(session: Session, run_id: UUID) -> str | None:
     """The most frequent reason of a run's held episodes; None without any."""
-    reason: str | None = session.scalar(_HELD, {"run": run_id})
+    reason: str | None = session.scalar(_PAUSE_REASON, {"run": run_id})
     return reason
 
 

@@ -194,7 +194,7 @@ def draft_detail(session: Session, row: TaskDraft, store: ArtifactStore) -> Draf
         **dict(draft_views(session, [row])[0]),
         content=content.model_dump(mode="json"),
         missing=missing(content),
-        checks=[DraftCheck(name=c.name, title=c.title, findings=list(c.found), blocking=c.stops) for c in checks],
+        checks=[DraftCheck(name=c.name, title=c.title, findings=list(c.findings), blocking=c.stops) for c in checks],
         trial=_trial_view(latest_trial(session, row)),
         noop_justification=row.noop_justification,
         reviews=[

@@ -29,7 +29,7 @@ from backend.services.scheduling.wait_reasons import concurrency_of, explain
 PAGE = 50
 EVENTS = 40
 REASONS = 12
-TOLD = (
+EVENT_FIELDS = (
     "number",
     "score",
     "ended_by",
@@ -48,7 +48,7 @@ PHASES: Mapping[str, str] = {
     "setup": "task set-up",
     "observe": "observation",
     "agent": "agent",
-    "held": "waiting for the model API or the agent connection",
+    "wait": "waiting for the model API or the agent connection",
     "action": "actions",
     "person": "person in control",
     "settle": "screen settling",
@@ -208,7 +208,7 @@ def _waits(session: Session, run_id: UUID) -> list[tuple[str, int]]:
 
 def _spent(row: AnyRow) -> Usage:
     counts = {name: int(getattr(row, name)) for name in ("calls", "input_tokens", "output_tokens", "cached_tokens")}
-    return Usage(**counts, usd=row.usd, held_seconds=row.held_seconds, priced=not row.unpriced)
+    return Usage(**counts, usd=row.usd, wait_seconds=row.wait_seconds, priced=not row.unpriced)
 
 
 def event_words(event: EventView) -> str:
@@ -219,7 +219,7 @@ def event_words(event: EventView) -> str:
     if kind == "attempt_opening":
         return short(str(data.get("doing") or ""), 120)
     moved = f"{data['from']} → {data['to']}" if data.get("from") and data.get("to") else ""
-    rest = [f"{key.replace('_', ' ')} {data[key]}" for key in TOLD if data.get(key) not in {None, ""}]
+    rest = [f"{key.replace('_', ' ')} {data[key]}" for key in EVENT_FIELDS if data.get(key) not in {None, ""}]
     return short(", ".join([moved, *rest] if moved else rest), 120)
 
 

@@ -373,7 +373,7 @@ class TestChecks:
         with installation.work() as session:
             draft = drafts.get_draft(session, draft_id)
             found = draft_checks.checks_of(session, draft, drafts.content_of(session, draft))
-            assert found[0].found == ("draft editor/twin: cosine 1.00", "starter: files/same: cosine 1.00")
+            assert found[0].findings == ("draft editor/twin: cosine 1.00", "starter: files/same: cosine 1.00")
 
 
 class TestNotThere:

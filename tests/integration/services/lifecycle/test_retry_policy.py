@@ -145,13 +145,13 @@ class TestOfAProgramFromOutside:
         token = ready.do(agent_tokens.issue, claim.episode_id)
         ready.begin(claim)
         ready.lose(claim, kind)
-        assert ready.do(agent_tokens.opened, token).held
+        assert ready.do(agent_tokens.opened, token).awaits_restart
         assert ready.claim(worker) is None
         ready.do(runs.pause_run, run.id)
-        assert ready.do(agent_tokens.start_attempt, token).held
+        assert ready.do(agent_tokens.start_attempt, token).awaits_restart
         ready.do(runs.resume_run, run.id)
         assert ready.claim(worker) is None
-        assert not ready.do(agent_tokens.start_attempt, token).held
+        assert not ready.do(agent_tokens.start_attempt, token).awaits_restart
         ready.score(ready.must_claim(worker))
 
     def test_what_no_program_saw_begins_again_by_itself(self, ready: World) -> None:

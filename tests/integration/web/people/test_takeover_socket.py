@@ -75,14 +75,14 @@ def playing(installation: World) -> Claim:
 class TestControl:
     def test_take_over_act_hand_back(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         control = TakeoverClient(acting.attempt_id, ScreenSize())
-        assert not control.taken()
+        assert not control.is_active()
         with page(client_of(installation, tmp_path), acting) as socket:
             told(socket, "state", in_control=False, controlled=False)
             socket.send_json({"kind": "act", "n": 1, "actions": [CLICK]})
             assert told(socket, "rejected", n=1)["code"] == "not_in_control"
             socket.send_json({"kind": "take_over"})
             told(socket, "state", in_control=True, state="running")
-            assert control.taken()
+            assert control.is_active()
             until(lambda: events.hurried(acting.attempt_id), what="the picture hurries")
             socket.send_json({"kind": "act", "n": 2, "actions": [CLICK]})
             decision = control.decide(SEEN, 10.0)
@@ -90,7 +90,7 @@ class TestControl:
             assert (decision.actions[0].x, decision.by) == (3, "person")
             socket.send_json({"kind": "hand_back"})
             told(socket, "state", in_control=False, controlled=False)
-            assert not control.taken()
+            assert not control.is_active()
 
     def test_what_no_hand_can_do_is_not_passed_on(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         with page(client_of(installation, tmp_path), acting) as socket:

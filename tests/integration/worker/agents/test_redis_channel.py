@@ -141,7 +141,7 @@ class TestBrokerAway:
             line = RedisChannel(uuid7(), patience=1.5)
             with raises_code(ClusterLost, "agent_channel_down", mentions="broker"):
                 until(lambda: line.take(0.3) is not None)
-            assert line.held_seconds() >= 1.5
+            assert line.wait_seconds() >= 1.5
             assert "not been heard from since" in line.unheard()
 
     def test_an_answer_that_a_restored_broker_lacks_is_asked_for_again(
@@ -278,10 +278,10 @@ class TestApiAway:
         asked(agent_channel_store.mark_api())
         asked(agent_channel_store.mark_heard(attempt))
         assert line.take(0.0) is None
-        assert (line.held_seconds(), line.unheard()) == (0.0, "")
+        assert (line.wait_seconds(), line.unheard()) == (0.0, "")
         broker.delete("deskarena:api")
         assert line.take(0.5) is None
-        until(lambda: line.held_seconds() > 0.2)
+        until(lambda: line.wait_seconds() > 0.2)
         assert "the API is unavailable" in line.unheard()
         assert not line.present(), "what was heard before does not count"
         asked(agent_channel_store.mark_api())
@@ -290,12 +290,12 @@ class TestApiAway:
         broker.set(f"deskarena:line:{attempt}:heard", b"1")
         assert line.take(0.3) is None
         assert line.unheard() == ""
-        held = line.held_seconds()
+        held = line.wait_seconds()
         assert line.take(0.3) is None
-        assert line.held_seconds() == held
+        assert line.wait_seconds() == held
 
     def test_one_of_an_older_release_says_nothing_of_itself(self, attempt: UUID, broker: redis.Redis) -> None:
         assert not broker.exists("deskarena:api")
         line = RedisChannel(attempt)
         assert line.take(0.5) is None
-        assert (line.held_seconds(), line.unheard()) == (0.0, "")
+        assert (line.wait_seconds(), line.unheard()) == (0.0, "")

@@ -81,7 +81,7 @@ def played(
     space = registry.lookup(PluginKind.OBSERVATION, plugin.observation)()
     recorder, progress = MemoryRecorder(), LoopProgress()
     made = plugin(plugin.Params.model_validate(params))
-    parts = LoopDependencies(made, desktop, space, recorder, RealClock(), delay_seconds=models.held_seconds)
+    parts = LoopDependencies(made, desktop, space, recorder, RealClock(), delay_seconds=models.wait_seconds)
     ended_by = run_episode(parts, context, Rules.of(config, make_task()), progress)
     return ended_by, progress, recorder
 
@@ -111,8 +111,8 @@ class TestEpisode:
         ended_by, progress, _ = played(models, max_seconds=30.0)
         assert ended_by is EndedBy.DONE
         assert (progress.steps, progress.usage.calls) == (3, 3)
-        assert progress.usage.held_seconds > 2
-        assert progress.spent["held"] > 2
+        assert progress.usage.wait_seconds > 2
+        assert progress.spent["wait"] > 2
         assert server.left() == 0
 
     def test_the_money_ends_it(self, models: AttemptModels, server: ModelServer) -> None:

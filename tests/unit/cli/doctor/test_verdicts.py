@@ -1,12 +1,12 @@
 import pytest
 
 from backend.cli.doctor.check import CheckState, DoctorCheck
-from backend.cli.doctor.verdicts import NEEDED, WANTED, DoctorVerdict, verdicts
+from backend.cli.doctor.verdicts import NEEDED, RECOMMENDED, DoctorVerdict, verdicts
 from backend.domain.machines.slots import DesktopNeeds, FreeResources
 
 GIB = 2**30
 ROOM = FreeResources(memory=16 * GIB, cores=4, disk=100 * GIB)
-NAMES = dict.fromkeys(name for names in (*NEEDED.values(), *WANTED.values()) for name in names)
+NAMES = dict.fromkeys(name for names in (*NEEDED.values(), *RECOMMENDED.values()) for name in names)
 
 
 def found(*broken: str, wanted: int | None = None, room: FreeResources = ROOM) -> dict[str, DoctorVerdict]:

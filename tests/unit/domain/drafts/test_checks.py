@@ -16,24 +16,24 @@ class TestReviewChecks:
     def test_a_good_draft(self) -> None:
         found = checks()
         assert set(found) == {"duplicates", "names", "files", "preconditions", "criteria"}
-        assert {name: check.found for name, check in found.items() if name != "criteria"} == {
+        assert {name: check.findings for name, check in found.items() if name != "criteria"} == {
             "duplicates": (), "names": (), "files": (), "preconditions": (),
         }  # fmt: skip
         assert not any(check.stops for check in found.values())
 
     def test_near_duplicates(self) -> None:
         same = make_content().instruction
-        assert checks((("starter/add_milk", same),))["duplicates"].found == ("starter/add_milk: cosine 1.00",)
+        assert checks((("starter/add_milk", same),))["duplicates"].findings == ("starter/add_milk: cosine 1.00",)
 
     def test_unknown_names_stop(self) -> None:
         found = checks(checks=(MetricCall(func="exact_mach", result={"type": "vm_fil"}),))["names"]
         assert found.stops
-        assert len(found.found) == 2
+        assert len(found.findings) == 2
 
     def test_files(self) -> None:
         url = "https://files.example/list.txt"
         step = SetupStep(type="download", parameters={"files": [{"url": url, "path": "/home/user/list.txt"}]})
-        assert "not stored yet" in checks(setup=(step,))["files"].found[0]
-        assert checks(setup=(step,), stored=(url,))["files"].found == ()
-        assert "not a valid URL" in checks(instruction="Open http://nowhere/ in the browser.")["files"].found[0]
-        assert "nothing names it" in checks(assets={"idle.txt": "0" * 64})["files"].found[0]
+        assert "not stored yet" in checks(setup=(step,))["files"].findings[0]
+        assert checks(setup=(step,), stored=(url,))["files"].findings == ()
+        assert "not a valid URL" in checks(instruction="Open http://nowhere/ in the browser.")["files"].findings[0]
+        assert "nothing names it" in checks(assets={"idle.txt": "0" * 64})["files"].findings[0]

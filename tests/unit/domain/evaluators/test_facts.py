@@ -71,7 +71,7 @@ class TestFunction:
         def run(_source: str, _values: Any, known: Any) -> FunctionAnswer:
             for fact in FACTS:
                 if key_of(fact) not in known:
-                    return FunctionAnswer(success=True, wanted=(fact,))
+                    return FunctionAnswer(success=True, missing=(fact,))
             return FunctionAnswer(success=all(known.values()), message="said", progress=0.25)
 
         monkeypatch.setattr(user_functions, "run", run)

@@ -201,7 +201,7 @@ class TestPublishedExecute:
     def test_a_program_that_finds_nothing_to_do(self, desktop: FakeDesktop, kind: str, dialect: str) -> None:
         place = of_dialect(desktop, dialect)
         run_step(place, kind, {"command": ["false"], "stdout": "out"})
-        assert place.kept("out") == b""
+        assert place.output("out") == b""
 
     @pytest.mark.parametrize("code", [126, 127])
     def test_a_program_that_a_shell_cannot_run(self, desktop: FakeDesktop, code: int) -> None:

@@ -64,7 +64,7 @@ class TestPressed:
     def test_keys_that_type_nothing(
         self, symbols: Symbols, keycode: int, state: int, name: str, held: tuple[str, ...]
     ) -> None:
-        assert symbols.pressed(keycode, state) == TypedKey(name=name, held=frozenset(held))
+        assert symbols.pressed(keycode, state) == TypedKey(name=name, modifiers=frozenset(held))
 
     @pytest.mark.parametrize("keycode", [14, 17, 200])
     def test_modifiers_and_keys_without_a_symbol_are_nothing(self, symbols: Symbols, keycode: int) -> None:

@@ -26,7 +26,7 @@ class TestLog:
     def test_a_text_typed_in_one_go_is_one_entry_with_the_focused_control(self) -> None:
         log = InteractionLog(lambda: EDITOR)
         typed(log, "Hello €")
-        [entry] = log.told(0)
+        [entry] = log.entries(0)
         assert entry == {
             "number": 1, "kind": "type", "button": "", "x": None, "y": None, "text": "Hello €", "control": "Body",
             "role": "text", "rect": (1, 2, 30, 40), "window": "notes.txt", "picture": "",
@@ -39,7 +39,7 @@ class TestLog:
         typed(log, "cd")
         log.click("left", 7, 8, BUTTON)
         typed(log, "ef")
-        told = log.told(0)
+        told = log.entries(0)
         assert [one["text"] for one in told] == ["ab", "{enter}", "cd", "", "ef"]
         assert [one["number"] for one in told] == [1, 2, 3, 4, 5]
         assert told[3]["control"] == "Save"
@@ -50,32 +50,32 @@ class TestLog:
         log = InteractionLog(lambda: asked.append(1) or EDITOR)  # type: ignore[func-returns-value]
         typed(log, "long text")
         assert not asked
-        log.told(0)
+        log.entries(0)
         assert len(asked) == 1
 
     def test_only_what_came_after_a_number_is_told(self) -> None:
         log = InteractionLog(lambda: EDITOR)
         log.click("left", 1, 1, BUTTON)
         log.click("right", 2, 2, BUTTON)
-        assert [one["number"] for one in log.told(1)] == [2]
-        assert log.told(2) == []
+        assert [one["number"] for one in log.entries(1)] == [2]
+        assert log.entries(2) == []
 
     def test_the_oldest_entries_go_and_at_most_so_many_are_told(self) -> None:
         log = InteractionLog(lambda: EDITOR)
         for place in range(MOST_ENTRIES + 5):
             log.click("left", place, 0, BUTTON)
-        told = log.told(0)
+        told = log.entries(0)
         assert len(told) == MOST_TOLD
         assert told[0]["number"] == 6
 
     def test_texts_names_and_pictures_are_bounded(self) -> None:
         log = InteractionLog(lambda: InteractionTarget(control="n" * 9000, window="w" * 9000))
         typed(log, "x" * (LONGEST_TEXT + 10))
-        assert [len(one["text"]) for one in log.told(0)] == [LONGEST_TEXT, 10]
-        assert {len(one["control"]) for one in log.told(0)} == {LONGEST_NAME}
+        assert [len(one["text"]) for one in log.entries(0)] == [LONGEST_TEXT, 10]
+        assert {len(one["control"]) for one in log.entries(0)} == {LONGEST_NAME}
         for place in range(MOST_PICTURES + 3):
             log.click("left", place, 0, replace(BUTTON, picture="abc"))
-        assert sum(bool(one["picture"]) for one in log.told(0)) == MOST_PICTURES
+        assert sum(bool(one["picture"]) for one in log.entries(0)) == MOST_PICTURES
 
 
 class TestKeyWords:

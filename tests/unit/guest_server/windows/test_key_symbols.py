@@ -28,7 +28,7 @@ class TestPressed:
         ],
     )  # fmt: skip
     def test_keys_that_type_nothing(self, key: int, text: str, held: tuple[str, ...], name: str) -> None:
-        assert pressed(key, text, held) == TypedKey(name=name, held=frozenset(held))
+        assert pressed(key, text, held) == TypedKey(name=name, modifiers=frozenset(held))
 
     @pytest.mark.parametrize("key", [0x10, 0xA3, 0x5B, 0x14])
     def test_modifiers_and_locks_are_nothing(self, key: int) -> None:

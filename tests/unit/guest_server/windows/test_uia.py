@@ -208,7 +208,7 @@ class TestAutomation:
 
     def test_the_control_at_a_point(self, desktop: FakeDesktop) -> None:
         automation = Automation()
-        assert automation.seen(automation.at(3, 4)).name == "Window"
+        assert automation.control_info(automation.at(3, 4)).name == "Window"
         with pytest.raises(GoneError, match="0x80040201"):
             automation.at(5, 5)
 

@@ -81,10 +81,10 @@ class TestAsset:
 class TestOutputsAndSecrets:
     def test_kept(self) -> None:
         task = context([])
-        assert task.kept("wmctrl.out") is None
+        assert task.output("wmctrl.out") is None
         task.keep("wmctrl.out", b"1")
         task.keep("wmctrl.out", b"2")
-        assert task.kept("wmctrl.out") == b"2"
+        assert task.output("wmctrl.out") == b"2"
 
     def test_secrets(self) -> None:
         with pytest.raises(TaskSetupFailed, match="googledrive"):

@@ -146,7 +146,7 @@ class TestWaiting:
         hold.stop(Cancelled("the run was cancelled"))
         with pytest.raises(Cancelled):
             models.client("openai").complete(asked("Hi"))
-        assert models.held_seconds() > 0
+        assert models.wait_seconds() > 0
         models.close()
 
     def test_the_end_of_the_agent_ends_it(self, tmp_path: Path, server: ModelServer) -> None:

@@ -43,7 +43,7 @@ class AcceptanceReport:
     def __init__(self, file: Path, tell: Tell) -> None:
         self.file, self._tell = file, tell
         self.sections: list[Section] = []
-        self._begun = datetime.now(UTC)
+        self._started_at = datetime.now(UTC)
 
     def section(self, name: str, work: Callable[[], Section]) -> bool:
         """Runs a section and writes the report. Returns whether it passed; our own errors become part of the report."""
@@ -52,7 +52,7 @@ class AcceptanceReport:
         try:
             section = work()
         except DeskarenaError as error:
-            section = Section(name=name, fault=error.told)
+            section = Section(name=name, fault=error.text)
         section = section.model_copy(update={"name": name, "seconds": round(time.monotonic() - start, 1)})
         self.sections.append(section)
         self._write()
@@ -73,7 +73,7 @@ class AcceptanceReport:
     def _write(self) -> None:
         document = {
             "format": 1,
-            "begun_at": self._begun.isoformat(),
+            "begun_at": self._started_at.isoformat(),
             "written_at": datetime.now(UTC).isoformat(),
             "ok": self.ok,
             "sections": [{"ok": section.ok, **section.model_dump(mode="json")} for section in self.sections],

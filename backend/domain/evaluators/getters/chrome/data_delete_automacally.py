@@ -21,11 +21,20 @@ class DataDeleteAutomacally(ProfileSetting):
         return yes(at(settings, "profile.default_content_setting_values.cookies") == SESSION_ONLY)
 
 
-KEPT = "hosted_apps_data"
+HOSTED_APPS = "hosted_apps_data"
 EVERYTHING = {
-    name: name != KEPT
+    name: name != HOSTED_APPS
     for name in (
-        *("browsing_history", "cache", "cookies", "download_history", "form_data", KEPT, "passwords", "site_settings"),
+        *(
+            "browsing_history",
+            "cache",
+            "cookies",
+            "download_history",
+            "form_data",
+            HOSTED_APPS,
+            "passwords",
+            "site_settings",
+        ),
     )
 }
 

@@ -20,7 +20,7 @@ class VlmJudge(ParameterGetter):
         try:
             return [Blob(name="judgement.json", data=context.judgement(), media_type=JSON_TYPE)]
         except EvaluatorFailed as error:
-            return [Blob(name="judgement.json", note=error.told)]
+            return [Blob(name="judgement.json", note=error.text)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         """See the port. Raises EvaluatorFailed if the judge gave no judgement."""

@@ -12,7 +12,7 @@ from backend.domain.registry import PluginKind, register
 if TYPE_CHECKING:
     from docx.document import Document
 
-_WANTED = [("auto", 240), ("auto", 480), ("auto", 360)]
+_EXPECTED = [("auto", 240), ("auto", 480), ("auto", 360)]
 
 
 @register(PluginKind.METRIC, "evaluate_spacing")
@@ -30,7 +30,7 @@ def evaluate_spacing(result: str | None, *, strict_upstream: bool = False) -> Me
 
     def judge(spacings: list[tuple[str, int] | None]) -> MetricValue:
         return verdict(
-            spacings == _WANTED, f"the first paragraphs have line spacings {short(spacings)}, expected {short(_WANTED)}"
+            spacings == _EXPECTED, f"the first paragraphs have line spacings {short(spacings)}, expected {short(_EXPECTED)}"
         )
 
     return judged(result, take, judge)

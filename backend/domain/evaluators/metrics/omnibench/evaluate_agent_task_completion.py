@@ -22,8 +22,8 @@ def evaluate_agent_task_completion(
         EvaluatorFailed: it crashed, or tried something forbidden.
     """
     answer = user_functions.run(source, values, {user_functions.key_of(value.fact): value.holds() for value in result})
-    if answer.wanted:
-        raise MissingEvidence(answer.wanted)
+    if answer.missing:
+        raise MissingEvidence(answer.missing)
     return MetricValue(
         value=float(answer.success), reasons=(answer.message,) if answer.message else (), progress=answer.progress
     )

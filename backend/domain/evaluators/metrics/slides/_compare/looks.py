@@ -17,7 +17,7 @@ _THUMB = 32
 _ALIKE = 10.0  # mean difference per channel of thumbnails; JPEG at low quality stays below 4
 _STABLE = frozenset({"none", "solid", "gradient"})
 _SIZE_TOLERANCE = 0.005
-_KEPT = frozenset(
+_KNOWN_TRANSITIONS = frozenset(
     {"blinds", "checker", "circle", "comb", "cover", "diamond", "dissolve", "fade", "newsflash", "plus", "pull", "push"}
     | {"random", "randomBar", "split", "wedge", "wheel", "wipe"}
 )
@@ -34,7 +34,7 @@ def sizes(one: Deck, other: Deck, o: CompareSlidesOptions) -> Iterator[str]:
 def transitions(one: Slide, other: Slide, where: str) -> Iterator[str]:
     """Whether a slide has another transition. A newer effect may have become its fallback on saving."""
     mine, expected = set(one.transitions), set(other.transitions)
-    comparable = all(not names or names & _KEPT for names in (mine, expected))
+    comparable = all(not names or names & _KNOWN_TRANSITIONS for names in (mine, expected))
     if comparable and mine != expected and not mine & expected:
         yield f"{where}: transition {_names(one)}, expected {_names(other)}"
 
