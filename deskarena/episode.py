@@ -80,7 +80,7 @@ class Episode:
         observation = self._now()
         self._answer(observation, answer)
         while True:
-            latest = self._poll(observation.index, observation.attempt, again=False)
+            latest = self._poll(observation.index, observation.attempt, wait_restart=False)
             if latest is None and not self._acting:
                 return None
             if latest is not None and latest.attempt != observation.attempt:
@@ -154,16 +154,16 @@ class Episode:
             raise RuntimeError("begin() comes first")
         return self._observation
 
-    def _poll(self, after: int, attempt: int | None, *, again: bool = True) -> Observation | None:
-        if again:
+    def _poll(self, after: int, attempt: int | None, *, wait_restart: bool = True) -> Observation | None:
+        if wait_restart:
             self._line.post("/agent/attempts", repeat=True)
-        query = {"after": after, "attempt": attempt, "wait": WAIT, "inline": True, "again": again}
+        query = {"after": after, "attempt": attempt, "wait": WAIT, "inline": True, "wait_restart": wait_restart}
         reply = self._line.get("/agent/observation", **query)
         episode, fields = reply["episode"], reply["observation"]
         self._acting = bool(episode["acting"])
         if fields is None:
             self._check(episode)
-            if not again:
+            if not wait_restart:
                 self._check_lost(episode)
             return None
         picture, media_type = (b"", "")
@@ -204,7 +204,7 @@ class OpenRun:
         Args:
             client: of the service.
             own: the client is closed with the run.
-            request: what POST /runs takes, without `agent`, `tasks` and `open`.
+            request: what POST /runs takes, without `agent`, `tasks` and `accepts_episodes`.
             patience: seconds to wait for a desktop, and for a verdict.
         """
         self.client = client
@@ -224,7 +224,7 @@ class OpenRun:
             ServiceError: the service refuses it; the message has the reason.
         """
         if self.id is None:
-            body = {**self._request, "agent": "remote", "tasks": [glob.escape(task)], "open": True}
+            body = {**self._request, "agent": "remote", "tasks": [glob.escape(task)], "accepts_episodes": True}
             self.id = str(self.client.post("/runs", body)["id"])
         else:
             self.client.post(f"/runs/{self.id}/episodes", {"tasks": [glob.escape(task)]})

@@ -38,7 +38,7 @@ def _name(episode: Episode) -> str:
 
 
 def _verdict(episode: Episode) -> tuple[str, str] | None:
-    if episode["outcome"] == "scored" and episode.get("mixed"):
+    if episode["outcome"] == "scored" and episode.get("human_assisted"):
         return "skipped", "a person helped: not counted for the agent"
     if episode["outcome"] == "scored":
         if episode["solved"]:

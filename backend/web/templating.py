@@ -12,9 +12,9 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from backend.domain.model.episode import EpisodeState
-from backend.domain.model.outcome_style import ENDED_WORDS, UNRATED, WORDS, OutcomeStyle, StateStyle, state_of
+from backend.domain.model.outcome_style import ENDED_LABELS, LABELS, UNRATED, OutcomeStyle, StateStyle, state_style
 from backend.domain.scheduling.projects import numbers_text
-from backend.services.benchmarks.views.benchmark import ReportedResultView
+from backend.services.benchmarks.views.benchmark import PublishedResultView
 from backend.services.runs.action_description import action_words, pointer_path
 from backend.services.runs.views.attempt import StepView
 from backend.services.runs.views.episode import EpisodeView
@@ -131,7 +131,9 @@ def style(episode: EpisodeView, *, unrated: bool = False) -> StateStyle:
     """Style and text of an episode's state; `unrated`: its person must rate it first."""
     if unrated:
         return UNRATED
-    return state_of(episode.state, episode.score, episode.ended_by, episode.failure_class, mixed=episode.mixed)
+    return state_style(
+        episode.state, episode.score, episode.ended_by, episode.failure_class, human_assisted=episode.human_assisted
+    )
 
 
 def reason(episode: EpisodeView) -> str:
@@ -147,7 +149,7 @@ def screen_size(step: StepView) -> tuple[int, int]:
     return (frame and frame.width) or 1920, (frame and frame.height) or 1080
 
 
-def amount(result: ReportedResultView) -> str:
+def amount(result: PublishedResultView) -> str:
     """A published figure with its unit, with as many digits as printed."""
     units = {"percent": " %", "percentage points": " points"}
     return f"{result.value:g}{units.get(result.unit, f' {result.unit}' if result.unit else '')}"
@@ -157,7 +159,7 @@ FILTERS = {
     "amount": amount,
     "action_words": action_words,
     "checks_of": checks_of,
-    "ended_words": lambda ended_by: ENDED_WORDS.get(ended_by or "", ""),
+    "ended_words": lambda ended_by: ENDED_LABELS.get(ended_by or "", ""),
     "event_words": event_words,
     "phases_of": phases_of,
     "pointer_path": pointer_path,
@@ -194,7 +196,11 @@ def environment() -> Environment:
     )
     environment.filters.update(FILTERS)
     environment.globals.update(
-        static=static_url, with_query=with_query, outcome_words=WORDS, Outcome=OutcomeStyle, desktop_kinds=DESKTOP_KINDS
+        static=static_url,
+        with_query=with_query,
+        outcome_words=LABELS,
+        Outcome=OutcomeStyle,
+        desktop_kinds=DESKTOP_KINDS,
     )
     return environment
 

@@ -202,8 +202,8 @@ class TestExamples:
 
     @pytest.mark.parametrize("plugin", ["training"], indirect=True)
     def test_training_form(self, plugin: Any) -> None:
-        made = recorded(step(0, click(3, 4), words="There."), step(1, click(5, 6), frame=None))
-        row = {"image": picture("0").path, "words": "There.", "x": 3, "y": 4}
+        made = recorded(step(0, click(3, 4), explanation="There."), step(1, click(5, 6), frame=None))
+        row = {"image": picture("0").path, "explanation": "There.", "x": 3, "y": 4}
         assert list(plugin().rows(made)) == [row]
         assert set(plugin.columns) == set(row)
         assert list(plugin().pictures(made)) == [picture("0")]

@@ -77,8 +77,8 @@ class TestTake:
         ends.line.show(SEEN, {})
         with ThreadPoolExecutor(1) as pool:
             taken = pool.submit(ends.line.take, 20.0)
-            ends.say("a", {"index": 0, "words": "late"})
-            assert taken.result(20.0) == {"index": 0, "words": "late"}
+            ends.say("a", {"index": 0, "explanation": "late"})
+            assert taken.result(20.0) == {"index": 0, "explanation": "late"}
 
     def test_says_that_none_came(self, ends: Ends) -> None:
         assert ends.line.take(0.05) is None

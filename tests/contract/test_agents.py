@@ -22,7 +22,7 @@ AGENTS = registry.names(PluginKind.AGENT)
 SCREEN = ScreenSize(width=640, height=480)
 EMPTY = Observation(index=0, a11y_tree="<desktop-frame/>", windows=())
 # What comes over the line from outside, twice: a program's answer and a person's read alike.
-ANSWERS = ({"index": 0, "words": "All is done.", "reply": "DONE", "actions": [{"type": "DONE"}]},) * 2
+ANSWERS = ({"index": 0, "explanation": "All is done.", "reply": "DONE", "actions": [{"type": "DONE"}]},) * 2
 
 
 def asks(name: str) -> bool:
@@ -42,7 +42,7 @@ def context(plugin: Any) -> AgentContext:
         max_steps=5,
         seed=3,
         task=make_task(oracle=[{"press": "enter"}]) if plugin.privileged else None,
-        trajectory=(Decision(actions=(Action(type=ActionType.DONE),), words="recorded"),),
+        trajectory=(Decision(actions=(Action(type=ActionType.DONE),), explanation="recorded"),),
         action_space=plugin.action_space,
         models=FakeModels(always="DONE"),
         line=FakeLine(*ANSWERS),
@@ -73,7 +73,7 @@ class TestAgents:
         agent.reset(context(agent))
         decision = agent.act(EMPTY)
         assert isinstance(decision, Decision)
-        assert decision.words
+        assert decision.explanation
         assert [words for action in decision.actions if (words := complaint(action, SCREEN))] == []
 
     def test_two_of_them_do_not_disturb_each_other(self, name: str) -> None:

@@ -48,7 +48,7 @@ class TestObserve:
     def test_the_screen_itself_is_kept_whatever_is_shown(self, space: object, desktop: FakeDesktop) -> None:
         observation = space.observe(desktop, 0)  # type: ignore[attr-defined]
         assert observation.frame == desktop.frame()
-        assert observation.shown is None or observation.shown.width == desktop.screen.width
+        assert observation.agent_view is None or observation.agent_view.width == desktop.screen.width
 
     def test_marks_lie_on_the_screen_and_count_from_one(self, space: object, desktop: FakeDesktop) -> None:
         desktop.tree = tree(node("label", "a", at=(45, 45)), node("link", "b", at=(600, 470), size=(500, 500)))

@@ -61,7 +61,9 @@ def seen(number: int) -> tuple[tuple[JudgeInputStep, ...], Mapping[str, bytes]]:
         store[sha256] = data
         kept = StoredPicture(sha256=sha256, media_type="image/png", width=WIDTH, height=HEIGHT)
         final = index == number
-        steps.append(JudgeInputStep(index=index, did="" if final else f"click {index}, 1", picture=kept, final=final))
+        steps.append(
+            JudgeInputStep(index=index, actions="" if final else f"click {index}, 1", picture=kept, final=final)
+        )
     return tuple(steps), store
 
 

@@ -171,7 +171,9 @@ def step_row(store: MemoryStore, index: int = 0, *, final: bool = False, picture
     record = StepRecord(
         index=index,
         observation=Observation(index=index, frame=Frame(data=picture, media_type="image/png", width=4, height=3)),
-        decision=Decision() if final else Decision(actions=(Action(type=ActionType.CLICK, x=1, y=2),), words="I click"),
+        decision=Decision()
+        if final
+        else Decision(actions=(Action(type=ActionType.CLICK, x=1, y=2),), explanation="I click"),
         results=({"final": True},) if final else ({},),
     )
     return StepRow(record=record, frame=ref)

@@ -199,7 +199,7 @@ def step(  # noqa: PLR0913 - what a step is made of
     )
     decision = Decision(
         actions=() if final else actions[index % 4],
-        words="" if final else words or WORDS[index % len(WORDS)],
+        explanation="" if final else words or WORDS[index % len(WORDS)],
         reply="" if final else reply or f'```json\n{{"thought": "{WORDS[index % len(WORDS)]}"}}\n```',
         usage=Usage(input_tokens=1200 + 40 * index, output_tokens=90),
     )

@@ -35,10 +35,10 @@ class PatientAgent:
     def act(self, observation: Observation) -> Decision:
         self._steps += 1
         if self._steps == 1:
-            return Decision(actions=(Action(type=ActionType.CLICK, x=5, y=5),), words="first")
+            return Decision(actions=(Action(type=ActionType.CLICK, x=5, y=5),), explanation="first")
         self.waiting.set()
         self.go.wait(60.0)
-        return Decision(actions=(Action(type=ActionType.DONE),), words="second")
+        return Decision(actions=(Action(type=ActionType.DONE),), explanation="second")
 
     def close(self) -> None:
         pass

@@ -70,7 +70,9 @@ class AttemptRecorder:
         )
         a11y = self._keep(observation.a11y_tree.encode(), XML) if observation.a11y_tree is not None else None
         shown = (
-            self._keep(observation.shown.data, observation.shown.media_type) if observation.shown is not None else None
+            self._keep(observation.agent_view.data, observation.agent_view.media_type)
+            if observation.agent_view is not None
+            else None
         )
         prompt_text = record.decision.prompt
         prompt = self._keep(prompt_text.encode(errors="replace"), "text/plain") if prompt_text else None

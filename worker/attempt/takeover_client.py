@@ -43,5 +43,5 @@ class TakeoverClient:
             except Invalid as error:
                 logger.info("takeover: message dropped: attempt %s: %s", self._attempt_id, error.message)
                 continue
-            return Decision(actions=actions, words=in_words(actions), by="person")
+            return Decision(actions=actions, explanation=in_words(actions), by="person")
         return None

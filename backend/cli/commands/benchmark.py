@@ -187,7 +187,7 @@ def wait_for_validation(api: Api, name: str, report: Any, timeout: float | None)
     """Poll the validation until its three runs have ended."""
     deadline = None if timeout is None else time.monotonic() + timeout
     last_line = ""
-    while not report["done"]:
+    while not report["complete"]:
         if deadline is not None and time.monotonic() > deadline:
             message = (
                 f"Not finished after {timeout:g} s; the validation continues. Check it with `deskarena "
@@ -275,7 +275,7 @@ def show_difference(difference: Any) -> None:
         scores = f"; {task['episodes']} episodes, {task['evaluations']} evaluations" if task in touched else ""
         print(f"{task['kind']:<8} {task['task']}{only}{scores}")
         for change in task["changes"]:
-            print(f"         {change['place']}: {change['old']} -> {change['new']}")
+            print(f"         {change['path']}: {change['old']} -> {change['new']}")
 
 
 def counts(numbers: dict[str, int]) -> str:

@@ -31,7 +31,7 @@ def fetch(  # noqa: PLR0913, PLR0917 - one parameter per option
     name: Name,
     jobs: Annotated[int, typer.Option("--jobs", min=1, max=16, help="Parallel downloads.")] = 4,
     tasks: Tasks = None,
-    again: Annotated[bool, typer.Option("--again", help="Download existing files again, too.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Download existing files again, too.")] = False,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
@@ -41,12 +41,12 @@ def fetch(  # noqa: PLR0913, PLR0917 - one parameter per option
     """
     with Api(server) as api:
         known = list(api.items(f"/benchmarks/{name}/assets", tasks=tasks or None))
-        urls = [row["url"] for row in known if again or row["state"] != "there"]
+        urls = [row["url"] for row in known if force or row["state"] != "stored"]
         rows = {row["url"]: row for row in known}
-        for count, row in enumerate(_fetched(api, name, urls, jobs, again=again), start=1):
+        for count, row in enumerate(_fetched(api, name, urls, jobs, force=force), start=1):
             rows[row["url"]] = row
             progress(f"[{count}/{len(urls)}] {in_words(row)}")
-    bad = [row for row in rows.values() if row["state"] != "there" or row["problem"]]
+    bad = [row for row in rows.values() if row["state"] != "stored" or row["problem"]]
     if output is Output.TABLE:
         print_rows(bad, output, ASSETS, empty=f"All {len(rows)} files exist.")
     else:
@@ -67,7 +67,7 @@ def _finish(name: str, total: int, bad: Sequence[Any]) -> None:
         raise typer.Exit(ExitCode.THRESHOLD_MISSED)
 
 
-def _fetched(api: Api, name: str, urls: Sequence[str], jobs: int, *, again: bool) -> Iterator[Any]:
+def _fetched(api: Api, name: str, urls: Sequence[str], jobs: int, *, force: bool) -> Iterator[Any]:
     """Yields each file's row when its download has ended."""
     left: SimpleQueue[str] = SimpleQueue()
     done: SimpleQueue[Any] = SimpleQueue()
@@ -79,7 +79,7 @@ def _fetched(api: Api, name: str, urls: Sequence[str], jobs: int, *, again: bool
             while True:
                 url = left.get_nowait()
                 try:
-                    done.put(_fetch_one(api, name, url, again=again))
+                    done.put(_fetch_one(api, name, url, force=force))
                 except CliError as error:
                     done.put(error)
 
@@ -93,12 +93,12 @@ def _fetched(api: Api, name: str, urls: Sequence[str], jobs: int, *, again: bool
         yield row
 
 
-def _fetch_one(api: Api, name: str, url: str, *, again: bool) -> Any:
+def _fetch_one(api: Api, name: str, url: str, *, force: bool) -> Any:
     """Downloads one file; its row has state `missing` and the reason if the server did not respond."""
     problem = ""
     for _ in range(_MOST_TRIES):
         try:
-            body = {"url": url, "again": again}
+            body = {"url": url, "force": force}
             return api.post(f"/benchmarks/{name}/assets/fetch", body, seconds=FETCH_SECONDS)
         except UsageError:
             raise
@@ -109,7 +109,7 @@ def _fetch_one(api: Api, name: str, url: str, *, again: bool) -> Any:
 
 def in_words(row: Any) -> str:
     """One line about a file."""
-    if row["state"] == "there":
+    if row["state"] == "stored":
         return f"{row['size']} bytes  {row['url']}"
     return f"{row['state']}: {row['problem']}"
 

@@ -32,7 +32,7 @@ class ActorOption(StrEnum):
     HUMAN = "human"
     ORACLE = "oracle"
     MODEL = "model"
-    MIXED = "mixed"
+    HUMAN_ASSISTED = "human_assisted"
     OTHER = "other"
 
 

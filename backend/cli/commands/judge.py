@@ -69,7 +69,7 @@ def show(judge: JudgeId, output: OutputForm = Output.TABLE, server: Server = Non
 def show_judge(judge: Mapping[str, Any]) -> None:
     """Print a judge's facts."""
     facts = {name: str(value(judge)) for name, value in JUDGES.items()}
-    facts["people"] = f"{judge['done']} of {judge['drawn']} drawn attempts judged by two people"
+    facts["people"] = f"{judge['attempts_reviewed']} of {judge['attempts_sampled']} drawn attempts judged by two people"
     if judge["kind"] == "vlm":
         facts["alpha, people"] = words(judge["alpha_people"])
         facts["alpha, everybody"] = words(judge["alpha_with_judge"])
@@ -91,9 +91,14 @@ def review(
 ) -> None:
     """Draw attempts for people to judge, and print the page on which they do so."""
     with Api(server) as api:
-        drawn = api.post(f"/judges/{judge}/sample", {"size": draw, "seed": seed})["drawn"] if draw else 0
+        drawn = api.post(f"/judges/{judge}/sample", {"size": draw, "seed": seed})["attempts_sampled"] if draw else 0
         row = api.get(f"/judges/{judge}")
-        progress(f"{drawn} drawn now; {row['done']} of {row['drawn']} judged by two people")
+        progress(f"{drawn} drawn now; {row['attempts_reviewed']} of {row['attempts_sampled']} judged by two people")
         page = f"{(server or DEFAULT_SERVER).rstrip('/')}/judges/{judge}/review"
-        where = {"drawn": drawn, "queue": row["drawn"], "done": row["done"], "page": page}
+        where = {
+            "drawn": drawn,
+            "attempts_sampled": row["attempts_sampled"],
+            "attempts_reviewed": row["attempts_reviewed"],
+            "page": page,
+        }
         print_object(where, output, lambda where: print(where["page"]))

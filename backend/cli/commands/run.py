@@ -295,7 +295,7 @@ def failures(
 ) -> None:
     """Draw a sample of failed episodes; shows labels by people, labels suggested by rules, and their shares."""
     with Api(server) as api:
-        print_object(api.get(f"/runs/{run}/failures", sample=sample, seed=seed), output, show_failures)
+        print_object(api.get(f"/runs/{run}/failure-sample", sample=sample, seed=seed), output, show_failures)
 
 
 @app.command()

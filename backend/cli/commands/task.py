@@ -300,7 +300,7 @@ def read(path: Path) -> Any:
 def _wait(api: Api, row: Any, timeout: float | None) -> Any:
     """Polls a trial until its three runs have ended."""
     deadline = None if timeout is None else time.monotonic() + timeout
-    while not row["trial"]["done"]:
+    while not row["trial"]["complete"]:
         if deadline is not None and time.monotonic() > deadline:
             message = (
                 f"Not finished after {timeout:g} s; the trial continues. Check it with `deskarena task "

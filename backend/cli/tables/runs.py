@@ -78,7 +78,7 @@ def run_facts(run: Mapping[str, Any]) -> dict[str, Any]:
         "mean score": rate(summary["mean_score"], summary["mean_interval"]),
         "lower bound": f"{rate(summary['lower_bound_success'])} solved, {rate(summary['lower_bound_mean'])} mean",
         "of": summary["counts_text"],
-        "interval": summary["interval"]["words"],
+        "interval": summary["interval"]["text"],
     }
 
 

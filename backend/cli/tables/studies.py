@@ -112,7 +112,7 @@ def study_facts(study: Row) -> dict[str, Any]:
 
 def show_results(results: Row) -> None:
     """Prints the summary sentence, the paired comparison, measures and cells."""
-    print_facts({"study": results["study"]["id"], "summary": results["sentence"]})
+    print_facts({"study": results["study"]["id"], "summary": results["conclusion"]})
     tables = (
         (results["comparisons"], COMPARISONS),
         (measured(results["comparisons"]), MEASURES),

@@ -24,7 +24,7 @@ class AttemptController(StrEnum):
 
     AGENT = "agent"
     PERSON = "person"
-    MIXED = "mixed"
+    HUMAN_ASSISTED = "human_assisted"
 
 
 class WorkerState(StrEnum):

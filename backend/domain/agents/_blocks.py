@@ -96,7 +96,7 @@ class BlocksAgent(ModelAgent):
     def _pictures(self, observation: Observation, *, earlier: bool) -> list[str | Frame | MessagePart | None]:
         """Each picture after its name, so that the model does not confuse them."""
         before = self._earlier(observation) if earlier else None
-        marked = observation.shown
+        marked = observation.agent_view
         raw = observation.frame if self.params.raw_screen or marked is None else None
         if raw is not None and marked is not None:
             raw = in_view(raw, observation.view)  # Same size as the marked picture, so that they overlay.

@@ -94,7 +94,7 @@ class ModelAgent(ABC):
     def _read(self, answer: ModelAnswer, sight: CoordinateFrame) -> Decision:
         reply = answer.reply
         fields: dict[str, Any] = {
-            "words": words_of(reply),
+            "explanation": words_of(reply),
             "reply": verbatim(reply),
             "usage": reply.usage,
             "prompt": prompt_text(answer.messages),

@@ -76,11 +76,13 @@ class OutsideAgent:
 
     def read(self, message: Mapping[str, Any], observation: Observation) -> Decision:
         """The decision in a message; `invalid` says why a message cannot be understood."""
-        reply, words = _text(message.get("reply"), MOST_REPLY), _text(message.get("words"), MOST_WORDS)
+        reply, explanation = _text(message.get("reply"), MOST_REPLY), _text(message.get("explanation"), MOST_WORDS)
         try:
-            return Decision(actions=self._actions(message, observation), words=words, reply=reply, stop=_stop(message))
+            return Decision(
+                actions=self._actions(message, observation), explanation=explanation, reply=reply, stop=_stop(message)
+            )
         except Invalid as error:
-            return Decision(words=words, reply=reply, invalid=error.message)
+            return Decision(explanation=explanation, reply=reply, invalid=error.message)
 
     def _actions(self, message: Mapping[str, Any], observation: Observation) -> tuple[Action, ...]:
         typed = message.get("actions")

@@ -25,7 +25,7 @@ class AlwaysFail:
         """Nothing to prepare."""
 
     def act(self, observation: Observation) -> Decision:  # noqa: ARG002
-        return Decision(actions=(Action(type=ActionType.FAIL),), words="I say that it cannot be done.")
+        return Decision(actions=(Action(type=ActionType.FAIL),), explanation="I say that it cannot be done.")
 
     def close(self) -> None:
         """Nothing to release."""

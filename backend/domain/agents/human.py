@@ -16,7 +16,14 @@ from backend.domain.registry import PluginKind, register
 LOOK_SECONDS = 2.0
 AT_ONCE = 0.01
 """Seconds in which a message that is already waiting is read."""
-_NOT_SENT = {"frame": None, "shown": None, "previous": None, "a11y_tree": None, "clipboard": None, "terminal": None}
+_NOT_SENT = {
+    "frame": None,
+    "agent_view": None,
+    "previous": None,
+    "a11y_tree": None,
+    "clipboard": None,
+    "terminal": None,
+}
 
 
 class HumanParams(Parameters):
@@ -77,7 +84,7 @@ class Human:
                 return self._late_message(message, context, waited=waited)
             left -= LOOK_SECONDS if waited else 0.0
             waited = True
-        return Decision(stop=EndedBy.TIME, words="Nobody acted any more.")
+        return Decision(stop=EndedBy.TIME, explanation="Nobody acted any more.")
 
     def close(self) -> None:
         """Nothing to release: the channel belongs to the worker."""
@@ -94,5 +101,5 @@ class Human:
         try:
             actions = read_hand(message.get("actions"), context.screen, may_end=True)
         except Invalid as error:
-            return Decision(words="Nothing that could be done.", invalid=error.message)
-        return Decision(actions=actions, words=in_words(actions))
+            return Decision(explanation="Nothing that could be done.", invalid=error.message)
+        return Decision(actions=actions, explanation=in_words(actions))

@@ -25,7 +25,7 @@ class Noop:
         """Nothing to prepare."""
 
     def act(self, observation: Observation) -> Decision:  # noqa: ARG002
-        return Decision(actions=(Action(type=ActionType.DONE),), words="I do nothing and call it done.")
+        return Decision(actions=(Action(type=ActionType.DONE),), explanation="I do nothing and call it done.")
 
     def close(self) -> None:
         """Nothing to release."""

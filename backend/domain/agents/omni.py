@@ -65,5 +65,5 @@ class OmniAgent(ModelAgent):
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002
         """Stores thought and action in one line."""
         done = [one.model_dump(mode="json", exclude_defaults=True) for one in decision.actions]
-        words = f"{decision.words[:MOST_DONE]} -> {json.dumps(done, ensure_ascii=False)[:MOST_DONE]}"
+        words = f"{decision.explanation[:MOST_DONE]} -> {json.dumps(done, ensure_ascii=False)[:MOST_DONE]}"
         self._done.append(f"not carried out: {decision.invalid}" if decision.invalid else " ".join(words.split()))

@@ -65,8 +65,8 @@ class Oracle:
             if step.fail is not None:
                 break
         if not actions:
-            return Decision(actions=(Action(type=ActionType.DONE),), words="; ".join([*words, "Done"]))
-        return Decision(actions=tuple(actions), words="; ".join(words))
+            return Decision(actions=(Action(type=ActionType.DONE),), explanation="; ".join([*words, "Done"]))
+        return Decision(actions=tuple(actions), explanation="; ".join(words))
 
     def close(self) -> None:
         """Nothing to release."""
@@ -80,7 +80,7 @@ class Oracle:
                 code="oracle_step_timeout",
             )
         return Decision(
-            actions=(Action(type=ActionType.WAIT),), words=f"Waiting for step {self._next + 1}: {describe(step)}"
+            actions=(Action(type=ActionType.WAIT),), explanation=f"Waiting for step {self._next + 1}: {describe(step)}"
         )
 
 

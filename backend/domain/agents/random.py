@@ -73,9 +73,11 @@ class Random:
         if self._dice is None:
             raise AgentFailed("the random agent was asked before its episode started", code="agent_not_started")
         if self._dice.random() < self.params.stop_chance:
-            return Decision(actions=(Action(type=ActionType.DONE),), words="The dice say that I am done.")
+            return Decision(actions=(Action(type=ActionType.DONE),), explanation="The dice say that I am done.")
         actions = tuple(self._draw(self._dice) for _ in range(self.params.actions_per_step))
-        return Decision(actions=actions, words="The dice chose " + ", ".join(action.type for action in actions) + ".")
+        return Decision(
+            actions=actions, explanation="The dice chose " + ", ".join(action.type for action in actions) + "."
+        )
 
     def close(self) -> None:
         """Nothing to release."""

@@ -50,7 +50,7 @@ class ReplayAgent:
 
     def act(self, observation: Observation) -> Decision:  # noqa: ARG002
         if not self._left:
-            return Decision(actions=(Action(type=ActionType.DONE),), words="The recording is over.")
+            return Decision(actions=(Action(type=ActionType.DONE),), explanation="The recording is over.")
         # No model is asked, so nothing is charged again.
         return self._left.pop(0).model_copy(update={"usage": Usage()})
 

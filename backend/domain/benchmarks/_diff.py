@@ -12,7 +12,7 @@ MOST = 50  # changes reported per task
 class FieldChange(Frozen):
     """One field of a task that differs; `old` and `new` are short JSON texts, None where the field is missing."""
 
-    place: str
+    path: str
     old: str | None
     new: str | None
 
@@ -41,7 +41,7 @@ def differences(old: Mapping[str, Task], new: Mapping[str, Task]) -> list[TaskCh
         if key not in new or key not in old:
             task_changes.append(TaskChange(task=key, kind="removed" if key in old else "added", scores=key in old))
         elif changes := tuple(_changes(_content(old[key]), _content(new[key]), ""))[:MOST]:
-            touched = any(not change.place.startswith("labels.") for change in changes)
+            touched = any(not change.path.startswith("labels.") for change in changes)
             task_changes.append(TaskChange(task=key, kind="changed", changes=changes, scores=touched))
     return task_changes
 
@@ -51,17 +51,17 @@ def _content(task: Task) -> dict[str, Any]:
     return task.model_dump(mode="json", exclude={"raw", "key"})
 
 
-def _changes(old: Any, new: Any, place: str) -> Iterator[FieldChange]:
+def _changes(old: Any, new: Any, path: str) -> Iterator[FieldChange]:
     if old == new:
         return
     if isinstance(old, dict) and isinstance(new, dict):
         for name in sorted({*old, *new}):
-            yield from _changes(old.get(name), new.get(name), f"{place}.{name}".lstrip("."))
+            yield from _changes(old.get(name), new.get(name), f"{path}.{name}".lstrip("."))
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for number, (before, after) in enumerate(zip(old, new, strict=True)):
-            yield from _changes(before, after, f"{place}.{number}")
+            yield from _changes(before, after, f"{path}.{number}")
     else:
-        yield FieldChange(place=place, old=_short(old), new=_short(new))
+        yield FieldChange(path=path, old=_short(old), new=_short(new))
 
 
 def _short(value: Any) -> str | None:

@@ -21,7 +21,7 @@ class TaskLintFinding(Frozen):
     """One problem of a task.
 
     Attributes:
-        place: path in the task file, for example `evaluator.result.0`; empty for the whole task.
+        path: path in the task file, for example `evaluator.result.0`; empty for the whole task.
         message: the problem.
         hint: the correct form, if known.
         severity: a task with an error cannot be run or scored; a warning is a mistake of upstream that does no harm
@@ -29,14 +29,14 @@ class TaskLintFinding(Frozen):
         unknown: description of a set-up step, getter, metric or parameter that is not supported; usually empty.
     """
 
-    place: str
+    path: str
     message: str
     hint: str = ""
     severity: Literal["error", "warning"] = "error"
     unknown: str = ""
 
     def __str__(self) -> str:
-        text = f"{self.place}: {self.message}" if self.place else self.message
+        text = f"{self.path}: {self.message}" if self.path else self.message
         return f"{text} ({self.hint})" if self.hint else text
 
 
@@ -62,26 +62,26 @@ def findings(task: Task, assets: Collection[str] | None = None) -> list[TaskLint
         *_metrics(task),
         *(_checked("oracle", "solution", partial(read_solution, task.oracle)) if task.oracle is not None else ()),
         *(
-            TaskLintFinding(place="", message=f"asset {name!r} is not in the assets folder")
+            TaskLintFinding(path="", message=f"asset {name!r} is not in the assets folder")
             for name in sorted(used - set(used if assets is None else assets))
         ),
-        *(TaskLintFinding(place=place, message=words, severity="warning") for place, words in faults(task)),
+        *(TaskLintFinding(path=path, message=words, severity="warning") for path, words in faults(task)),
     ]
 
 
 def _steps(task: Task) -> Iterator[TaskLintFinding]:
-    for place, steps in (("config", task.setup), ("evaluator.postconfig", task.evaluator.postconfig)):
+    for path, steps in (("config", task.setup), ("evaluator.postconfig", task.evaluator.postconfig)):
         for number, step in enumerate(steps):
             what = f"set-up step {step.type!r}"
-            yield from _checked(f"{place}.{number}", what, partial(check_step, step, task.dialect))
+            yield from _checked(f"{path}.{number}", what, partial(check_step, step, task.dialect))
 
 
 def _getters(task: Task) -> Iterator[TaskLintFinding]:
     for number, call in enumerate(task.evaluator.all_calls):
-        for place, spec in (("result", call.result), ("expected", call.expected)):
+        for path, spec in (("result", call.result), ("expected", call.expected)):
             if spec is not None:
                 what = f"getter {str(spec.get('type'))!r}"
-                yield from _checked(f"evaluator.{place}.{number}", what, partial(_check_getter, task, spec))
+                yield from _checked(f"evaluator.{path}.{number}", what, partial(_check_getter, task, spec))
 
 
 def _check_getter(task: Task, spec: Mapping[str, JSON]) -> None:
@@ -93,29 +93,29 @@ def _check_getter(task: Task, spec: Mapping[str, JSON]) -> None:
 
 def _metrics(task: Task) -> Iterator[TaskLintFinding]:
     for number, call in enumerate(task.evaluator.all_calls):
-        place, what = f"evaluator.func.{number}", f"metric {call.func!r}"
-        unknown = list(_checked(place, what, partial(registry.lookup, PluginKind.METRIC, call.func, task.dialect)))
+        path, what = f"evaluator.func.{number}", f"metric {call.func!r}"
+        unknown = list(_checked(path, what, partial(registry.lookup, PluginKind.METRIC, call.func, task.dialect)))
         yield from unknown
         if not unknown and call.func != "infeasible":
             yield from _options(task, call, f"evaluator.options.{number}")
 
 
-def _options(task: Task, call: MetricCall, place: str) -> Iterator[TaskLintFinding]:
+def _options(task: Task, call: MetricCall, path: str) -> Iterator[TaskLintFinding]:
     metric: Callable[..., Any] = registry.lookup(PluginKind.METRIC, call.func, task.dialect)
     for words, option in call_problems(metric, call):
         unknown = f"option {option!r} of metric {call.func!r}" if option else ""
-        yield TaskLintFinding(place=place, message=f"metric {call.func}: {words}", unknown=unknown)
+        yield TaskLintFinding(path=path, message=f"metric {call.func}: {words}", unknown=unknown)
 
 
-def _checked(place: str, what: str, check: Callable[[], object]) -> Iterator[TaskLintFinding]:
+def _checked(path: str, what: str, check: Callable[[], object]) -> Iterator[TaskLintFinding]:
     """Result of a plug-in's own check; a check that crashes is reported as well, as a bug of ours."""
     try:
         check()
     except Invalid as error:
-        yield TaskLintFinding(place=place, message=str(error), hint=error.hint, unknown=_unknown(what, error))
+        yield TaskLintFinding(path=path, message=str(error), hint=error.hint, unknown=_unknown(what, error))
     except Exception as error:  # noqa: BLE001 - whatever a task file says, a report is due and no traceback
         yield TaskLintFinding(
-            place=place, message=f"the check of {what} broke: {type(error).__name__}: {str(error)[:200]}"
+            path=path, message=f"the check of {what} broke: {type(error).__name__}: {str(error)[:200]}"
         )
 
 

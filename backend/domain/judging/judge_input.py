@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from backend.domain.model.task import Frozen
 
-MAX_DID = 600
+MAX_ACTIONS = 600
 """Maximum characters of a step's actions."""
 
 
@@ -22,13 +22,13 @@ class JudgeInputStep(Frozen):
 
     Attributes:
         index: number of the step, from 0.
-        did: its actions as text, without the agent's own remarks, which might influence the judge.
+        actions: its actions as text, without the agent's own remarks, which might influence the judge.
         picture: the screen before its actions; may be None.
         final: the end state, not a step.
     """
 
     index: int
-    did: str = ""
+    actions: str = ""
     picture: StoredPicture | None = None
     final: bool = False
 

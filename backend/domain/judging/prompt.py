@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from backend.domain.errors import DeskarenaError, EvaluatorFailed
 from backend.domain.judging.criteria import Criterion
-from backend.domain.judging.judge_input import MAX_DID, JudgeInputStep, StoredPicture, picture_positions
+from backend.domain.judging.judge_input import MAX_ACTIONS, JudgeInputStep, StoredPicture, picture_positions
 from backend.domain.judging.reply import TOOL, verdict_tool
 from backend.domain.model.task import digest
 from backend.domain.model.trajectory import Frame
@@ -38,7 +38,7 @@ REPAIR = "Your answer cannot be used: {problem}. Answer again, with exactly one 
 
 _FORM = verdict_tool([Criterion(name="NAME", text="TEXT")]).model_dump(mode="json")
 PROMPT_SHA256 = hashlib.sha256(
-    "\0".join((SYSTEM, TASK, BEFORE, STEP, NOTHING, END, ASK, REPAIR, digest(_FORM), str(MAX_DID))).encode()
+    "\0".join((SYSTEM, TASK, BEFORE, STEP, NOTHING, END, ASK, REPAIR, digest(_FORM), str(MAX_ACTIONS))).encode()
 ).hexdigest()
 """Hash of all texts above and of the answer's format: part of a judge's identity."""
 
@@ -66,7 +66,7 @@ def messages(
             parts.append(MessagePart(text=END if step.final else BEFORE.format(index=step.index)))
             parts.append(MessagePart(image=picture(step.picture)))
         if not step.final:
-            parts.append(MessagePart(text=STEP.format(index=step.index, did=step.did[:MAX_DID] or NOTHING)))
+            parts.append(MessagePart(text=STEP.format(index=step.index, did=step.actions[:MAX_ACTIONS] or NOTHING)))
     parts.append(MessagePart(text=ASK))
     return Message(role="system", parts=(MessagePart(text=SYSTEM),)), Message(role="user", parts=tuple(parts))
 
@@ -107,6 +107,6 @@ def input_sha256(
     """Sha256 (hex) of everything that decides a vote: the judge (`decides`), its prompt, the task and its input."""
     shown = picture_positions(steps, most)
     pictures = [step.picture.sha256 if step.picture and at in shown else None for at, step in enumerate(steps)]
-    rows = [[step.index, step.did[:MAX_DID], step.final] for step in steps]
+    rows = [[step.index, step.actions[:MAX_ACTIONS], step.final] for step in steps]
     listed = [[criterion.name, criterion.text] for criterion in criteria]
     return digest([decides, PROMPT_SHA256, instruction, listed, rows, pictures])

@@ -24,7 +24,7 @@ class OutcomeStyle(StrEnum):
     NOTRUNNABLE = "notrunnable"
 
 
-WORDS: Mapping[OutcomeStyle, str] = {
+LABELS: Mapping[OutcomeStyle, str] = {
     OutcomeStyle.PASS: "solved",
     OutcomeStyle.PARTIAL: "partially solved",
     OutcomeStyle.FAIL: "not solved",
@@ -37,7 +37,7 @@ WORDS: Mapping[OutcomeStyle, str] = {
     OutcomeStyle.CANCELLED: "cancelled",
     OutcomeStyle.NOTRUNNABLE: "not runnable here",
 }
-ENDED_WORDS: Mapping[str, str] = {
+ENDED_LABELS: Mapping[str, str] = {
     EndedBy.DONE: "agent answered DONE",
     EndedBy.INFEASIBLE: "agent answered FAIL",
     EndedBy.STEPS: "out of steps",
@@ -48,7 +48,7 @@ ENDED_WORDS: Mapping[str, str] = {
     EndedBy.AGENT_ERROR: "agent error",
     EndedBy.STALLED: "no progress",
 }
-STOPPED = frozenset(ENDED_WORDS) - {EndedBy.DONE, EndedBy.INFEASIBLE}
+STOPPED = frozenset(ENDED_LABELS) - {EndedBy.DONE, EndedBy.INFEASIBLE}
 """Endings that are neither the agent's decision nor an infrastructure failure."""
 
 
@@ -56,15 +56,15 @@ STOPPED = frozenset(ENDED_WORDS) - {EndedBy.DONE, EndedBy.INFEASIBLE}
 class StateStyle:
     """A state's style and text."""
 
-    look: OutcomeStyle
-    words: str
+    style: OutcomeStyle
+    label: str
 
 
 UNRATED = StateStyle(OutcomeStyle.WAITING, "waiting for your rating")
 """A person's task that has ended and is not rated: whether it was solved is not known yet."""
 
 
-def look_of(state: str, score: float | None, ended_by: str | None, *, mixed: bool = False) -> OutcomeStyle:
+def style_of(state: str, score: float | None, ended_by: str | None, *, human_assisted: bool = False) -> OutcomeStyle:
     """The style of an episode."""
     plain = {
         EpisodeState.HANDED_IN: OutcomeStyle.HANDEDIN,
@@ -77,7 +77,7 @@ def look_of(state: str, score: float | None, ended_by: str | None, *, mixed: boo
     kind = EpisodeState(state)
     if kind in plain:
         return plain[kind]
-    if mixed:
+    if human_assisted:
         return OutcomeStyle.HELPED
     if score is not None and is_solved(score):
         return OutcomeStyle.PASS
@@ -86,18 +86,23 @@ def look_of(state: str, score: float | None, ended_by: str | None, *, mixed: boo
     return OutcomeStyle.AGENT if ended_by in STOPPED else OutcomeStyle.FAIL
 
 
-def state_of(
-    state: str, score: float | None, ended_by: str | None, failure_class: str | None = None, *, mixed: bool = False
+def state_style(
+    state: str,
+    score: float | None,
+    ended_by: str | None,
+    failure_class: str | None = None,
+    *,
+    human_assisted: bool = False,
 ) -> StateStyle:
     """Style and text of one episode: `out of steps`, `partially solved, 0.50`, `lost (guest)`."""
-    look = look_of(state, score, ended_by, mixed=mixed)
-    if look is OutcomeStyle.AGENT:
-        return StateStyle(look, ENDED_WORDS[str(ended_by)])
-    if look is OutcomeStyle.PARTIAL:
-        return StateStyle(look, f"partially solved, {score:.2f}")
-    if look is OutcomeStyle.LOST and failure_class:
-        return StateStyle(look, f"lost ({failure_class.replace('_', ' ')})")
-    return StateStyle(look, WORDS[look])
+    style = style_of(state, score, ended_by, human_assisted=human_assisted)
+    if style is OutcomeStyle.AGENT:
+        return StateStyle(style, ENDED_LABELS[str(ended_by)])
+    if style is OutcomeStyle.PARTIAL:
+        return StateStyle(style, f"partially solved, {score:.2f}")
+    if style is OutcomeStyle.LOST and failure_class:
+        return StateStyle(style, f"lost ({failure_class.replace('_', ' ')})")
+    return StateStyle(style, LABELS[style])
 
 
 @dataclass(frozen=True)
@@ -117,9 +122,9 @@ class OutcomeCounts:
 
     @property
     def parts(self) -> list[tuple[OutcomeStyle, str, int]]:
-        """(style, words, count) of the styles that occur, in order."""
-        return [(look, WORDS[look], self.counts[look]) for look in OutcomeStyle if self.counts.get(look)]
+        """(style, label, count) of the styles that occur, in order."""
+        return [(style, LABELS[style], self.counts[style]) for style in OutcomeStyle if self.counts.get(style)]
 
-    def words(self) -> str:
+    def text(self) -> str:
         """The bar as a sentence, for screen readers."""
         return ", ".join(f"{count} {words}" for _, words, count in self.parts) or "no episodes"

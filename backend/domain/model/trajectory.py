@@ -182,8 +182,8 @@ class Observation(Frozen):
 
     Attributes:
         frame: the original screenshot, stored in the trajectory.
-        shown: the picture for the agent, if it differs: scaled, padded, with marks, beside the previous one.
-        view: position of the screen in `shown`; None = the picture is the screen, pixel by pixel.
+        agent_view: the picture for the agent, if it differs: scaled, padded, with marks, beside the previous one.
+        view: position of the screen in `agent_view`; None = the picture is the screen, pixel by pixel.
         marks: elements that `shown` numbers, or that a table names.
         previous: the frame of the step before.
         terminal: text of the topmost terminal window.
@@ -197,7 +197,7 @@ class Observation(Frozen):
     windows: tuple[Window, ...] | None = None
     clipboard: str | None = None
     note: str = ""
-    shown: Frame | None = None
+    agent_view: Frame | None = None
     view: ScreenView | None = None
     marks: tuple[Mark, ...] | None = None
     previous: Frame | None = None
@@ -207,7 +207,7 @@ class Observation(Frozen):
     @property
     def picture(self) -> Frame | None:
         """The picture for the agent."""
-        return self.shown or self.frame
+        return self.agent_view or self.frame
 
 
 class Usage(Frozen):
@@ -247,7 +247,7 @@ class Decision(Frozen):
 
     Attributes:
         actions: executed in order; empty = a wasted step.
-        words: the agent's explanation, shown beside the step.
+        explanation: the agent's explanation, shown beside the step.
         reply: its verbatim reply, if it is a model.
         invalid: why its reply could not be parsed; counted, and reported in the next observation.
         prompt: a model's prompt as text without pictures; bounded by the agent.
@@ -258,7 +258,7 @@ class Decision(Frozen):
     """
 
     actions: tuple[Action, ...] = ()
-    words: str = ""
+    explanation: str = ""
     reply: str = ""
     invalid: str = ""
     usage: Usage = Usage()

@@ -26,7 +26,7 @@ class AgentKind(StrEnum):
     HUMAN = "human"
     ORACLE = "oracle"
     MODEL = "model"
-    MIXED = "mixed"
+    HUMAN_ASSISTED = "human_assisted"
     """An agent whom a person helped."""
     OTHER = "other"
     """Rules, replays, and external programs of unknown kind."""
@@ -54,10 +54,10 @@ class RecordedStep:
         final: the end state, without text or action.
         frame: the screen before the actions; coordinates of actions are its pixels.
         width, height: of the screen in pixels; 0 = not known.
-        shown: the picture for the agent, if it differs.
+        agent_view: the picture for the agent, if it differs.
         marks: numbered elements of the picture.
         tree: returns the accessibility tree as XML, if stored.
-        words: the agent's explanation.
+        explanation: the agent's explanation.
         reply: a model's verbatim reply.
         invalid: why the reply could not be parsed.
         by: `agent` or `person`.
@@ -70,10 +70,10 @@ class RecordedStep:
     frame: PictureRef | None = None
     width: int = 0
     height: int = 0
-    shown: PictureRef | None = None
+    agent_view: PictureRef | None = None
     marks: tuple[Mark, ...] = ()
     tree: Callable[[], str] | None = field(default=None, compare=False, repr=False)
-    words: str = ""
+    explanation: str = ""
     reply: str = ""
     invalid: str = ""
     by: str = "agent"

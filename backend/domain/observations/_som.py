@@ -72,9 +72,9 @@ class MarkedSpace(ExtraSpace):
                 more, words = self._others(source, frame, windows or ())
                 layers.append(more)
                 notes = f"{notes} {words}".strip()
-        shown, marks = mark(frame, layers, self.params)
+        marked, marks = mark(frame, layers, self.params)
         return Observation(
-            index=index, frame=frame, shown=shown, marks=marks, a11y_tree=tree, windows=windows, note=notes
+            index=index, frame=frame, agent_view=marked, marks=marks, a11y_tree=tree, windows=windows, note=notes
         )
 
     def _others(self, source: Source, frame: Frame, windows: Sequence[Window]) -> tuple[list[Element], str]:

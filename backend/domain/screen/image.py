@@ -127,7 +127,7 @@ class PictureSpace:
         if previous is not None:
             alone = view_of(self._image, previous.width, previous.height)
             previous = in_view(previous, alone)
-        return observation.model_copy(update={"shown": encoded(canvas), "view": view, "previous": previous})
+        return observation.model_copy(update={"agent_view": encoded(canvas), "view": view, "previous": previous})
 
     def _put_before(self, canvas: "Image", before: Frame) -> None:
         """The screen before with a red box, in the left half."""

@@ -22,7 +22,7 @@ class CellEpisode(NamedTuple):
     Attributes:
         task: its key.
         state: of the episode, `scored` or why it does not count.
-        mixed: a person helped, so that the score is not the agent's.
+        human_assisted: a person helped, so that the score is not the agent's.
         measures: of its verdict, by name; an undefined one is left out.
         extra: further labels of its task.
     """
@@ -34,7 +34,7 @@ class CellEpisode(NamedTuple):
     ended_by: str | None = None
     score: float | None = None
     steps: int = 0
-    mixed: bool = False
+    human_assisted: bool = False
     measures: Mapping[str, float] = MappingProxyType({})
     extra: Mapping[str, JSON] = MappingProxyType({})
 
@@ -42,7 +42,7 @@ class CellEpisode(NamedTuple):
     def why_not(self) -> str:
         """Why it does not count; empty if it does."""
         if self.state == SCORED and self.score is not None:
-            return "a person helped" if self.mixed else ""
+            return "a person helped" if self.human_assisted else ""
         if self.state == "lost":
             return f"lost ({self.failure_class})"
         return _WORDS.get(self.state, self.state)

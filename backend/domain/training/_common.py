@@ -46,4 +46,4 @@ def path(picture: PictureRef | None) -> str | None:
 def all_pictures(recorded: ExportedAttempt) -> Iterator[PictureRef]:
     """The screenshots, and the pictures shown to the agent instead."""
     for step in recorded.steps:
-        yield from (picture for picture in (step.frame, step.shown) if picture)
+        yield from (picture for picture in (step.frame, step.agent_view) if picture)

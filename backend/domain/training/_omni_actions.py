@@ -40,7 +40,7 @@ def rows(step: RecordedStep) -> Iterator[dict[str, Any]]:
                 "args": args,
                 "rect": list(met.rect) if met else None,
                 "description": action.note or described(action, met),
-                "thought": step.words,
+                "thought": step.explanation,
                 "control_text": met.text if met else "",
             }
 

@@ -53,4 +53,4 @@ def _text(text: str) -> dict[str, str]:
 
 def _reply_text(step: RecordedStep) -> str:
     actions = (json.dumps(action_json(action), ensure_ascii=False) for action in step.actions)
-    return "\n".join([*([step.words.strip()] if step.words.strip() else []), *actions])
+    return "\n".join([*([step.explanation.strip()] if step.explanation.strip() else []), *actions])

@@ -46,7 +46,7 @@ async def newer(
 
 
 async def next_observation(
-    look: Look, after: int, attempt: int | None, seconds: float, *, again: bool = True, **parts: bool
+    look: Look, after: int, attempt: int | None, seconds: float, *, wait_restart: bool = True, **parts: bool
 ) -> tuple[Pass, StoredObservation | None]:
     """Waits for an observation later than `after`, for the end of the agent's part, or for the desktop's loss.
 
@@ -57,14 +57,14 @@ async def next_observation(
         after: see `newer`.
         attempt: see `newer`.
         seconds: maximum wait.
-        again: also wait for another attempt while the episode is held, for example while its run is paused.
+        wait_restart: also wait for another attempt while the episode is held, for example while its run is paused.
         parts: `tree`, `picture`: see `newer`.
 
     Raises:
         Unavailable: there is no broker.
     """
     status = await look()
-    paused = status.awaits_restart and again
+    paused = status.awaits_restart and wait_restart
     if not agent_channel_store.has_broker():
         raise Unavailable(
             "no broker is configured, so no agent outside can act",

@@ -66,19 +66,19 @@ class StepRow:
     Attributes:
         frame: the picture; None if there is none.
         a11y: accessibility tree; None if the agent did not request it.
-        shown: picture shown to the agent, if it differs from the frame.
+        agent_view: picture shown to the agent, if it differs from the frame.
         prompt: the agent's prompt to its model.
     """
 
     record: StepRecord
     frame: ArtifactRef | None = None
     a11y: ArtifactRef | None = None
-    shown: ArtifactRef | None = None
+    agent_view: ArtifactRef | None = None
     prompt: ArtifactRef | None = None
 
     @property
     def artifacts(self) -> list[ArtifactRef]:
-        return [ref for ref in (self.frame, self.a11y, self.shown, self.prompt) if ref is not None]
+        return [ref for ref in (self.frame, self.a11y, self.agent_view, self.prompt) if ref is not None]
 
     @property
     def final(self) -> bool:
@@ -95,11 +95,11 @@ class StepRow:
             "width": observation.frame.width if observation.frame else None,
             "height": observation.frame.height if observation.frame else None,
             "a11y_sha256": self.a11y.sha256 if self.a11y else None,
-            "agent_view_sha256": self.shown.sha256 if self.shown else None,
+            "agent_view_sha256": self.agent_view.sha256 if self.agent_view else None,
             "prompt_sha256": self.prompt.sha256 if self.prompt else None,
             "extras": self._extras(),
             "windows": [window.model_dump(mode="json") for window in observation.windows or ()],
-            "words": decision.words,
+            "explanation": decision.explanation,
             "reply": decision.reply,
             "actions": [action.model_dump(mode="json") for action in decision.actions],
             "results": [dict(result) for result in self.record.results],
@@ -187,7 +187,7 @@ def record_step(session: Session, fence: Fence, step: StepRow) -> None:
     if pinned is not None:
         hold.run.pins = pinned
     if step.record.decision.by == "person" and attempt.controller == AttemptController.AGENT:
-        attempt.controller = AttemptController.MIXED.value
+        attempt.controller = AttemptController.HUMAN_ASSISTED.value
     if not step.final:
         attempt.current_step = max(attempt.current_step, index + 1)
     actions = [action.type.value for action in step.record.decision.actions]
@@ -197,7 +197,7 @@ def record_step(session: Session, fence: Fence, step: StepRow) -> None:
         session,
         hold.run,
         EventKind.STEP,
-        data | {"frame": frame, "words": step.record.decision.words[:200]},
+        data | {"frame": frame, "explanation": step.record.decision.explanation[:200]},
         episode_id=hold.episode.id,
         attempt_id=attempt.id,
     )

@@ -181,7 +181,7 @@ def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
         failure_class=None,
         failure_message="",
     )
-    episode.human_assisted = attempt.controller == AttemptController.MIXED
+    episode.human_assisted = attempt.controller == AttemptController.HUMAN_ASSISTED
     move_episode(
         session,
         run,

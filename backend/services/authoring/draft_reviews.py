@@ -51,7 +51,7 @@ def submit(session: Session, draft_id: UUID, *, noop_justification: str = "") ->
             code="draft_not_tried",
             hint="Try it, then submit it.",
         )
-    if not trial.done:
+    if not trial.complete:
         raise Conflict("the trial is still running", code="trial_running", hint="Wait until all three runs have ended.")
     if trial.only_noop and not words:
         hint = "Say why that is right, or change set-up or checks."

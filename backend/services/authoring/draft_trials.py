@@ -31,7 +31,7 @@ class DraftTrialResult:
 
     Attributes:
         current: whether it was made with the draft's current content.
-        done: whether all three runs have ended.
+        complete: whether all three runs have ended.
         scores: by agent; None without a score.
         wrong: problems of the task, one sentence each; empty if it is sound or not known yet.
         unknown: why it is unknown although the runs have ended.
@@ -39,7 +39,7 @@ class DraftTrialResult:
 
     row: TaskDraftTrial
     current: bool
-    done: bool
+    complete: bool
     runs: Mapping[str, Run]
     scores: Mapping[str, float | None]
     wrong: tuple[str, ...]
@@ -48,12 +48,12 @@ class DraftTrialResult:
     @property
     def sound(self) -> bool:
         """Whether all three agents scored as required."""
-        return self.done and not self.wrong and not self.unknown
+        return self.complete and not self.wrong and not self.unknown
 
     @property
     def only_noop(self) -> bool:
         """Whether the only problem is that doing nothing scores, which the author may explain."""
-        return self.done and not self.unknown and len(self.wrong) == 1 and bool(self.scores.get("noop"))
+        return self.complete and not self.unknown and len(self.wrong) == 1 and bool(self.scores.get("noop"))
 
 
 def start_try(  # noqa: PLR0913 - what a run needs
@@ -97,11 +97,11 @@ def latest_trial(session: Session, draft: TaskDraft) -> DraftTrialResult | None:
     return DraftTrialResult(
         row=row,
         current=row.content_hash == draft.content_hash,
-        done=report.done,
+        complete=report.complete,
         runs={agent: session.get_one(Run, report.runs[agent]) for agent in VALIDATION_AGENTS if agent in report.runs},
         scores=verdict.scores,
         wrong=wrong,
-        unknown=verdict.reason if report.done and verdict.sound is None else "",
+        unknown=verdict.reason if report.complete and verdict.sound is None else "",
     )
 
 

@@ -62,7 +62,7 @@ def lint_report(session: Session, name: str) -> LintReport:
         tasks=int(task_set.counts.get("tasks", 0)),
         findings=[
             LintFinding(
-                task=task, path=finding.place, message=finding.message, hint=finding.hint, severity=finding.severity
+                task=task, path=finding.path, message=finding.message, hint=finding.hint, severity=finding.severity
             )
             for task, finding in rows
         ],
@@ -81,7 +81,7 @@ def lint_task_set(session: Session, task_set: TaskSet) -> list[TaskFinding]:
     task_findings = [
         TaskFinding(key, finding) for key, spec in rows for finding in findings(Task.model_validate(spec), assets)
     ]
-    odd = [TaskLintFinding(place="", message=str(warning), severity="warning") for warning in task_set.warnings]
+    odd = [TaskLintFinding(path="", message=str(warning), severity="warning") for warning in task_set.warnings]
     return task_findings + [TaskFinding("", finding) for finding in odd]
 
 
@@ -105,5 +105,5 @@ def unknown_of(session: Session, task_set: TaskSet) -> tuple[str, ...]:
 def lines(task_findings: Sequence[TaskFinding]) -> tuple[str, ...]:
     """Unsupported parts among findings, one line each."""
     return tuple(
-        f"{item.task}: {item.finding.place}: {item.finding.unknown}" for item in task_findings if item.finding.unknown
+        f"{item.task}: {item.finding.path}: {item.finding.unknown}" for item in task_findings if item.finding.unknown
     )

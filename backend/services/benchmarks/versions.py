@@ -36,7 +36,7 @@ class TaskSetDifference(ReadModel):
     added: int
     removed: int
     changed: int
-    same: int
+    unchanged: int
     tasks: list[AffectedTask]
 
 
@@ -94,7 +94,7 @@ def diff(session: Session, old: str, new: str) -> TaskSetDifference:
         added=kinds["added"],
         removed=kinds["removed"],
         changed=kinds["changed"],
-        same=len(before) - kinds["removed"] - kinds["changed"],
+        unchanged=len(before) - kinds["removed"] - kinds["changed"],
         tasks=tasks,
     )
 

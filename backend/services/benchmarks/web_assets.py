@@ -41,7 +41,7 @@ _users: dict[UUID, Mapping[str, tuple[str, ...]]] = {}
 class AssetState(StrEnum):
     """State of a file."""
 
-    THERE = "there"
+    STORED = "stored"
     MISSING = "missing"
     DEAD = "dead"
 
@@ -116,7 +116,7 @@ def _asset(url: str, tasks: tuple[str, ...], known: repository.AssetRow | None) 
     return AssetView(
         url=url,
         tasks=list(tasks),
-        state=AssetState.THERE,
+        state=AssetState.STORED,
         sha256=stored.sha256,
         size=stored.size,
         media_type=stored.media_type,

@@ -37,14 +37,14 @@ class RunRequest(RunConfig, SchedulingUpdate):
     Attributes:
         benchmark: its name; the newest task set is used.
         name: display name.
-        open: stays running until closed, so that episodes can be added.
+        accepts_episodes: stays running until closed, so that episodes can be added.
         idempotency_key: repeating the request with the same key returns the same run.
     """
 
     benchmark: str = Field(min_length=1)
     name: str = Field(default="", max_length=200)
     purpose: Purpose = Purpose.MEASURE
-    open: bool = False
+    accepts_episodes: bool = False
     idempotency_key: str | None = Field(default=None, min_length=1, max_length=200)
 
     def config(self, known_params: Collection[str] = ()) -> RunConfig:

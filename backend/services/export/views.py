@@ -28,7 +28,7 @@ KIND_WORDS = {
     AgentKind.HUMAN: "person",
     AgentKind.ORACLE: "replays the task's solution",
     AgentKind.MODEL: "agent with a model",
-    AgentKind.MIXED: "agent with human help",
+    AgentKind.HUMAN_ASSISTED: "agent with human help",
     AgentKind.OTHER: "scripts, replays, external programs",
 }
 

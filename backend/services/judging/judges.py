@@ -97,7 +97,7 @@ def seen_steps(session: Session, attempt_id: UUID) -> tuple[JudgeInputStep, ...]
     return tuple(
         JudgeInputStep(
             index=row.index,
-            did="; ".join(action_words(action) for action in row.actions),
+            actions="; ".join(action_words(action) for action in row.actions),
             picture=_picture(row._mapping),  # noqa: SLF001 - SQLAlchemy's public name for it.
             final=any(isinstance(result, Mapping) and result.get("final") for result in row.results),
         )

@@ -48,13 +48,13 @@ class ReviewProgress:
 
     Attributes:
         items: number drawn.
-        done: number judged by enough people.
+        reviewed: number judged by enough people.
         judged: attempts by the judge, from which more can be drawn.
         people: items by person.
     """
 
     items: int
-    done: int
+    reviewed: int
     judged: int
     people: Mapping[str, int]
 

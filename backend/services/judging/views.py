@@ -65,8 +65,8 @@ class JudgeView(ReadModel):
     answers: int = Field(description="All of them, those included that could not be used.")
     usd: float = Field(description="What they cost.")
     priced: bool = Field(description="False: not all answers have a price here.")
-    drawn: int = Field(description="Attempts drawn for people.")
-    done: int = Field(description="Of them, judged by two people.")
+    attempts_sampled: int = Field(description="Attempts drawn for people.")
+    attempts_reviewed: int = Field(description="Of them, judged by two people.")
     attempts_checked: int = Field(description="Attempts that at least one person has judged.")
     agreement: list[LevelAgreement] = Field(description="All pairs, then by level.")
     alpha_people: Coefficient = Field(description="Krippendorff's, nominal: people among themselves.")
@@ -90,7 +90,7 @@ class ReviewStep(ReadModel):
     """A step's actions with the screen before it; or the final screen."""
 
     index: int
-    did: str
+    actions: str
     picture: str | None = Field(description="Address of the picture.")
     final: bool
 
@@ -150,8 +150,8 @@ def _judge(judge: Judge, done: ReviewProgress, agreement: JudgeAgreement, cost: 
         answers=cost.answers,
         usd=cost.usd,
         priced=cost.priced,
-        drawn=done.items,
-        done=done.done,
+        attempts_sampled=done.items,
+        attempts_reviewed=done.reviewed,
         attempts_checked=agreement.attempts,
         agreement=[_level(level) for level in (agreement.whole, *agreement.levels)],
         alpha_people=_alpha(agreement.people),
@@ -198,7 +198,7 @@ def review_task_view(task: ReviewTask) -> ReviewTaskView:
             "steps": [
                 {
                     "index": step.index,
-                    "did": step.did,
+                    "actions": step.actions,
                     "picture": f"/api/v1/artifacts/{step.picture.sha256}" if step.picture else None,
                     "final": step.final,
                 }

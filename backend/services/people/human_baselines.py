@@ -39,7 +39,7 @@ class HumanTrial:
         steps: of the attempt; of the second try if only that one was solved.
         seconds: of the attempt.
         rating: 1 to 3; None = not rated.
-        again: the second try solved it, so `steps` are those of a solution.
+        solved_on_retry: the second try solved it, so `steps` are those of a solution.
     """
 
     run_id: UUID
@@ -50,7 +50,7 @@ class HumanTrial:
     steps: int
     seconds: float
     rating: int | None
-    again: bool = False
+    solved_on_retry: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def trial(row: AnyRow) -> HumanTrial:
         steps=int(again["steps"] if learned else row.Episode.steps),
         seconds=seconds_of(row.Attempt.seconds),
         rating=answers.get("rating"),
-        again=learned,
+        solved_on_retry=learned,
     )
 
 
@@ -186,7 +186,7 @@ def labels(of: Sequence[HumanTrial], by: LabelBasis) -> list[dict[str, Any]]:
     for task in sorted({one.task for one in of}):
         mine = [one for one in of if one.task == task]
         solved = [one for one in mine if one.solved]
-        stepped = [one for one in mine if one.solved or one.again]
+        stepped = [one for one in mine if one.solved or one.solved_on_retry]
         ratings = [one.rating for one in mine if one.rating is not None]
         row: dict[str, Any] = {"task": task}
         if solved:

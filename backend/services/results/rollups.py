@@ -107,7 +107,7 @@ def cell(tasks: list[TaskTotals]) -> Mapping[str, Any]:
         "score_sum": totals.score_sum,
         "score_sq_sum": totals.score_sq_sum,
         "lost": dict(totals.lost),
-        "human_assisted": totals.counts.mixed,
+        "human_assisted": totals.counts.human_assisted,
         "handed_in": totals.counts.handed_in,
         "cancelled": totals.counts.cancelled,
         "not_runnable": totals.counts.not_runnable,
@@ -131,7 +131,7 @@ def summary_of(row: Rollup | Row[Any]) -> RunSummary:
         not_runnable=row.not_runnable,
         waiting=row.waiting,
         running=row.running,
-        mixed=row.human_assisted,
+        human_assisted=row.human_assisted,
         handed_in=row.handed_in,
     )
     totals = RunTotals(

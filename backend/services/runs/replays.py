@@ -45,7 +45,7 @@ def _source(session: Session, config: RunConfig, task: Task, repeat: int) -> UUI
 def _decision(row: Step) -> Decision:
     return Decision(
         actions=tuple(Action.model_validate(action) for action in row.actions),
-        words=row.words,
+        explanation=row.explanation,
         reply=row.reply,
         invalid=row.invalid,
         usage=Usage(),

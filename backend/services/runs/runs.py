@@ -101,7 +101,7 @@ def submit_run(
         pins=pins_of(config, can.models, datetime.now(UTC).date()),
         condition_hash=condition_hash(config),
         name=request.name,
-        accepts_episodes=request.open,
+        accepts_episodes=request.accepts_episodes,
         purpose=request.purpose.value,
         idempotency_key=request.idempotency_key,
         request_hash=request.request_hash(),
@@ -328,7 +328,9 @@ def close_run(session: Session, run_id: UUID) -> Run:
     run = _lock(session, run_id)
     if run.accepts_episodes:
         run.accepts_episodes = False
-        events.append(session, run, EventKind.RUN_STATE, {"from": run.state, "to": run.state, "open": False})
+        events.append(
+            session, run, EventKind.RUN_STATE, {"from": run.state, "to": run.state, "accepts_episodes": False}
+        )
         settle(session, run)
     return run
 

@@ -21,7 +21,8 @@ BOOTSTRAP = "bootstrap over tasks (Wilson over tasks where all are 0 or all are 
 class EpisodeCounts(ReadModel):
     """Number of episodes by state; the eight add up to all.
 
-    `mixed`: scored with a person's help, so not counted. `handed_in`: submissions judged by people, so without a score.
+    `human_assisted`: scored with a person's help, so not counted. `handed_in`: submissions judged by people, without a
+    score.
     """
 
     scored: int = 0
@@ -30,7 +31,7 @@ class EpisodeCounts(ReadModel):
     not_runnable: int = 0
     waiting: int = 0
     running: int = 0
-    mixed: int = 0
+    human_assisted: int = 0
     handed_in: int = 0
 
 
@@ -40,7 +41,7 @@ class RateInterval(ReadModel):
     level: float = Field(examples=[0.95])
     success_rate: Interval | None
     mean_score: Interval | None
-    words: str = Field(examples=["95 %: Wilson score interval; mean score: bootstrap over tasks"])
+    text: str = Field(examples=["95 %: Wilson score interval; mean score: bootstrap over tasks"])
 
 
 class RunSummary(ReadModel):
@@ -79,7 +80,7 @@ class RunSummary(ReadModel):
         """Both intervals with their method."""
         words = f"{self.level:.0%} level; success rate: {self.success_method or 'none'}; mean score: {BOOTSTRAP}"
         return RateInterval(
-            level=self.level, success_rate=self.success_interval, mean_score=self.mean_interval, words=words
+            level=self.level, success_rate=self.success_interval, mean_score=self.mean_interval, text=words
         )
 
     @computed_field(examples=["22 scored of 24 episodes; 2 lost (guest 2)"])  # type: ignore[prop-decorator]
@@ -105,7 +106,7 @@ class RunTotals:
     @property
     def episodes(self) -> int:
         c = self.counts
-        return c.scored + c.lost + c.cancelled + c.not_runnable + c.waiting + c.running + c.mixed + c.handed_in
+        return c.scored + c.lost + c.cancelled + c.not_runnable + c.waiting + c.running + c.human_assisted + c.handed_in
 
 
 def run_summary(session: Session, run_id: UUID) -> RunSummary:
@@ -134,7 +135,7 @@ def added(rows: Iterable[TaskTotals]) -> RunTotals:
             not_runnable=sum(row.not_runnable for row in rows),
             waiting=sum(row.waiting for row in rows),
             running=sum(row.running for row in rows),
-            mixed=sum(row.mixed for row in rows),
+            human_assisted=sum(row.human_assisted for row in rows),
             handed_in=sum(row.handed_in for row in rows),
         ),
         lost=dict(sorted(lost.items())),
@@ -192,7 +193,7 @@ def counts_text(episodes: int, counts: EpisodeCounts, lost: Mapping[str, int]) -
     classes = ", ".join(f"{name} {number}" for name, number in by_class)
     rest = [
         (counts.lost, f"lost ({classes})" if classes else "lost"),
-        (counts.mixed, "human-assisted (not counted)"),
+        (counts.human_assisted, "human-assisted (not counted)"),
         (counts.handed_in, "submitted for comparison"),
         (counts.cancelled, "cancelled"),
         (counts.not_runnable, "not runnable here"),

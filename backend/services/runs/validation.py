@@ -25,7 +25,7 @@ class ValidationReport(ReadModel):
     """
 
     benchmark: str
-    done: bool
+    complete: bool
     ok: bool
     runs: dict[str, UUID] = Field(examples=[{"oracle": "018f0000-0000-7000-8000-000000000000"}])
     sound: int
@@ -72,14 +72,14 @@ def validation_report(session: Session, benchmark: str, task_set: TaskSet | None
     tasks = task_repository.all_of(session, task_set.id)
     validations = [_validation(task, results.get(task.id, {}), reasons) for task in tasks]
     ended = {RunState.COMPLETED, RunState.CANCELLED}
-    done = len(runs) == len(VALIDATION_AGENTS) and all(RunState(run.state) in ended for run in runs.values())
+    complete = len(runs) == len(VALIDATION_AGENTS) and all(RunState(run.state) in ended for run in runs.values())
     runnable = [(task, each) for task, each in zip(tasks, validations, strict=True) if task.id not in reasons]
     judged = [each for task, each in runnable if not _by_people(results.get(task.id, {}))]
     sound = Counter(each.sound for each in validations)
     return ValidationReport(
         benchmark=name,
-        done=done,
-        ok=done and bool(runnable) and all(each.sound for each in judged),
+        complete=complete,
+        ok=complete and bool(runnable) and all(each.sound for each in judged),
         runs={agent: run.id for agent, run in runs.items()},
         sound=sound[True],
         unsound=sound[False],

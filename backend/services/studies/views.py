@@ -139,7 +139,7 @@ class StudyResults(ReadModel):
     """Current results of a study. Equal episodes give equal figures: the bootstrap is seeded by the base's seed."""
 
     study: StudyView
-    sentence: str
+    conclusion: str
     methods: str
     cells: list[StudyCellView] = Field(description="The base cell first.")
     comparisons: list[LevelComparison]
@@ -189,7 +189,7 @@ def results_view(results: Results) -> StudyResults:
     """The results of a study."""
     return StudyResults(
         study=study_view(results.view),
-        sentence=sentence(results),
+        conclusion=sentence(results),
         methods=methods(results),
         cells=[_cell(*both) for both in zip(results.cells, results.result.cells, strict=True)],
         comparisons=[_level(level) for level in results.result.levels],

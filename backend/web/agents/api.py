@@ -81,14 +81,18 @@ async def observation(  # noqa: PLR0913 - one parameter for each thing to ask by
     attempt: Attempt = None,
     wait: Wait = 0,
     inline: Annotated[bool, Query(description="Give the picture's bytes with it, which saves a request.")] = False,
-    again: Annotated[bool, Query(description="Wait also while the episode is held, as one of a paused run is.")] = True,
+    wait_restart: Annotated[
+        bool, Query(description="Wait also while the episode awaits a restart, as one of a paused run does.")
+    ] = True,
 ) -> schemas.AgentPoll:
     """Get the newest observation if it is later than step `after`; optionally wait for one.
 
     Without one, `episode.acting` tells whether to ask again. Each attempt counts its steps from 0: pass the `attempt`
     that `after` belongs to.
     """
-    status, observation = await agent_channel.next_observation(look, after, attempt, wait, again=again, picture=inline)
+    status, observation = await agent_channel.next_observation(
+        look, after, attempt, wait, wait_restart=wait_restart, picture=inline
+    )
     return schemas.AgentPoll(episode=episode(status), observation=None if observation is None else view(observation))
 
 

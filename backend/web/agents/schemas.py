@@ -91,7 +91,7 @@ class AgentAnswer(RequestModel):
     reply: str | None = Field(
         default=None, max_length=2**20, description="Text in the run's action space.", examples=["DONE"]
     )
-    words: str = Field(default="", max_length=4000, description="Why; shown beside the step.")
+    explanation: str = Field(default="", max_length=4000, description="Why; shown beside the step.")
     stop: Literal["done", "infeasible", "steps"] | None = Field(
         default=None, description="Ends the episode after the actions."
     )

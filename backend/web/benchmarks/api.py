@@ -16,7 +16,7 @@ from backend.services.benchmarks.views.benchmark import (
     BenchmarkDetail,
     ImportResult,
     LabelResult,
-    ReportedResultView,
+    PublishedResultView,
     newest_detail,
     reported_results,
 )
@@ -133,10 +133,10 @@ def selections(session: SessionDep, name: Name) -> dict[str, list[str]]:
     return service.selections(session, name)
 
 
-@router.get("/benchmarks/{name}/reported")
-def reported(session: SessionDep, name: Name) -> Page[ReportedResultView]:
+@router.get("/benchmarks/{name}/published-results")
+def list_published_results(session: SessionDep, name: Name) -> Page[PublishedResultView]:
     """List published results of the benchmark, which were not measured here."""
-    return Page[ReportedResultView](items=reported_results(session, name))
+    return Page[PublishedResultView](items=reported_results(session, name))
 
 
 @router.post("/benchmarks/{name}/labels")

@@ -25,7 +25,7 @@ class FetchRequest(RequestModel):
     """The file to download."""
 
     url: Url
-    again: bool = Field(default=False, description="Also if it is there already.")
+    force: bool = Field(default=False, description="Also if it is stored already.")
 
 
 @router.get("/benchmarks/{name}/assets")
@@ -43,7 +43,7 @@ def fetch(edge: EdgeDep, name: Name, body: FetchRequest) -> AssetView:
     # No transaction is open while waiting for the network.
     with unit_of_work(edge.factory) as session:
         before = service.needed_asset(session, name, body.url)
-    if before.state is AssetState.THERE and not body.again:
+    if before.state is AssetState.STORED and not body.force:
         return before
     if not _turns.acquire(blocking=False):
         raise Unavailable(

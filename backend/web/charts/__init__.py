@@ -77,7 +77,7 @@ def figure(cut: BoardBreakdown, theme: str) -> dict[str, Any]:
     ink, line = INK[theme]
     axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line}
     return {
-        "data": [_bars(index, series, cut.keys, cut.shown, theme) for index, series in enumerate(cut.series)],
+        "data": [_bars(index, series, cut.keys, cut.measure, theme) for index, series in enumerate(cut.series)],
         "layout": {
             "barmode": "group",
             "bargap": 0.25,

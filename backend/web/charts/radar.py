@@ -45,7 +45,7 @@ def figure(cut: BoardBreakdown, theme: str) -> dict[str, Any]:
 
 def _line(at: int, series: LeaderboardSeries, cut: BoardBreakdown, theme: str) -> Mapping[str, Any]:
     palette = LINES[theme]
-    values = [cell.value(cut.shown) for cell in series.cells]
+    values = [cell.value(cut.measure) for cell in series.cells]
     closed = [*range(len(values)), 0] if values else []
     notes = ["nothing scored" if value is None else value.note for value in values]
     names = [CAPABILITIES.get(key, key) for key in cut.keys]

@@ -31,7 +31,7 @@ def show(session: SessionDep, judge_id: Id) -> JudgeView:
 @router.post("/judges/{judge_id}/sample", status_code=201)
 def draw(session: SessionDep, judge_id: Id, body: own.Draw) -> own.DrawResult:
     """Draw attempts for people; deterministic for the same attempts and seed."""
-    return own.DrawResult(drawn=reviews.draw(session, judge_id, body.size, body.seed))
+    return own.DrawResult(attempts_sampled=reviews.draw(session, judge_id, body.size, body.seed))
 
 
 @router.get("/judges/{judge_id}/review")

@@ -21,7 +21,7 @@ class Draw(RequestModel):
 class DrawResult(ReadModel):
     """Number of new attempts in the queue."""
 
-    drawn: int
+    attempts_sampled: int
 
 
 class ReviewQueue(ReadModel):

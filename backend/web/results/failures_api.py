@@ -22,7 +22,7 @@ class FailureLabels(RequestModel):
     note: str = Field(default="", max_length=2000)
 
 
-@router.get("/runs/{run_id}/failures")
+@router.get("/runs/{run_id}/failure-sample")
 def sample(
     session: SessionDep,
     run_id: Id,
@@ -33,7 +33,7 @@ def sample(
     return service.sample(session, run_id, number=sample, seed=seed)
 
 
-@router.put("/episodes/{episode_id}/failures")
+@router.put("/episodes/{episode_id}/failure-labels")
 def judge(session: SessionDep, project: ProjectDep, episode_id: Id, body: FailureLabels) -> Failure:
     """Store a person's labels for a failed episode, replacing their previous ones."""
     return service.review(session, project, episode_id, person=body.person, labels=body.labels, note=body.note)

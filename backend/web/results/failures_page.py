@@ -7,7 +7,7 @@ from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from backend.domain.judging.failure_labels import label
-from backend.domain.model.outcome_style import ENDED_WORDS
+from backend.domain.model.outcome_style import ENDED_LABELS
 from backend.services.accounts.projects import LONGEST_NAME
 from backend.services.results import failure_labels as service
 from backend.services.results.views import failures as tables
@@ -44,7 +44,7 @@ def failures(  # noqa: PLR0913 - one parameter per part of the address
         "seed": seed,
         "person": person,
         "label": label,
-        "ended_words": ENDED_WORDS,
+        "ended_words": ENDED_LABELS,
         "library": charts.library_url(),
     }
     return render(request, "failures.html", values)

@@ -50,7 +50,7 @@ def board(  # noqa: PLR0913 - one parameter per part of the address
         "board": board,
         "rows": service.sorted_by(board, sort or "rank"),
         "sort": sort if sort in {"mean", "success", *board.measures} else "rank",
-        "reported": by_source(board.reported),
+        "published": by_source(board.published_results),
         "cuts": [service.cut(board, dimension, measure) for dimension in service.CUTS],
         "names": service.names(session),
         "capabilities": CAPABILITIES,

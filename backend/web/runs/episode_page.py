@@ -64,10 +64,10 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
 ) -> HTMLResponse:
     """Live view, then replay. The address has attempt and step, so that a link shows exactly the same."""
     page = episode_page(session, episode_id, attempt)
-    following = step is None and page.shown is not None and page.shown.live
+    following = step is None and page.attempt is not None and page.attempt.live
     chosen = next((each for each in page.steps if each.index == step), page.steps[-1] if page.steps else None)
     failed = None if page.unrated else failures.panel(session, episode_id, person=person, number=sample, seed=seed)
-    shown = None if page.unrated or page.shown is None else page.shown.id
+    shown = None if page.unrated or page.attempt is None else page.attempt.id
     process = None if shown is None else progress.episode_process(session, shown, page.acted)
     values = {
         "process": process,

@@ -75,7 +75,9 @@ class RunSubmit(SchedulingBody):
     budget: Budget = Budget()
     settle: Settle = Settle()
     wait: Settle = Field(default=RunConfig.model_fields["wait"].default, description="What the agent's WAIT waits for.")
-    open: bool = Field(default=False, description="Stays running until closed, so that episodes can be added.")
+    accepts_episodes: bool = Field(
+        default=False, description="Stays running until closed, so that episodes can be added."
+    )
 
 
 class RetryBody(RequestModel):

@@ -7,7 +7,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from backend.domain.model.measures import info
-from backend.domain.model.outcome_style import ENDED_WORDS
+from backend.domain.model.outcome_style import ENDED_LABELS
 from backend.domain.studies.study import cell_words, level_words
 from backend.services.studies import studies as service
 from backend.services.studies import views as tables
@@ -55,7 +55,7 @@ def study(request: Request, session: SessionDep, study_id: Id) -> HTMLResponse:
         "cell_words": cell_words,
         "level_words": level_words,
         "info": info,
-        "ended_words": ENDED_WORDS,
+        "ended_words": ENDED_LABELS,
         "library": charts.library_url(),
     }
     return render(request, "study.html", values)

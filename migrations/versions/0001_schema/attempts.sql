@@ -23,7 +23,7 @@ CREATE TABLE attempt (
     ended_at timestamptz,
     CONSTRAINT uq_attempt_episode_id_number UNIQUE (episode_id, number),
     CONSTRAINT ck_attempt_class_when_lost CHECK ((state = 'lost') = (failure_class IS NOT NULL)),
-    CONSTRAINT ck_attempt_controller CHECK (controller IN ('agent', 'person', 'mixed')),
+    CONSTRAINT ck_attempt_controller CHECK (controller IN ('agent', 'person', 'human_assisted')),
     CONSTRAINT ck_attempt_ended_by CHECK (
         ended_by IS NULL OR ended_by IN ('done', 'infeasible', 'steps', 'time', 'tokens', 'money', 'invalid',
         'agent_error', 'stalled')
@@ -63,7 +63,7 @@ CREATE TABLE evaluation (
 CREATE INDEX ix_evaluation_attempt_id ON evaluation (attempt_id);
 CREATE UNIQUE INDEX uq_evaluation_current ON evaluation (attempt_id) WHERE current;
 
--- One observation, the agent's words, its actions and what came of them; pictures, trees and prompts by hash.
+-- One observation, the agent's explanation, its actions and what came of them; pictures, trees and prompts by hash.
 CREATE TABLE step (
     id uuid CONSTRAINT pk_step PRIMARY KEY,
     attempt_id uuid NOT NULL CONSTRAINT fk_step_attempt_id REFERENCES attempt ON DELETE RESTRICT,
@@ -76,7 +76,7 @@ CREATE TABLE step (
     agent_view_sha256 text CONSTRAINT fk_step_agent_view_sha256 REFERENCES artifact (sha256) ON DELETE RESTRICT,
     prompt_sha256 text CONSTRAINT fk_step_prompt_sha256 REFERENCES artifact (sha256) ON DELETE RESTRICT,
     windows jsonb NOT NULL,
-    words text NOT NULL,
+    explanation text NOT NULL,
     reply text NOT NULL,
     actions jsonb NOT NULL,
     results jsonb NOT NULL,

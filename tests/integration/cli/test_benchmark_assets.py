@@ -10,8 +10,8 @@ PLACE = "/api/v1/benchmarks/mine/assets"
 LIST, FETCH, ADD = f"GET {PLACE}", f"POST {PLACE}/fetch", f"POST {PLACE}"
 
 
-def row(name: str, state: str = "there", problem: str = "") -> dict[str, Any]:
-    size = 5 if state == "there" else None
+def row(name: str, state: str = "stored", problem: str = "") -> dict[str, Any]:
+    size = 5 if state == "stored" else None
     url = f"https://files.example/{name}"
     return {"url": url, "state": state, "size": size, "tasks": ["a/b"], "problem": problem, "sha256": "0" * 64}
 
@@ -59,7 +59,7 @@ class TestAsset:
     def test_list(self) -> None:
         with serving({LIST: {"items": [row("a"), row("b", "missing")]}}) as service:
             done = deskarena("benchmark", "asset", "list", "mine", "-o", "json", server=service.url)
-        assert [one["state"] for one in json.loads(done.stdout)] == ["there", "missing"]
+        assert [one["state"] for one in json.loads(done.stdout)] == ["stored", "missing"]
 
     def test_add(self, tmp_path: Path) -> None:
         (tmp_path / "x.bin").write_bytes(b"bytes")

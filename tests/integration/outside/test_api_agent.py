@@ -71,14 +71,14 @@ class TestActing:
         assert seen["picture"]["data"] is None
         inline = line.client.get("/agent/observation", inline=True)["observation"]["picture"]["data"]
         assert base64.b64decode(inline) == data
-        line.answer(0, actions=[{"type": "TYPING", "text": "hello"}], words="I type.")
+        line.answer(0, actions=[{"type": "TYPING", "text": "hello"}], explanation="I type.")
         assert line.look(0)["observation"]["index"] == 1
         line.answer(1, reply='{"action_type": "HOTKEY", "keys": ["ctrl", "s"]}')
         assert line.look(1)["observation"]["index"] == 2
         line.answer(2, reply="DONE")
         found = line.verdict()
         assert (found["score"], found["ended_by"], found["steps"]) == (1.0, "done", 3)
-        assert [step.words for step in line.kept()][:2] == ["I type.", ""]
+        assert [step.explanation for step in line.kept()][:2] == ["I type.", ""]
 
     def test_the_same_answer_twice_is_carried_out_once(self, line: Line) -> None:
         line.look()
@@ -169,7 +169,7 @@ class TestLost:
         assert found["reason"] == (
             "attempt 1 was lost (guest), and its desktop with it; it waits for its program to start another attempt"
         )
-        assert line.client.get("/agent/observation", after=0, attempt=1, wait=30, again=False)["episode"][
+        assert line.client.get("/agent/observation", after=0, attempt=1, wait=30, wait_restart=False)["episode"][
             "awaits_restart"
         ]
         line.service.client().post(f"/runs/{line.run.id}/pause")

@@ -65,7 +65,7 @@ class TestDesktopEnv:
         env.close()
         client = service.client()
         run = client.get(f"/runs/{run_id}", include="episodes")
-        assert (run["open"], run["status"], len(run["episodes"])) == (False, "completed", 3)
+        assert (run["accepts_episodes"], run["status"], len(run["episodes"])) == (False, "completed", 3)
         client.close()
 
     def test_an_episode_that_is_left_is_ended(self, env: DesktopEnv, service: Service) -> None:

@@ -94,7 +94,7 @@ class Result:
     def story(self) -> str:
         """The episode in words, for a failing test's message."""
         lines = [f"ended by {self.ended_by}: {self.note}"]
-        lines += [f"  step {one.index}: {one.decision.words}" for one in self.records]
+        lines += [f"  step {one.index}: {one.decision.explanation}" for one in self.records]
         lines += [f"  {metric.func} = {metric.value}: {metric.reasons}" for metric in self.evaluation.metrics]
         return "\n".join([*lines, self.evaluation.rule])
 

@@ -50,7 +50,7 @@ def run(*, solved: int = 0, status: str = "completed", **counts: int) -> dict[st
             "lower_bound_success": None,
             "lower_bound_mean": None,
             "counts_text": f"{scored} scored",
-            "interval": {"words": "95 %"},
+            "interval": {"text": "95 %"},
         },
         "created_at": "2026-03-01T12:30:05.123456Z",
     }

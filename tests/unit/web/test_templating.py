@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from backend.domain.model.outcome_style import OutcomeStyle
-from backend.services.benchmarks.views.benchmark import ReportedResultView
+from backend.services.benchmarks.views.benchmark import PublishedResultView
 from backend.services.runs.views.episode import EpisodeView
 from backend.web.templating import (
     amount,
@@ -95,11 +95,11 @@ def episode(**more: Any) -> EpisodeView:
 
 class TestStyle:
     def test_is_of_the_episode_s_facts(self) -> None:
-        assert style(episode(score=1.0)).look is OutcomeStyle.PASS
-        assert style(episode(score=1.0, mixed=True)).look is OutcomeStyle.HELPED
+        assert style(episode(score=1.0)).style is OutcomeStyle.PASS
+        assert style(episode(score=1.0, human_assisted=True)).style is OutcomeStyle.HELPED
 
     def test_hides_how_it_went_until_the_person_has_rated_it(self) -> None:
-        assert style(episode(score=1.0), unrated=True).look is OutcomeStyle.WAITING
+        assert style(episode(score=1.0), unrated=True).style is OutcomeStyle.WAITING
 
 
 class TestReason:
@@ -115,5 +115,5 @@ class TestReason:
 class TestAmount:
     @pytest.mark.parametrize(("unit", "text"), [("percent", "12.5 %"), ("", "12.5"), ("s", "12.5 s")])
     def test_has_its_unit(self, unit: str, text: str) -> None:
-        row = ReportedResultView(source="a paper", agent="x", measure="success_rate", value=12.5, unit=unit)
+        row = PublishedResultView(source="a paper", agent="x", measure="success_rate", value=12.5, unit=unit)
         assert amount(row) == text

@@ -35,7 +35,7 @@ class Step(Base):
     agent_view_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))
     prompt_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))
     windows: Mapped[JsonList] = mapped_column(default=list)
-    words: Mapped[str] = mapped_column(default="")
+    explanation: Mapped[str] = mapped_column(default="")
     reply: Mapped[str] = mapped_column(default="")
     actions: Mapped[JsonList] = mapped_column(default=list)
     results: Mapped[JsonList] = mapped_column(default=list)

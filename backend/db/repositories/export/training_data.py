@@ -172,7 +172,7 @@ def _filter_rows(query: Select[Any], scope: Scope) -> Select[Any]:
 
 def _kind() -> ColumnElement[str]:
     return case(
-        (Episode.human_assisted, AgentKind.MIXED.value),
+        (Episode.human_assisted, AgentKind.HUMAN_ASSISTED.value),
         (AgentConfiguration.human, AgentKind.HUMAN.value),
         (AgentConfiguration.name == "oracle", AgentKind.ORACLE.value),
         (Run.pins.has_key("model"), AgentKind.MODEL.value),

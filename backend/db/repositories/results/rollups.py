@@ -18,7 +18,7 @@ class TaskTotals:
     Attributes:
         steps: steps of scored episodes.
         lost: lost episodes by failure class.
-        mixed: scored with a person's help, not counted for the agent.
+        human_assisted: scored with a person's help, not counted for the agent.
         protocol: scoring protocol of the task; may be empty.
         extra: further labels of the task in its benchmark.
         handed_in: submissions judged by people, without a score.
@@ -39,14 +39,14 @@ class TaskTotals:
     waiting: int
     running: int
     steps: int
-    mixed: int = 0
+    human_assisted: int = 0
     protocol: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
     handed_in: int = 0
 
     @property
     def episodes(self) -> int:
-        ended = self.scored + self.mixed + self.handed_in + sum(self.lost.values()) + self.cancelled
+        ended = self.scored + self.human_assisted + self.handed_in + sum(self.lost.values()) + self.cancelled
         return ended + self.not_runnable + self.waiting + self.running
 
 
@@ -95,7 +95,7 @@ def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
             waiting=row.waiting,
             running=row.running,
             steps=row.steps,
-            mixed=row.human_assisted,
+            human_assisted=row.human_assisted,
             protocol=row.protocol or "",
             extra=row.extra or {},
             handed_in=row.handed_in,

@@ -59,7 +59,7 @@ class DraftTrialView(ReadModel):
 
     version: int
     current: bool = Field(description="It was made with what the draft holds now.")
-    done: bool
+    complete: bool
     sound: bool
     scores: dict[str, float | None]
     runs: dict[str, UUID]
@@ -71,7 +71,7 @@ class DraftTrialView(ReadModel):
     @property
     def only_noop(self) -> bool:
         """The only problem is that doing nothing scores, which the author may explain."""
-        return self.done and not self.unknown and len(self.wrong) == 1 and bool(self.scores.get("noop"))
+        return self.complete and not self.unknown and len(self.wrong) == 1 and bool(self.scores.get("noop"))
 
 
 class DraftReview(ReadModel):
@@ -255,7 +255,7 @@ def _trial_view(trial: DraftTrialResult | None) -> DraftTrialView | None:
     return DraftTrialView(
         version=trial.row.version,
         current=trial.current,
-        done=trial.done,
+        complete=trial.complete,
         sound=trial.sound,
         scores=dict(trial.scores),
         runs={agent: run.id for agent, run in trial.runs.items()},

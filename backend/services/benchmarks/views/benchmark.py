@@ -76,7 +76,7 @@ class LabelResult(ReadModel):
     tasks: int = Field(description="Tasks of all versions whose labels changed.")
 
 
-class ReportedResultView(ReadModel):
+class PublishedResultView(ReadModel):
     """A published result, not measured here."""
 
     source: str = Field(examples=["OSWorld paper, Table 5"])
@@ -136,15 +136,15 @@ def _fields(row: Benchmark, task_set: TaskSet | None, versions: int) -> Mapping[
     }
 
 
-def reported_results(session: Session, name: str) -> list[ReportedResultView]:
+def reported_results(session: Session, name: str) -> list[PublishedResultView]:
     """Published results of a benchmark. Raises NotFound."""
     rows = leaderboard_repository.reported(session, get_benchmark(session, name).id)
     return [reported_result(row) for row in rows]
 
 
-def reported_result(row: PublishedResult) -> ReportedResultView:
+def reported_result(row: PublishedResult) -> PublishedResultView:
     """A published number."""
-    return ReportedResultView(
+    return PublishedResultView(
         source=row.source,
         agent=row.agent,
         observation=row.observation,
@@ -158,11 +158,11 @@ def reported_result(row: PublishedResult) -> ReportedResultView:
 
 
 @dataclass(frozen=True)
-class ReportedResults:
+class PublishedResults:
     """Published results: rates of the whole benchmark first, the rest by source table."""
 
-    rates: list[ReportedResultView]
-    others: Mapping[str, list[ReportedResultView]]
+    rates: list[PublishedResultView]
+    others: Mapping[str, list[PublishedResultView]]
 
     @property
     def total(self) -> int:
@@ -170,11 +170,11 @@ class ReportedResults:
         return len(self.rates) + sum(map(len, self.others.values()))
 
 
-def by_source(rows: list[ReportedResultView]) -> ReportedResults:
+def by_source(rows: list[PublishedResultView]) -> PublishedResults:
     """Rates of whole benchmarks, best first, and the rest by source."""
     rates = [row for row in rows if row.measure == RATE and row.group_kind == "overall"]
-    others: dict[str, list[ReportedResultView]] = {}
+    others: dict[str, list[PublishedResultView]] = {}
     for row in rows:
         if row not in rates:
             others.setdefault(row.source, []).append(row)
-    return ReportedResults(sorted(rates, key=lambda row: (-row.value, row.agent)), dict(sorted(others.items())))
+    return PublishedResults(sorted(rates, key=lambda row: (-row.value, row.agent)), dict(sorted(others.items())))

@@ -17,7 +17,7 @@ from backend.services.benchmarks.task_validation import Validation, is_sound
 from backend.services.benchmarks.views.benchmark import (
     BenchmarkDetail,
     BenchmarkView,
-    ReportedResults,
+    PublishedResults,
     TaskSetRef,
     benchmark_detail,
     benchmark_view,
@@ -126,7 +126,7 @@ class BenchmarkPage:
     tasks: list[TaskRow]
     next: tuple[str, str] | None
     versions: list[VersionRow]
-    reported: ReportedResults
+    reported: PublishedResults
 
 
 def benchmark_page(  # noqa: PLR0913 - which one, and which of its tasks

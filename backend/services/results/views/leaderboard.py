@@ -15,7 +15,7 @@ from backend.domain.model.measures import info
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
 from backend.domain.model.task import DIFFICULTIES, Difficulty
 from backend.domain.statistics.intervals import Interval
-from backend.services.benchmarks.views.benchmark import ReportedResultView, TaskSetRef, reported_result
+from backend.services.benchmarks.views.benchmark import PublishedResultView, TaskSetRef, reported_result
 from backend.services.people.human_baselines import DomainRow, Means
 from backend.services.read_model import ReadModel
 from backend.services.results.leaderboards import BenchmarkBoard, BoardRow, label, leaderboard
@@ -90,7 +90,9 @@ class Leaderboard(ReadModel):
     stale: bool = Field(default=False, description="Episodes have changed since; workers compute it again.")
     rows: list[LeaderboardRow] = Field(default=[])
     measures: dict[str, MeasureDefinition] = Field(default={}, description="Definitions of the rows' measures.")
-    reported: list[ReportedResultView] = Field(default=[], description="What papers report; no part of the ranking.")
+    published_results: list[PublishedResultView] = Field(
+        default=[], description="What papers report; no part of the ranking."
+    )
     people: list[DomainRow] = Field(default=[], description="What people needed, by domain.")
 
 
@@ -106,7 +108,7 @@ def leaderboard_view(board: BenchmarkBoard) -> Leaderboard:
         stale=board.stale,
         rows=[_row(row, board.tasks) for row in board.rows],
         measures={name: MeasureDefinition(title=info(name).title, text=info(name).text) for name in board.measures},
-        reported=[reported_result(row) for row in board.reported],
+        published_results=[reported_result(row) for row in board.reported],
         people=list(board.people),
     )
 
@@ -197,14 +199,14 @@ class BoardBreakdown:
 
     Attributes:
         measures: available measures with titles, by name.
-        shown: selected value.
+        measure: selected value.
     """
 
     dimension: str
     keys: list[str]
     series: list[LeaderboardSeries]
     measures: Mapping[str, str]
-    shown: str
+    measure: str
 
 
 def first_with_runs(session: Session) -> str | None:

@@ -130,7 +130,7 @@ class StepView(ReadModel):
     index: int
     frame: ArtifactView | None = None
     a11y: ArtifactView | None = None
-    shown: ArtifactView | None = Field(
+    agent_view: ArtifactView | None = Field(
         default=None, description="What the agent was shown, where it is not the screen."
     )
     prompt: ArtifactView | None = Field(default=None, description="What the agent asked its model, without pictures.")
@@ -138,7 +138,7 @@ class StepView(ReadModel):
         default={}, description="Who decided, the model as its API names it, marks, view, clipboard, terminal."
     )
     windows: list[dict[str, Any]] | None = None
-    words: str = ""
+    explanation: str = ""
     reply: str = ""
     actions: list[dict[str, Any]] = Field(default=[])
     results: list[dict[str, Any]] = Field(default=[])
@@ -241,11 +241,11 @@ def step_view(row: models.Step) -> StepView:
         index=row.index,
         frame=_artifact(frame, row.frame_media_type or "", row.width, row.height) if frame else None,
         a11y=_artifact(row.a11y_sha256, "application/xml") if row.a11y_sha256 else None,
-        shown=_artifact(row.agent_view_sha256, "image/jpeg") if row.agent_view_sha256 else None,
+        agent_view=_artifact(row.agent_view_sha256, "image/jpeg") if row.agent_view_sha256 else None,
         prompt=_artifact(row.prompt_sha256, "text/plain") if row.prompt_sha256 else None,
         extras=row.extras,
         windows=row.windows,
-        words=row.words,
+        explanation=row.explanation,
         reply=row.reply,
         actions=row.actions,
         results=[value if isinstance(value, dict) else {"value": value} for value in row.results],

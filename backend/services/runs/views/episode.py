@@ -34,7 +34,7 @@ class EpisodeView(ReadModel):
     reason: str = Field(default="", description="Why it was held back or is not runnable.")
     waiting: WaitView | None = Field(default=None, description="Why it waits; null where it does not.")
     outcome: Outcome | None = None
-    mixed: bool = Field(default=False, description="A person helped: scored, but not counted as the agent's.")
+    human_assisted: bool = Field(default=False, description="A person helped: scored, but not counted as the agent's.")
     ended_by: EndedBy | None = None
     failure_class: FailureClass | None = None
     failure_message: str = ""
@@ -88,7 +88,7 @@ def episode_view(row: EpisodeSummary, config: Mapping[str, Any], waiting: WaitVi
         reason=episode.reason,
         waiting=waiting,
         outcome=episode.outcome,
-        mixed=episode.human_assisted,
+        human_assisted=episode.human_assisted,
         ended_by=episode.ended_by,
         failure_class=episode.failure_class,
         failure_message=episode.failure_message,

@@ -40,7 +40,7 @@ class EpisodePage:
     Attributes:
         episode: without its score while it is `unrated`.
         unrated: a person's ended task that is not rated: its result is hidden.
-        shown: selected attempt.
+        attempt: selected attempt.
         newer: whether the benchmark's newest version also has the task.
     """
 
@@ -54,7 +54,7 @@ class EpisodePage:
     before: UUID | None
     after: UUID | None
     attempts: list[AttemptView]
-    shown: AttemptView | None
+    attempt: AttemptView | None
     steps: list[StepView]
     evaluations: list[EvaluationView]
     rescores: list[RescoreView]
@@ -92,7 +92,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         raise NotFound("Episode not found.", code="episode_not_found", hint="Open it from the list of its run.")
     rows = episodes.located_attempts(session, episode_id)
     attempts = attempt_views(rows, [])
-    shown = _select_attempt(attempts, number)
+    attempt = _select_attempt(attempts, number)
     before, after = repository.neighbours(session, row.Run.id, episode_id)
     episode, task, run = row.Episode, row.Task, row.Run
     newest = rows[-1].attempt if rows else None
@@ -109,9 +109,9 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         before=before,
         after=after,
         attempts=attempts,
-        shown=shown,
-        steps=[step_view(step) for step in episodes.steps(session, shown.id, limit=None)] if shown else [],
-        evaluations=_evaluations(session, shown.id) if shown and not unrated else [],
+        attempt=attempt,
+        steps=[step_view(step) for step in episodes.steps(session, attempt.id, limit=None)] if attempt else [],
+        evaluations=_evaluations(session, attempt.id) if attempt and not unrated else [],
         rescores=[rescore_view(each) for each in reevaluation.listing(session, episode_id=episode_id)[::-1]],
         can_rescore=not unrated and reevaluation.can_be(session, episode),
         asks_judge=bool(task.requires_judge),
@@ -122,7 +122,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         first_run=str((episode.human_feedback or {}).get("first_run", "")),
         draft=drafts.draft_of_run(session, run.id) if run.purpose == Purpose.RECORD else None,
         anew=_anew(run, episode) if row.human else "",
-        judged=cost_of_attempt(session, shown.id) if shown and not unrated else None,
+        judged=cost_of_attempt(session, attempt.id) if attempt and not unrated else None,
     )
 
 

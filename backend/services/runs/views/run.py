@@ -49,7 +49,7 @@ class RunView(ReadModel):
         default={}, description="What else defines the agent: code, hashes of prompts, model, price, spaces, budgets."
     )
     purpose: str = Field(description="measure, validate or demo", examples=["measure"])
-    open: bool = False
+    accepts_episodes: bool = False
     priority: int = Field(default=0, description="-10 to 10; higher ones come first.")
     concurrency: int | None = Field(default=None, description="Its simultaneous episodes at most; null = no limit.")
     effective_concurrency: ConcurrencyView | None = Field(
@@ -102,7 +102,7 @@ def run_view(row: AnyRow, summary: RunSummary) -> RunView:
         config=run.config,
         pins=run.pins,
         purpose=run.purpose,
-        open=run.accepts_episodes,
+        accepts_episodes=run.accepts_episodes,
         priority=run.priority,
         concurrency=run.concurrency,
         actor=row.actor,

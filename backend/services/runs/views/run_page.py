@@ -215,7 +215,7 @@ def event_words(event: EventView) -> str:
     """An event's data on one short line."""
     kind, data = event.kind, event.data
     if kind == "step":
-        return f"{data.get('step', '')}: {short(str(data.get('words') or ''), 80)}".strip(": ")
+        return f"{data.get('step', '')}: {short(str(data.get('explanation') or ''), 80)}".strip(": ")
     if kind == "attempt_opening":
         return short(str(data.get("doing") or ""), 120)
     moved = f"{data['from']} → {data['to']}" if data.get("from") and data.get("to") else ""

@@ -234,14 +234,14 @@ class TestHostileText:
         record = StepRecord(
             index=0,
             observation=observation,
-            decision=Decision(words="w\x00", reply="\udfff"),
+            decision=Decision(explanation="w\x00", reply="\udfff"),
             results=({"output": "o\x00", "n": float("nan"), "k\x00": 1},),
         )
         ready.do(attempts.record_step, claim.fence, StepRow(record))
         with ready.work() as session:
             row = session.scalars(select(Step)).one()
             assert row.windows[0]["title"] == "a\N{REPLACEMENT CHARACTER}b?"
-            assert row.words == "w\N{REPLACEMENT CHARACTER}"
+            assert row.explanation == "w\N{REPLACEMENT CHARACTER}"
             assert row.results == [{"output": "o\N{REPLACEMENT CHARACTER}", "n": None, "k\N{REPLACEMENT CHARACTER}": 1}]
 
     def test_a_message_without_end_is_cut(self, ready: World, claim: Claim) -> None:

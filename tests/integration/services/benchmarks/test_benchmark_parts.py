@@ -104,7 +104,7 @@ class TestSelections:
     def test_an_open_run_takes_more(self, loaded: World, worker: Worker) -> None:
         from backend.services.runs.runs import add_episodes
 
-        run = loaded.submit(tasks=("files/b",), open=True)
+        run = loaded.submit(tasks=("files/b",), accepts_episodes=True)
         assert loaded.do(add_episodes, run.id, ["@test_small"]) == 2
 
 
@@ -200,7 +200,7 @@ class TestDiff:
         loaded.benchmark(make_benchmark(changed, labelled, make_task("web", "d")))
         with loaded.work() as session:
             found = diff(session, "starter@1", "starter")
-        assert (found.added, found.removed, found.changed, found.same) == (1, 1, 2, 0)
+        assert (found.added, found.removed, found.changed, found.unchanged) == (1, 1, 2, 0)
         told = {item.task: (item.kind, item.episodes, item.evaluations) for item in found.tasks}
         assert told == {
             "editor/c": ("changed", 0, 0),
@@ -212,7 +212,7 @@ class TestDiff:
     def test_a_version_and_itself(self, loaded: World) -> None:
         with loaded.work() as session:
             found = diff(session, "starter", "starter@1")
-        assert (found.tasks, found.same) == ([], 3)
+        assert (found.tasks, found.unchanged) == ([], 3)
 
 
 class TestLint:

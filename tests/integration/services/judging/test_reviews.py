@@ -88,7 +88,7 @@ class TestQueue:
             task = reviews.next_task(session, made.judge, ann)
             assert task is not None
             assert (task.instruction, task.criteria) == ("Write hello into the note.", CRITERIA)
-            assert [step.did for step in task.steps] == ["click 1, 2", "click 1, 2"]
+            assert [step.actions for step in task.steps] == ["click 1, 2", "click 1, 2"]
             assert "noop" not in repr(task)
             assert "I click" not in repr(task)
 

@@ -186,7 +186,7 @@ class TestLost:
         assert again.episode_id == claim.episode_id
         installed.score(again)
         with installed.work() as session:
-            assert session.get_one(Attempt, claim.attempt_id).controller == "mixed"
+            assert session.get_one(Attempt, claim.attempt_id).controller == "human_assisted"
             assert session.get_one(Attempt, again.attempt_id).controller == "agent"
             assert not session.get_one(Episode, again.episode_id).human_assisted
 
@@ -229,13 +229,13 @@ class TestProtocol:
         done = study.play(1.0)
         hidden = page_of(installed, study.run.id)
         assert hidden.unrated == done
-        assert [(style(row, unrated=True).words, row.score) for row in hidden.episodes.rows if row.id == done] == [
+        assert [(style(row, unrated=True).label, row.score) for row in hidden.episodes.rows if row.id == done] == [
             ("waiting for your rating", None)
         ]
         study.rate(done, 1)
         shown = page_of(installed, study.run.id)
         assert shown.unrated is None
-        assert [(style(row).words, row.score) for row in shown.episodes.rows if row.id == done] == [("solved", 1.0)]
+        assert [(style(row).label, row.score) for row in shown.episodes.rows if row.id == done] == [("solved", 1.0)]
 
     def test_the_attempt_is_a_persons(self, installed: World) -> None:
         study = Study(installed)
@@ -352,12 +352,12 @@ class TestMixed:
         installed.score_only(claim, 1.0)
         installed.roll_up()
         with installed.work() as session:
-            assert session.get_one(Attempt, claim.attempt_id).controller == "mixed"
+            assert session.get_one(Attempt, claim.attempt_id).controller == "human_assisted"
             summary = runs.run_summary(session, run.id)
-            assert (summary.counts.mixed, summary.counts.scored, summary.solved) == (1, 0, 0)
+            assert (summary.counts.human_assisted, summary.counts.scored, summary.solved) == (1, 0, 0)
             assert summary.success_rate is None
             assert "1 human-assisted (not counted)" in summary.counts_text
             assert sum(vars(summary.counts).values()) == summary.episodes
             (row,) = leaderboards.leaderboard(session, "starter").rows
-            assert (row.summary.counts.mixed, row.summary.counts.scored) == (1, 0)
+            assert (row.summary.counts.human_assisted, row.summary.counts.scored) == (1, 0)
             assert style(episode_page(session, claim.episode_id, None).episode).look is OutcomeStyle.HELPED

@@ -25,7 +25,7 @@ class TestRecordedDecisions:
         ready.score(ready.must_claim(worker), steps=2)
         ready.submit("replay", tasks=("files/a",))
         claim = ready.must_claim(worker)
-        assert [decision.words for decision in claim.trajectory] == ["I click", "I click"]
+        assert [decision.explanation for decision in claim.trajectory] == ["I click", "I click"]
 
     def test_nothing_where_nobody_played(self, ready: World) -> None:
         worker = ready.worker()

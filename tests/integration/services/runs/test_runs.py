@@ -206,7 +206,7 @@ class TestPauseAndResume:
 class TestCancel:
     def test_a_cancelled_run_accepts_no_more_episodes(self, ready: World) -> None:
         ready.worker()
-        run = ready.submit(open=True)
+        run = ready.submit(accepts_episodes=True)
         assert ready.do(runs.cancel_run, run.id).accepts_episodes is False
 
     def test_waiting_ones_at_once_running_ones_at_their_next_step(self, ready: World) -> None:
@@ -278,7 +278,7 @@ class TestRetry:
 
 class TestOpenRuns:
     def test_stay_running_until_closed(self, ready: World) -> None:
-        worker, run = ready.worker(), ready.submit(tasks=("files/a",), open=True)
+        worker, run = ready.worker(), ready.submit(tasks=("files/a",), accepts_episodes=True)
         ready.score(ready.must_claim(worker))
         with ready.work() as session:
             assert session.get_one(Run, run.id).state == "running"
@@ -300,7 +300,7 @@ class TestOpenRuns:
             ready.do(runs.add_episodes, run.id, ["files/*"])
 
     def test_closing_one_with_nothing_left_completes_it(self, ready: World) -> None:
-        worker, run = ready.worker(), ready.submit(tasks=("files/a",), open=True)
+        worker, run = ready.worker(), ready.submit(tasks=("files/a",), accepts_episodes=True)
         ready.score(ready.must_claim(worker))
         assert ready.do(runs.close_run, run.id).state == "completed"
 

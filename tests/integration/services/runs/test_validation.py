@@ -55,13 +55,13 @@ def unknown(report: ValidationReport) -> int:
 class TestValidationReport:
     def test_before_the_runs_have_ended(self, started: World) -> None:
         found = report(started)
-        assert (found.done, found.ok, unknown(found)) == (False, False, 3)
+        assert (found.complete, found.ok, unknown(found)) == (False, False, 3)
         assert set(found.runs) == {"oracle", "noop", "always_fail"}
 
     def test_a_sound_benchmark(self, started: World) -> None:
         finish(started, SOUND)
         found = report(started)
-        assert (found.done, found.ok, found.sound, unknown(found)) == (True, True, 2, 1)
+        assert (found.complete, found.ok, found.sound, unknown(found)) == (True, True, 2, 1)
         reasons = {verdict.task.partition("/")[2]: verdict.reason for verdict in found.tasks}
         assert reasons == {
             "good": "",
@@ -72,7 +72,7 @@ class TestValidationReport:
     def test_an_unsound_task_is_named_with_its_reason(self, started: World) -> None:
         finish(started, SOUND | {("noop", "good"): 1.0})
         found = report(started)
-        assert (found.done, found.ok) == (True, False)
+        assert (found.complete, found.ok) == (True, False)
         assert [verdict.reason for verdict in found.tasks if verdict.sound is False] == [
             "doing nothing scores 1, not 0"
         ]
@@ -80,7 +80,7 @@ class TestValidationReport:
     def test_a_lost_episode_is_no_verdict(self, started: World) -> None:
         finish(started, SOUND | {("oracle", "good"): None})
         found = report(started)
-        assert (found.done, found.ok) == (True, False)
+        assert (found.complete, found.ok) == (True, False)
         good = next(verdict for verdict in found.tasks if verdict.task.partition("/")[2] == "good")
         assert (good.sound, good.reason, good.oracle) == (None, "lost: oracle", None)
 
@@ -89,7 +89,7 @@ class TestValidationReport:
         with started.work() as session:
             project, actor = started.who(session)
             start_validation(session, "starter", project=project, actor=actor)
-        assert report(started).done is False
+        assert report(started).complete is False
         finish(started, SOUND)
         assert report(started).ok is True
 

@@ -68,7 +68,7 @@ class TestExpectations:
         assert expected(queued, queued.submit())["t0"] == pytest.approx(40.0)
 
     def test_what_ends_in_a_run_tells_of_its_other_tasks(self, queued: World) -> None:
-        run = play(queued, {"t0": 77.0}, open=True)
+        run = play(queued, {"t0": 77.0}, accepts_episodes=True)
         queued.do(runs.add_episodes, run.id, ("files/t1",))
         with queued.work() as session:
             session.execute(update(Episode).where(Episode.state == "waiting").values(estimated_seconds=1.0))
@@ -145,7 +145,7 @@ class TestTurn:
         assert self.idle(queued, run) < 60.0
 
     def test_a_run_that_had_nothing_to_begin_does_not_age(self, queued: World) -> None:
-        run = play(queued, {"t0": 1.0}, open=True)
+        run = play(queued, {"t0": 1.0}, accepts_episodes=True)
         self.long_ago(queued)
         queued.do(runs.add_episodes, run.id, ("files/t1",))
         assert self.idle(queued, run) < 60.0
@@ -165,7 +165,7 @@ class TestTurn:
         assert self.idle(queued, run) > 3000.0
 
     def test_one_that_waits_already_goes_on_ageing(self, queued: World) -> None:
-        run = queued.submit(open=True)
+        run = queued.submit(accepts_episodes=True)
         self.long_ago(queued)
         queued.do(runs.add_episodes, run.id, ("files/t1",))
         assert self.idle(queued, run) > 3000.0

@@ -152,7 +152,7 @@ class TestHandedIn:
         for _ in range(3):
             hand_in(installation, installation.must_claim(worker), RED)
         report = installation.do(validation.validation_report, NAME)
-        assert (report.done, report.ok) == (True, True)
+        assert (report.complete, report.ok) == (True, True)
         assert [(verdict.sound, verdict.reason) for verdict in report.tasks] == [(None, "people judge it")]
 
 

@@ -164,10 +164,10 @@ class TestSuites:
         assert found["variants"] == {"context=none": 5}
         keys = fresh.get("/api/v1/benchmarks/waa/selections").json()["test_small"]
         assert keys == ["notepad/sample-draft-WOS", "settings/sample-kind-WOS"]
-        reported = fresh.get("/api/v1/benchmarks/waa/reported").json()["items"]
+        reported = fresh.get("/api/v1/benchmarks/waa/published-results").json()["items"]
         human = [row for row in reported if row["agent"] == "Human" and row["group_kind"] == "overall"]
         assert {(row["measure"], row["value"]) for row in human} >= {("success_rate", 74.5)}
-        assert len(fresh.get("/api/v1/leaderboards/waa").json()["reported"]) == len(reported)
+        assert len(fresh.get("/api/v1/leaderboards/waa").json()["published_results"]) == len(reported)
 
     def test_a_task_has_its_variants_and_files_of_the_web(self, fresh: TestClient) -> None:
         upload(fresh, sample("waa"), name="waa", kind="waa")
@@ -218,7 +218,7 @@ class TestDiff:
         assert (found["old"], found["new"], found["changed"], found["same"]) == ("mine@1", "mine@2", 1, 0)
         (task,) = found["tasks"]
         assert task["changes"] == [
-            {"place": "instruction", "old": '"Write hello into hello.txt."', "new": '"Write bye."'}
+            {"path": "instruction", "old": '"Write hello into hello.txt."', "new": '"Write bye."'}
         ]
 
     def test_what_is_not_there(self, fresh: TestClient) -> None:

@@ -77,7 +77,7 @@ class TestList:
 class TestFetch:
     def test_once(self, client: TestClient, installation: World, site: Origin, urls: dict[str, str]) -> None:
         status, row = fetch(client, urls["a.xlsx"])
-        assert (status, row["state"], row["size"], row["media_type"]) == (200, "there", 5, "application/zip")
+        assert (status, row["state"], row["size"], row["media_type"]) == (200, "stored", 5, "application/zip")
         assert installation.store.get(row["sha256"]) == b"table"
         assert fetch(client, urls["a.xlsx"])[1]["sha256"] == row["sha256"]
         assert len(site.asked) == 1
@@ -86,7 +86,7 @@ class TestFetch:
     def test_again(self, client: TestClient, site: Origin, urls: dict[str, str]) -> None:
         fetch(client, urls["b.txt"])
         site.pages["/b.txt"] = b"changed"
-        assert fetch(client, urls["b.txt"], again=True)[1]["size"] == 7
+        assert fetch(client, urls["b.txt"], force=True)[1]["size"] == 7
 
     def test_where_a_redirect_led_is_kept(self, client: TestClient, urls: dict[str, str]) -> None:
         assert fetch(client, urls["led"])[1]["source"] == urls["a.xlsx"]
@@ -102,7 +102,7 @@ class TestFetch:
         assert listed(client)[urls[name]]["problem"] == row["problem"]
 
     def test_a_page_that_is_meant_to_be_one(self, client: TestClient, urls: dict[str, str]) -> None:
-        assert fetch(client, urls["page.html"])[1]["state"] == "there"
+        assert fetch(client, urls["page.html"])[1]["state"] == "stored"
 
     def test_a_server_that_is_busy_is_asked_thrice_and_not_called_dead(
         self, client: TestClient, site: Origin, urls: dict[str, str]
@@ -115,8 +115,8 @@ class TestFetch:
     def test_a_dead_link_takes_nothing_away(self, client: TestClient, site: Origin, urls: dict[str, str]) -> None:
         before = fetch(client, urls["a.xlsx"])[1]
         del site.pages["/a.xlsx"]
-        after = fetch(client, urls["a.xlsx"], again=True)[1]
-        assert (after["state"], after["sha256"]) == ("there", before["sha256"])
+        after = fetch(client, urls["a.xlsx"], force=True)[1]
+        assert (after["state"], after["sha256"]) == ("stored", before["sha256"])
         assert "404" in after["problem"]
 
     def test_an_address_that_no_task_needs_is_not_asked(self, client: TestClient, site: Origin) -> None:
@@ -146,7 +146,7 @@ class TestAdd:
             "/api/v1/benchmarks/mine/assets", data={"url": urls["gone"]}, files={"file": ("x", b"from a friend")}
         )
         row = answer.json()
-        assert (answer.status_code, row["state"], row["source"], row["problem"]) == (201, "there", "added", "")
+        assert (answer.status_code, row["state"], row["source"], row["problem"]) == (201, "stored", "added", "")
         assert installation.store.get(row["sha256"]) == b"from a friend"
 
     @pytest.mark.parametrize(("url", "data", "status"), [("https://a.example/x", b"x", 404), ("", b"x", 422)])

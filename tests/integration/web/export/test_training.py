@@ -141,7 +141,7 @@ class TestFilters:
         assert before + after == len(everything)
 
     @pytest.mark.parametrize(
-        ("query", "words"),
+        ("query", "explanation"),
         [
             ("measure=CR", "expected NAME>=VALUE"),
             ("since=2026-11-01T00:00:00", "zone"),
@@ -227,7 +227,7 @@ class TestManifest:
         assert all("budget" in run["pins"] and "agent" in run["config"] for run in found["runs"])
 
     @pytest.mark.parametrize(
-        ("licence", "words"), [("", "licence is unknown (none is given)"), ("CC-BY-NC-4.0", "forbids some uses")]
+        ("licence", "explanation"), [("", "licence is unknown (none is given)"), ("CC-BY-NC-4.0", "forbids some uses")]
     )
     def test_a_licence_that_is_not_open_is_said(
         self, fresh: TestClient, installation: World, licence: str, words: str
@@ -267,7 +267,7 @@ class TestResults:
         assert count(fresh)["kinds"] == {"model": 1}
         with installation.work() as session:
             session.execute(update(Episode).values(human_assisted=True))
-        assert count(fresh, "kind=mixed")["trajectories"] == 1
+        assert count(fresh, "kind=human_assisted")["trajectories"] == 1
 
 
 class TestSecrets:
@@ -278,7 +278,7 @@ class TestSecrets:
         with installation.work() as session:
             session.execute(update(Run).values(pins={"parameters": {"user_password": "open sesame"}}))
         files = files_of(fresh, "form=trajectories")
-        assert rows_of(files)[0]["steps"][0]["words"] == "[secret]"
+        assert rows_of(files)[0]["steps"][0]["explanation"] == "[secret]"
         assert b"I click" not in b"".join(files.values())
         assert b"open sesame" not in files["manifest.json"]
 
@@ -299,7 +299,7 @@ class TestPage:
         assert "--result any" not in client.get("/exports").text
 
     @pytest.mark.parametrize(
-        ("query", "words"),
+        ("query", "explanation"),
         [
             ("measure=CR", "expected NAME&gt;=VALUE"),
             ("format=parquet&form=omnibench_tasks", "has no table"),

@@ -45,26 +45,27 @@ class TestFailures:
     def test_others_are_hidden_until_one_has_judged(self, installation: World, fresh: TestClient) -> None:
         _, (episode, _) = failed(installation)
         body = {"person": "anna", "labels": ["planning"], "note": "never opened the dialog"}
-        assert fresh.put(f"/api/v1/episodes/{episode}/failures", json=body).status_code == 200
+        assert fresh.put(f"/api/v1/episodes/{episode}/failure-labels", json=body).status_code == 200
         text = fresh.get(f"/episodes/{episode}?person=ben", headers=PAGE).text
         assert "never opened the dialog" not in text
         assert "1 other person has labelled it" in text
-        fresh.put(f"/api/v1/episodes/{episode}/failures", json={"person": "ben", "labels": []})
+        fresh.put(f"/api/v1/episodes/{episode}/failure-labels", json={"person": "ben", "labels": []})
         assert "never opened the dialog" in fresh.get(f"/episodes/{episode}?person=ben", headers=PAGE).text
 
     def test_rest_has_the_sample_and_refuses_what_is_no_label(self, installation: World, fresh: TestClient) -> None:
         run, (episode, _) = failed(installation)
-        found = fresh.get(f"/api/v1/runs/{run}/failures?sample=1&seed=4").json()
+        found = fresh.get(f"/api/v1/runs/{run}/failure-sample?sample=1&seed=4").json()
         assert (found["failed"], len(found["episodes"]), found["judged"]) == (2, 1, 0)
         assert found["episodes"][0]["suggested"][0]["label"] == "repeated"
         assert set(found["labels"]) == {one.key for one in LABELS}
-        wrong = fresh.put(f"/api/v1/episodes/{episode}/failures", json={"person": "anna", "labels": ["x"]})
+        wrong = fresh.put(f"/api/v1/episodes/{episode}/failure-labels", json={"person": "anna", "labels": ["x"]})
         assert wrong.status_code == 422
 
     def test_chart_and_tables(self, installation: World, fresh: TestClient) -> None:
         run, (episode, _) = failed(installation)
         fresh.put(
-            f"/api/v1/episodes/{episode}/failures", json={"person": "anna", "labels": ["planning"], "note": "=1+1"}
+            f"/api/v1/episodes/{episode}/failure-labels",
+            json={"person": "anna", "labels": ["planning"], "note": "=1+1"},
         )
         figure = fresh.get(f"/runs/{run}/failures.json?theme=dark").json()
         assert [series["name"] for series in figure["data"]] == ["people, n = 1", "rules, n = 2"]

@@ -59,7 +59,7 @@ class TestSteps:
     def test_hostile_words_come_as_they_are(self, client: TestClient, scene: Scene) -> None:
         (attempt,) = client.get(f"/api/v1/episodes/{scene.hostile}/attempts").json()["items"]
         answer = client.get(f"/api/v1/attempts/{attempt['id']}/steps")
-        assert answer.json()["items"][0]["words"] == HOSTILE
+        assert answer.json()["items"][0]["explanation"] == HOSTILE
         assert answer.headers["content-type"] == "application/json"
 
     @pytest.mark.parametrize("path", ["episodes/{}", "episodes/{}/attempts", "attempts/{}", "attempts/{}/steps"])

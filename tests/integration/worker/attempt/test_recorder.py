@@ -19,7 +19,7 @@ FRAME = Frame(data=b"\xff\xd8picture", media_type="image/jpeg", width=640, heigh
 
 def record(index: int, frame: Frame = FRAME) -> StepRecord:
     seen = Observation(index=index, frame=frame, a11y_tree="<desktop-frame/>")
-    return StepRecord(index=index, observation=seen, decision=Decision(words="I look"))
+    return StepRecord(index=index, observation=seen, decision=Decision(explanation="I look"))
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ class TestStep:
         recorder.step(record(0))
         recorder.flush()
         (kept,) = steps(world, claim.attempt_id)
-        assert kept.words == "I look"
+        assert kept.explanation == "I look"
         assert world.store.get(str(kept.frame_sha256)) == FRAME.data
         assert world.store.get(str(kept.a11y_sha256)) == b"<desktop-frame/>"
 

@@ -27,7 +27,7 @@ ROW: dict[str, Any] = {
 }
 RESULTS: dict[str, Any] = {
     "study": {"id": "s"},
-    "sentence": "It differs.",
+    "conclusion": "It differs.",
     "methods": "By hand.",
     "comparisons": [ROW],
     "sensitivity": [],

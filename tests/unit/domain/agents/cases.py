@@ -50,7 +50,7 @@ def seen(index: int = 0, **more: Any) -> Observation:
 def marked(index: int = 0, **more: Any) -> Observation:
     """An observation as `waa` gives it."""
     windows = (Window(title="Notes", active=False), Window(title="Editor", active=True))
-    given = {"shown": frame(colour="red"), "marks": (SAVE,), "windows": windows, "clipboard": "copied", **more}
+    given = {"agent_view": frame(colour="red"), "marks": (SAVE,), "windows": windows, "clipboard": "copied", **more}
     return seen(index, **given)
 
 

@@ -50,7 +50,7 @@ class TestQuestion:
         assert len(pictures(self.asked(name, marked(previous=frame()), use_last_screen=False, raw_screen=False))) == 1
 
     def test_large_pictures_are_made_smaller(self, name: str) -> None:
-        big = marked(frame=frame(1920, 1080), shown=frame(1920, 1080))
+        big = marked(frame=frame(1920, 1080), agent_view=frame(1920, 1080))
         assert {(one.width, one.height) for one in pictures(self.asked(name, big))} == {(1365, 768)}
 
 

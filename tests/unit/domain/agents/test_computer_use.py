@@ -35,7 +35,7 @@ class TestConversation:
         decision = begun("computer_use", FakeModels(calls(CLICK, TYPE))).act(seen())
         assert [one.type for one in decision.actions] == [ActionType.CLICK, ActionType.TYPING]
         assert '"text": "hello"' in decision.reply
-        assert decision.words == "calls computer, computer"
+        assert decision.explanation == "calls computer, computer"
 
     def test_each_call_gets_its_result_and_the_last_the_screen(self) -> None:
         models = FakeModels(calls(CLICK, TYPE), "DONE")

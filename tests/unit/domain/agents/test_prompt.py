@@ -125,7 +125,7 @@ class TestAnswers:
     def test_the_code_becomes_an_action_and_all_is_kept(self) -> None:
         decision = self.decided(CLICK)
         assert [(one.type, one.x, one.y) for one in decision.actions] == [(ActionType.CLICK, 30, 30)]
-        assert decision.words == "I press Save."
+        assert decision.explanation == "I press Save."
         assert decision.reply == CLICK
         assert decision.usage == COST
         assert decision.model == "fake-2026-01-01"

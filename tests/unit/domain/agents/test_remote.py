@@ -48,8 +48,8 @@ class TestAct:
         assert (told["instruction"], told["max_steps"], told["screen"]) == ("Do it.", 5, {"width": 640, "height": 480})
 
     def test_takes_typed_actions(self) -> None:
-        found = decided({"actions": [{"type": "CLICK", "x": 1, "y": 2}], "words": "There."})
-        assert (found.actions[0].type, found.actions[0].x, found.words) == (ActionType.CLICK, 1, "There.")
+        found = decided({"actions": [{"type": "CLICK", "x": 1, "y": 2}], "explanation": "There."})
+        assert (found.actions[0].type, found.actions[0].x, found.explanation) == (ActionType.CLICK, 1, "There.")
 
     def test_reads_a_reply_in_the_runs_action_space(self) -> None:
         assert decided({"reply": '{"action_type": "PRESS", "key": "enter"}'}).actions[0].keys == ("enter",)
@@ -86,7 +86,7 @@ class TestAct:
         assert (found.invalid, found.actions[0].type) == ("", ActionType.PYTHON)
 
     def test_words_are_cut(self) -> None:
-        assert len(decided({"reply": "DONE", "words": "x" * 9000}).words) == MOST_WORDS
+        assert len(decided({"reply": "DONE", "explanation": "x" * 9000}).explanation) == MOST_WORDS
 
     def test_gives_up_when_the_time_is_over_and_no_loop_has_said_so(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("backend.domain.agents._outside.LATER_SECONDS", 0.01)

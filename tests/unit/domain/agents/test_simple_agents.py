@@ -65,7 +65,7 @@ class TestRandom:
 
 class TestReplay:
     def test_repeats_then_says_done_and_charges_nothing(self) -> None:
-        recorded = Decision(actions=(Action(type=ActionType.CLICK, x=1, y=2),), words="w", usage=Usage(usd=1.0))
+        recorded = Decision(actions=(Action(type=ActionType.CLICK, x=1, y=2),), explanation="w", usage=Usage(usd=1.0))
         agent = ReplayAgent(ReplayAgent.Params())
         agent.reset(context(0, recorded))
         again, end = agent.act(Observation(index=0)), agent.act(Observation(index=1))

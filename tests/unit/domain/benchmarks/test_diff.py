@@ -24,12 +24,12 @@ class TestDifferences:
 
     def test_labels_alone_touch_no_score(self) -> None:
         (found,) = differences({"a/a": TASK}, {"a/a": TASK.model_copy(update={"labels": Labels(level="L2")})})
-        assert (found.changes[0].place, found.scores) == ("labels.level", False)
+        assert (found.changes[0].path, found.scores) == ("labels.level", False)
 
     def test_inside_lists_of_one_length(self) -> None:
         one, two = (make_task(setup=(SetupStep(type="sleep", parameters={"seconds": n}),)) for n in (1, 2))
         (found,) = differences({"a/a": one}, {"a/a": two})
-        assert [change.place for change in found.changes] == ["setup.0.parameters.seconds"]
+        assert [change.path for change in found.changes] == ["setup.0.parameters.seconds"]
 
     def test_the_raw_file_does_not_say_it_twice(self) -> None:
         assert differences({"a/a": TASK}, {"a/a": TASK.model_copy(update={"raw": {"id": "x"}})}) == []

@@ -100,7 +100,7 @@ class TestFindings:
     def test_a_wrong_value_is_an_error_but_not_unknown(self) -> None:
         task = make_task(setup=(SetupStep(type="sleep", parameters={"seconds": "long"}),))
         (finding,) = findings(task)
-        assert (finding.place, finding.severity, finding.unknown) == ("config.0", "error", "")
+        assert (finding.path, finding.severity, finding.unknown) == ("config.0", "error", "")
 
     def test_a_check_that_breaks_is_told_and_breaks_nothing(self, broken_step: str) -> None:
         (finding,) = findings(make_task(setup=(SetupStep(type=broken_step),)))

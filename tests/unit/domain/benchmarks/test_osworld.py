@@ -181,7 +181,7 @@ class TestAssets:
 
 class TestWarnings:
     def test_slips_are_said_where_they_are(self) -> None:
-        found = {finding.place: finding for finding in findings(sample("libreoffice_calc/sample-either"))}
+        found = {finding.path: finding for finding in findings(sample("libreoffice_calc/sample-either"))}
         assert found["evaluator.options.0._note"].severity == "warning"
         assert "evaluator._config_note" in found
         slip = findings(sample("gimp/sample-theme"))

@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.model.outcome_style import OutcomeCounts, OutcomeStyle, look_of, state_of
+from backend.domain.model.outcome_style import OutcomeCounts, OutcomeStyle, state_style, style_of
 
 
 class TestLookOf:
@@ -21,22 +21,22 @@ class TestLookOf:
         ],
     )
     def test_each_kind(self, state: str, score: float | None, ended_by: str | None, look: OutcomeStyle) -> None:
-        assert look_of(state, score, ended_by) is look
+        assert style_of(state, score, ended_by) is look
 
     @pytest.mark.parametrize("score", [1.0, 0.5, 0.0, None])
     def test_what_a_person_helped_with_is_never_the_agents(self, score: float | None) -> None:
-        assert look_of("scored", score, "steps", mixed=True) is OutcomeStyle.HELPED
+        assert style_of("scored", score, "steps", human_assisted=True) is OutcomeStyle.HELPED
 
     def test_a_lost_one_is_lost_whoever_helped(self) -> None:
-        assert look_of("lost", None, None, mixed=True) is OutcomeStyle.LOST
+        assert style_of("lost", None, None, human_assisted=True) is OutcomeStyle.LOST
 
 
 class TestStateOf:
     def test_words_say_more_than_the_kind(self) -> None:
-        assert state_of("scored", 1.0, "done", mixed=True).look is OutcomeStyle.HELPED
-        assert state_of("scored", 0.0, "steps").words == "out of steps"
-        assert state_of("scored", 0.5, "done").words == "partially solved, 0.50"
-        assert state_of("lost", None, None, "model_api").words == "lost (model api)"
+        assert state_style("scored", 1.0, "done", human_assisted=True).style is OutcomeStyle.HELPED
+        assert state_style("scored", 0.0, "steps").label == "out of steps"
+        assert state_style("scored", 0.5, "done").label == "partially solved, 0.50"
+        assert state_style("lost", None, None, "model_api").label == "lost (model api)"
 
 
 class TestSplit:
@@ -45,5 +45,5 @@ class TestSplit:
             {OutcomeStyle.WAITING: 3, OutcomeStyle.PASS: 2, OutcomeStyle.RUNNING: 1, OutcomeStyle.LOST: 0}
         )
         assert (split.total, split.ended) == (6, 2)
-        assert split.words() == "2 solved, 1 running, 3 waiting"
-        assert OutcomeCounts({}).words() == "no episodes"
+        assert split.text() == "2 solved, 1 running, 3 waiting"
+        assert OutcomeCounts({}).text() == "no episodes"

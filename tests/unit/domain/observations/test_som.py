@@ -90,8 +90,10 @@ class TestTree:
     def test_the_screen_itself_stays_unmarked(self, case: Case) -> None:
         seen = case.seen()
         assert seen.frame == case.desktop.frame()
-        assert seen.shown
-        marked, plain = (np.asarray(Image.open(io.BytesIO(each.data))).astype(int) for each in (seen.shown, seen.frame))
+        assert seen.agent_view
+        marked, plain = (
+            np.asarray(Image.open(io.BytesIO(each.data))).astype(int) for each in (seen.agent_view, seen.frame)
+        )
         assert np.abs(marked[44:74, 44:124] - plain[44:74, 44:124]).max() > 100
         assert np.abs(marked[300:] - plain[300:]).max() < 40
 

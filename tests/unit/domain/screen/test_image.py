@@ -163,15 +163,15 @@ class TestPictured:
 
     def test_keeps_the_screen_and_shows_the_scaled(self) -> None:
         seen = PictureSpace(Screenshot(), ImageView(scale=0.5)).observe(FakeDesktop(SCREEN), 3)
-        assert (seen.index, seen.frame and seen.frame.width, seen.shown and seen.shown.width) == (3, 640, 320)
+        assert (seen.index, seen.frame and seen.frame.width, seen.agent_view and seen.agent_view.width) == (3, 640, 320)
         assert seen.view == ScreenView(
             width=320, height=240, right=320, bottom=240, screen_width=640, screen_height=480
         )
-        assert pixels(seen.shown).shape == (240, 320, 3)
+        assert pixels(seen.agent_view).shape == (240, 320, 3)
 
     def test_a_space_without_a_picture_stays_as_it_is(self) -> None:
         seen = PictureSpace(A11yTree(), ImageView(scale=0.5)).observe(FakeDesktop(SCREEN), 0)
-        assert (seen.shown, seen.view) == (None, None)
+        assert (seen.agent_view, seen.view) == (None, None)
 
     def test_marks_are_drawn_before_scaling_and_stay_in_pixels_of_the_screen(self) -> None:
         desktop = FakeDesktop(SCREEN)
@@ -180,7 +180,7 @@ class TestPictured:
         seen = space.observe(desktop, 0)
         assert seen.marks
         assert (seen.marks[0].x, seen.marks[0].y) == (310, 230)
-        red = pixels(seen.shown)[115:125, 155:165].astype(int)
+        red = pixels(seen.agent_view)[115:125, 155:165].astype(int)
         assert (red[:, :, 0] - red[:, :, 1]).max() > 100
 
     def test_the_previous_screen_is_made_ready_likewise(self) -> None:
@@ -201,8 +201,8 @@ class TestBesidePrevious:
 
     def test_the_first_stands_alone(self) -> None:
         seen = PictureSpace(Screenshot(), ImageView(beside_previous=True)).observe(FakeDesktop(SCREEN), 0)
-        assert seen.shown
-        assert (seen.shown.width, seen.shown.height) == (640, 480)
+        assert seen.agent_view
+        assert (seen.agent_view.width, seen.agent_view.height) == (640, 480)
 
     def test_then_the_one_before_is_to_the_left(self) -> None:
         desktop = FakeDesktop(SCREEN)
@@ -211,7 +211,7 @@ class TestBesidePrevious:
         space.acted(())
         desktop.launch("editor")
         seen = space.observe(desktop, 1)
-        both = pixels(seen.shown).astype(int)
+        both = pixels(seen.agent_view).astype(int)
         assert both.shape == (480, 1280, 3)
         assert abs(both[100, 100] - (30, 60, 90)).max() < 12  # the desktop's ground
         assert abs(both[100, 740] - (240, 240, 240)).max() < 12  # the window
@@ -221,7 +221,7 @@ class TestBesidePrevious:
     )
     def test_the_last_click_is_boxed_in_red(self, image: ImageView) -> None:
         seen = self.seen(PictureSpace(Screenshot(), image), FakeDesktop(SCREEN), CLICK)
-        both = pixels(seen.shown).astype(int)
+        both = pixels(seen.agent_view).astype(int)
         red = np.argwhere((both[:, :, 0] > 180) & (both[:, :, 1] < 90) & (both[:, :, 2] < 90))
         red = red[red[:, 1] < 200]  # The fake desktop's pointer is a red dot in the middle.
         before = view_of(image, 640, 480)
@@ -233,9 +233,9 @@ class TestBesidePrevious:
     def test_without_a_click_there_is_no_box(self) -> None:
         desktop = FakeDesktop(SCREEN)
         space = PictureSpace(Screenshot(), ImageView(beside_previous=True))
-        clicked = pixels(self.seen(space, desktop, CLICK).shown)
+        clicked = pixels(self.seen(space, desktop, CLICK).agent_view)
         space.acted((Action(type=ActionType.TYPING, text="a"),))
-        typed = pixels(space.observe(desktop, 2).shown)
+        typed = pixels(space.observe(desktop, 2).agent_view)
         assert (clicked[180, 90:110, 0] > 180).all()
         assert (typed[180, 90:110, 0] < 90).all()
 

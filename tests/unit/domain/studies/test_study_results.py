@@ -41,7 +41,7 @@ class TestStudyResult:
             *scored(1),
             lost("t1", "task_setup"),
             CellEpisode("t2", 1, "not_runnable"),
-            CellEpisode("t3", 1, "scored", None, "done", 1.0, 2, mixed=True),
+            CellEpisode("t3", 1, "scored", None, "done", 1.0, 2, human_assisted=True),
             *[CellEpisode(task, 1, "scored", None, "done", 1.0, 2) for task in ("t4", "t5", "t6")],
         ]
         found = study_result(STUDY, [(BASE, base), (SMALL, other), (MOVED, [])])

@@ -21,7 +21,7 @@ class TestSteps:
             (2, True, 0),
         ]
         assert rows[0]["actions"] == [{"type": "CLICK", "x": 12, "y": 12}]
-        assert rows[1]["image_shown"] == picture("f").path
+        assert rows[1]["agent_view"] == picture("f").path
         assert rows[0]["level"] == "L2"
 
     def test_both_pictures_come_along(self) -> None:

@@ -56,7 +56,7 @@ class TestKeysOf:
 
 class TestRows:
     def test_the_control_of_the_tree_under_the_point(self) -> None:
-        (row,) = rows(step(0, click(), words="I save.", tree=lambda: TREE))
+        (row,) = rows(step(0, click(), explanation="I save.", tree=lambda: TREE))
         assert (row["rect"], row["control_text"]) == ([10, 10, 30, 20], "Save")
         assert (row["thought"], row["description"]) == ("I save.", "click on 'Save'")
 
