@@ -22,7 +22,7 @@ class FakeControl:
         self.seen: list[Observation] = []
         self.on_wait: Callable[[], None] = lambda: None
 
-    def taken(self) -> bool:
+    def is_active(self) -> bool:
         self._asked += 1
         return self._asked >= self._after and bool(self._left or self._waited < self._waits)
 

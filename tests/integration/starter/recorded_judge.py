@@ -33,7 +33,7 @@ def recorded_judge(cassette: Path) -> Callable[[Task, Sequence[StepRecord], Obse
         seen = [
             JudgeInputStep(
                 index=step.index,
-                did="; ".join(action_words(action.model_dump(mode="json")) for action in step.decision.actions),
+                actions="; ".join(action_words(action.model_dump(mode="json")) for action in step.decision.actions),
                 picture=kept(step.observation.frame),
             )
             for step in steps

@@ -22,4 +22,4 @@ class TestSentences:
 
 class TestTold:
     def test_message_and_hint(self) -> None:
-        assert Invalid("there is none", path="agent", hint="Make one.").told == "agent: there is none. Make one."
+        assert Invalid("there is none", path="agent", hint="Make one.").text == "agent: there is none. Make one."

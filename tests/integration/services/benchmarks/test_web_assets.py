@@ -48,4 +48,4 @@ class TestVersions:
         filled(installation)
         installation.benchmark(make_benchmark(downloading("two", THERE)))
         found = installation.do(web_assets.list_assets, "starter")
-        assert [(one.url, one.tasks, one.state) for one in found] == [(THERE, ["files/two"], AssetState.THERE)]
+        assert [(one.url, one.tasks, one.state) for one in found] == [(THERE, ["files/two"], AssetState.STORED)]

@@ -360,4 +360,4 @@ class TestMixed:
             assert sum(vars(summary.counts).values()) == summary.episodes
             (row,) = leaderboards.leaderboard(session, "starter").rows
             assert (row.summary.counts.human_assisted, row.summary.counts.scored) == (1, 0)
-            assert style(episode_page(session, claim.episode_id, None).episode).look is OutcomeStyle.HELPED
+            assert style(episode_page(session, claim.episode_id, None).episode).style is OutcomeStyle.HELPED

@@ -29,7 +29,7 @@ class Fixed:
             raise GoneError
         return [path for path in self._paths if path.rpartition(".")[0] == node]
 
-    def seen(self, node: str) -> ControlInfo:
+    def control_info(self, node: str) -> ControlInfo:
         return ControlInfo(
             name=node,
             tag="Chrome Widget_1",

@@ -4,7 +4,7 @@ import asyncio
 import importlib
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from aiohttp.test_utils import make_mocked_request
@@ -47,7 +47,7 @@ def test_every_route_of_waa_is_there_and_documented() -> None:
 
 def test_snapshots_are_the_workers() -> None:
     routes = waa_routes.routes(cast("Machine", SimpleNamespace()))
-    save = next(route.handler for route in routes if route.path == "/save_state")
+    save: Any = next(route.handler for route in routes if route.path == "/save_state")
     with pytest.raises(GuestError, match="each attempt begins with a fresh one") as refused:
         asyncio.run(save(make_mocked_request("POST", "/save_state")))
     assert refused.value.status == 501
