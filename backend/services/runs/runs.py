@@ -304,7 +304,9 @@ def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeat
     """
     run = _lock(session, run_id)
     if not run.accepts_episodes:
-        raise Conflict("the run is not open", code="run_not_open", hint="Submit it with `open` to add episodes later.")
+        raise Conflict(
+            "the run is not open", code="run_not_open", hint="Submit it with `accepts_episodes` to add episodes later."
+        )
     if repeats < 1:
         raise Invalid("at least 1", code="invalid_request", path="repeats")
     config = RunConfig.model_validate(run.config)

@@ -22,14 +22,14 @@ class TestFetch:
         with serving(answers) as service:
             done = deskarena("benchmark", "fetch", "mine", "--jobs", "2", server=service.url)
         assert done.returncode == 0, done.stderr
-        assert [asked[2] for asked in service.asked if asked[0] == FETCH] == [{"url": row("b")["url"], "again": False}]
+        assert [asked[2] for asked in service.asked if asked[0] == FETCH] == [{"url": row("b")["url"], "force": False}]
         assert "[1/1] 5 bytes  https://files.example/b" in done.stderr
         assert "2 of 2 files exist" in done.stderr
         assert done.stdout == ""
 
     def test_everything_again(self) -> None:
         with serving({LIST: {"items": [row("a")]}, FETCH: row("a")}) as service:
-            assert deskarena("benchmark", "fetch", "mine", "--again", server=service.url).returncode == 0
+            assert deskarena("benchmark", "fetch", "mine", "--force", server=service.url).returncode == 0
         assert len([asked for asked in service.asked if asked[0] == FETCH]) == 1
 
     def test_a_dead_link_is_listed_and_the_exit_code_says_so(self) -> None:
