@@ -266,7 +266,7 @@ def show_difference(difference: Any) -> None:
     print(
         f"{difference['old']} -> {difference['new']}: {difference['added']} added, "
         f"{difference['removed']} removed, {difference['changed']} changed, "
-        f"{difference['same']} unchanged"
+        f"{difference['unchanged']} unchanged"
     )
     episodes, evaluations = sum(task["episodes"] for task in touched), sum(task["evaluations"] for task in touched)
     print(f"Affected scores: {episodes} episodes, {evaluations} evaluations in {len(touched)} tasks")

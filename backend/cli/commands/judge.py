@@ -96,7 +96,7 @@ def review(
         progress(f"{drawn} drawn now; {row['attempts_reviewed']} of {row['attempts_sampled']} judged by two people")
         page = f"{(server or DEFAULT_SERVER).rstrip('/')}/judges/{judge}/review"
         where = {
-            "drawn": drawn,
+            "newly_sampled": drawn,
             "attempts_sampled": row["attempts_sampled"],
             "attempts_reviewed": row["attempts_reviewed"],
             "page": page,

@@ -77,7 +77,7 @@ def show_review(row: Row) -> None:
     if row["noop_justification"]:
         print(f"Doing nothing scores because: {row['noop_justification']}")
     for check in row["checks"]:
-        print(f"\n{check['title']}: {'nothing found' if not check['found'] else ''}".rstrip())
+        print(f"\n{check['title']}: {'nothing found' if not check['findings'] else ''}".rstrip())
         for line in check["findings"]:
             print(f"  {line}")
     for review in row["reviews"]:

@@ -31,7 +31,7 @@ class TestApi:
     def test_from_the_first_word_to_a_run(self, installation: World, fresh: TestClient, draft: dict[str, Any]) -> None:
         path = f"{API}/{draft['id']}"
         started = done(fresh.post(f"{path}/trials", json={}))
-        assert (started["trial"]["done"], set(started["trial"]["runs"])) == (False, set(SCORES))
+        assert (started["trial"]["complete"], set(started["trial"]["runs"])) == (False, set(SCORES))
         assert fresh.post(f"{path}/submit", json={}).status_code == 409
         worker = installation.worker(slots=1)
         while (claim := installation.claim(worker)) is not None:

@@ -215,7 +215,7 @@ class TestDiff:
         upload(fresh, zipped(folder()))
         upload(fresh, zipped(folder({**TASK, "instruction": "Write bye."})))
         found = fresh.get("/api/v1/benchmark-diff?old=mine@1&new=mine").json()
-        assert (found["old"], found["new"], found["changed"], found["same"]) == ("mine@1", "mine@2", 1, 0)
+        assert (found["old"], found["new"], found["changed"], found["unchanged"]) == ("mine@1", "mine@2", 1, 0)
         (task,) = found["tasks"]
         assert task["changes"] == [
             {"path": "instruction", "old": '"Write hello into hello.txt."', "new": '"Write bye."'}
@@ -254,7 +254,7 @@ class TestBenchmarks:
     def test_validation_says_what_is_unsound(self, client: TestClient) -> None:
         report = client.get("/api/v1/benchmarks/starter/validation").json()
         bad = [task for task in report["tasks"] if task["sound"] is False]
-        assert (report["done"], report["ok"], report["unsound"]) == (True, False, 1)
+        assert (report["complete"], report["ok"], report["unsound"]) == (True, False, 1)
         assert [(task["task"], task["reason"]) for task in bad] == [
             ("images/crop-logo", "doing nothing scores 1, not 0")
         ]
@@ -264,7 +264,7 @@ class TestBenchmarks:
         report = answer.json()
         assert answer.status_code == 202
         assert sorted(report["runs"]) == ["always_fail", "noop", "oracle"]
-        assert not report["done"]
+        assert not report["complete"]
 
 
 class TestLeaderboard:

@@ -109,7 +109,7 @@ class TestPages:
 class TestRest:
     def test_draw_judge_and_read(self, fresh: TestClient, judged: Judged) -> None:
         base = f"/api/v1/judges/{judged.judge}"
-        assert fresh.post(f"{base}/sample", json={"size": 2, "seed": 1}).json() == {"drawn": 2}
+        assert fresh.post(f"{base}/sample", json={"size": 2, "seed": 1}).json() == {"attempts_sampled": 2}
         for name, final in (("ann", True), ("ben", None)):
             while (task := fresh.get(f"{base}/review", params={"by": name}).json()["task"]) is not None:
                 assert [one["name"] for one in task["criteria"]] == ["opened", "final"]
@@ -117,7 +117,12 @@ class TestRest:
                 said = {"by": name, "item": task["item"], "verdicts": {"opened": True, "final": final}}
                 assert fresh.post(f"{base}/review", json=said).status_code == 204
         found = fresh.get(base).json()
-        assert (found["drawn"], found["done"], found["attempts_checked"], found["attempts_judged"]) == (2, 2, 2, 4)
+        assert (
+            found["attempts_sampled"],
+            found["attempts_reviewed"],
+            found["attempts_checked"],
+            found["attempts_judged"],
+        ) == (2, 2, 2, 4)
         assert found["agreement"][0]["both_yes"] + found["agreement"][0]["only_person_yes"] == 6
         assert found["alpha_people"] == {"value": None, "interval": None, "n": 2}
         assert fresh.get("/api/v1/judges").json()["items"] == [found]
