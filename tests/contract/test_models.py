@@ -270,25 +270,21 @@ class TestWaiting:
         thread.join()
         assert waited.seconds() == waited.seconds()
 
-    def test_all_attempts_rest_when_the_api_asks_for_it(self, server: ModelServer, api: str) -> None:
+    def test_all_attempts_rest_when_the_api_asks_for_it(
+        self, server: ModelServer, api: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         server.fail(429, retry_after="1.5")
         server.say("One.")
         server.say("Two.")
-        rests = threading.Event()
-
-        class Gate(RateLimiter):
-            def rest(self, seconds: float) -> None:
-                super().rest(seconds)
-                rests.set()
-
-        gate, told = Gate(8), endpoint(api, f"{server.address}/v1")
+        rest, rests = RateLimiter.rest, threading.Event()
+        monkeypatch.setattr(RateLimiter, "rest", lambda *words: (rest(*words), rests.set()))
+        gate, told = RateLimiter(8), endpoint(api, f"{server.address}/v1")
         other = threading.Thread(target=lambda: client(told, gate=gate).complete(asked("Hi")))
         other.start()
         assert rests.wait(10)
         client(told, gate=gate).complete(asked("Hi"))
         other.join()
-        first = server.asked[0].at
-        assert all(one.at - first >= 1.4 for one in server.asked[1:])
+        assert all(one.at - server.asked[0].at >= 1.4 for one in server.asked[1:])
 
 
 class TestGivingUp:

@@ -107,8 +107,6 @@ class Pods(PodInventory):
         """Stops waiting for pods that start: those that we created and are not ready are removed."""
         self._ending = True
 
-    # ---- one slot
-
     def take(self, slot: SlotRef, room: PodResources, *, kvm: bool = True) -> Pod:
         """The slot's pod: the existing one if it is suitable and not held under a later lease, else a new one.
 
@@ -273,8 +271,6 @@ class Pods(PodInventory):
             if self.watch.wait(is_seen, seconds) or self._is_gone(name, uid):
                 return
         raise ClusterUnavailable(f"pods cannot be watched: {self.watch.trouble or 'no information about them'}")
-
-    # ---- any pod
 
     def status(self, pod: Pod) -> PodStatus:
         """State of a pod. Does not query the cluster."""

@@ -122,8 +122,8 @@ async def start(begin: StartDep) -> schemas.AgentEpisode:
 async def act(look: LookDep, leave: LeaveDep, body: schemas.AgentAnswer) -> schemas.AgentReceipt:
     """Answer an observation. A repeated identical answer is performed once.
 
-    After the desktop was lost (`episode.awaits_restart`) only the stop `steps` is accepted, which gives the episode up: it is
-    lost.
+    After the desktop was lost (`episode.awaits_restart`) only the stop `steps` is accepted, which gives the episode up:
+    it is lost.
     """
     status = await look()
     if status.awaits_restart and body.stop == "steps" and body.attempt in {None, status.attempt}:

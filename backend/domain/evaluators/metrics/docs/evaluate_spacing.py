@@ -30,7 +30,8 @@ def evaluate_spacing(result: str | None, *, strict_upstream: bool = False) -> Me
 
     def judge(spacings: list[tuple[str, int] | None]) -> MetricValue:
         return verdict(
-            spacings == _EXPECTED, f"the first paragraphs have line spacings {short(spacings)}, expected {short(_EXPECTED)}"
+            spacings == _EXPECTED,
+            f"the first paragraphs have line spacings {short(spacings)}, expected {short(_EXPECTED)}",
         )
 
     return judged(result, take, judge)
