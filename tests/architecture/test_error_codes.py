@@ -1,4 +1,4 @@
-"""Every error of the product names its case by a stable code, and docs/errors.md has them all, each under its kind."""
+"""Every error and every reason of waiting has a stable code; docs/errors.md has them all, each under its kind."""
 
 import ast
 import importlib
@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from backend.domain.errors import AgentFailed, Cancelled, DeskarenaError, InvalidAction, MachineLost
+from backend.domain.model.reason import ReasonCode
 from tests.architecture.tree import ROOT, calls, dotted, parsed, python_files
 
 SECTION = re.compile(r"^## .*\((\w+)\)$")
@@ -61,8 +62,9 @@ def code_argument(call: ast.Call) -> ast.expr | None:
 
 
 def codes_in_product() -> set[tuple[str, str]]:
-    """Kind and code of every error; one that names no code has that of its class."""
-    codes = {(str(status), code) for status, code in BY_STATUS.items()} | {("400", "bad_request")}
+    """Kind and code of every error and reason; an error that names no code has that of its class."""
+    codes = {("reason", code.value) for code in ReasonCode}
+    codes |= {(str(status), code) for status, code in BY_STATUS.items()} | {("400", "bad_request")}
     for _, error, call in raised():
         argument = code_argument(call)
         if argument is None:

@@ -8,6 +8,7 @@ from threading import Event, Lock, Thread
 from uuid import UUID
 
 from backend.domain.errors import DeskarenaError, LeaseLost
+from backend.domain.model.reason import ReasonCode
 from backend.domain.ports.desktop import OpenDesktop
 from backend.services.scheduling.claims import Fence
 
@@ -33,7 +34,7 @@ class HeldLease:
         finishing: the attempt is being evaluated and will soon have its score.
         could_open: False once the attempt's desktop could not be opened: the provider must back off first.
         last: the worker is stopping: no further attempt starts under this lease.
-        waits: returns what outside of this service the attempt is waiting for; empty = nothing.
+        waits: returns what outside of this service the attempt is waiting for; None = nothing.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class HeldLease:
         self.finishing = False
         self.could_open = True
         self.last = False
-        self.waits: Callable[[], str] = str
+        self.waits: Callable[[], ReasonCode | None] = lambda: None
         self._seconds = seconds
         self._now = now
         self._valid_until = (now() if since is None else since) + seconds
@@ -104,7 +105,7 @@ class HeldLease:
     def ends(self) -> None:
         """Records the end of the attempt."""
         with self._lock:
-            self.fence, self.waits = None, str
+            self.fence, self.waits = None, lambda: None
 
     def stop(self, error: DeskarenaError, *, only: Fence | None = None) -> None:
         """Ends the lease. The first reason is kept, except that a lost lease overrides all others: it forbids writing.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import Invalid, ModelApiFailed, UnknownPlugin
+from backend.domain.model.reason import ReasonCode
 from backend.domain.ports.model import ModelClient
 from backend.domain.registry import PluginKind
 from backend.services.capacity.model_endpoints import Endpoint, Endpoints
@@ -27,7 +28,6 @@ if TYPE_CHECKING:  # `deskarena doctor` uses endpoints as well, without a databa
 LOOK_SECONDS = 0.5
 LONG_SECONDS = 2.0
 """A call that waits longer for a rate limit is reported to the scheduler: short waits are normal."""
-RATE_LIMIT = "model rate limit"
 _MOST_ASKED = 8
 logger = logging.getLogger(__name__)
 _HINT = "See docs/models.md, and /workers for the available endpoints."
@@ -166,9 +166,9 @@ class AttemptModels:
     def wait_seconds(self) -> float:
         return self._waited.seconds()
 
-    def waits(self) -> str:
-        """What the attempt waits for, if it has been waiting for a rate limit; else empty."""
-        return RATE_LIMIT if self._waited.limited_seconds() >= LONG_SECONDS else ""
+    def waits(self) -> ReasonCode | None:
+        """What the attempt waits for, if it has been waiting for a rate limit; else None."""
+        return ReasonCode.MODEL_RATE_LIMIT if self._waited.limited_seconds() >= LONG_SECONDS else None
 
     def close(self) -> None:
         self._over.set()

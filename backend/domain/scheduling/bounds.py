@@ -1,5 +1,6 @@
 """What bounds the simultaneous episodes of a run, independent of the order of runs."""
 
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.scheduling.projects import ALL
 from backend.domain.scheduling.reservations import Urgency
 from backend.domain.scheduling.snapshot import QueueSnapshot, RunLoad
@@ -10,23 +11,26 @@ def has_room(now: QueueSnapshot, run: RunLoad) -> bool:
     return not hindrance(now, run)
 
 
-def hindrance(now: QueueSnapshot, run: RunLoad) -> str:
-    """Why the run may not get one more slot; empty if it may."""
+def hindrance(now: QueueSnapshot, run: RunLoad) -> Reason | None:
+    """Why the run may not get one more slot; None if it may."""
     if run.concurrency is not None and run.in_use >= run.concurrency:
-        return f"parallel limit of the run reached: {run.in_use} of {run.concurrency}"
+        text = f"parallel limit of the run reached: {run.in_use} of {run.concurrency}"
+        return Reason(ReasonCode.CONCURRENCY_LIMIT, text)
     if run.model_waits:
-        return f"model rate limit: {run.model_waits} of its {run.in_use} episodes are waiting"
+        text = f"model rate limit: {run.model_waits} of its {run.in_use} episodes are waiting"
+        return Reason(ReasonCode.MODEL_RATE_LIMIT, text)
     project = now.projects[run.project_id]
     full = project.rules.quota_full(now.provider, project.in_use)
     if full is not None:
         name, number = full
         used = sum(project.in_use.values()) if name == ALL else project.in_use.get(name, 0)
-        return f"project quota reached: {used} of {number} {'' if name == ALL else name + ' '}desktops"
+        text = f"project quota reached: {used} of {number} {'' if name == ALL else name + ' '}desktops"
+        return Reason(ReasonCode.QUOTA_REACHED, text)
     return _reserved(now, run)
 
 
-def _reserved(now: QueueSnapshot, run: RunLoad) -> str:
+def _reserved(now: QueueSnapshot, run: RunLoad) -> Reason | None:
     if now.free is None or now.free > now.reserve.reserved(run.project_id, run.urgency):
-        return ""
+        return None
     whose = "another project's interactive" if run.urgency is not Urgency.NOBODY else "interactive"
-    return f"free desktops are reserved for {whose} episodes"
+    return Reason(ReasonCode.DESKTOPS_RESERVED, f"free desktops are reserved for {whose} episodes")

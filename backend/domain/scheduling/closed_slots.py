@@ -1,8 +1,10 @@
-"""Why no slot of a provider can be used, in one sentence."""
+"""Why no slot of a provider can be used."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+from backend.domain.model.reason import Reason, ReasonCode
 
 MOST_WORDS = 200
 """Of a reason: it may be a cluster's own words. Longer ones are cut with an ellipsis."""
@@ -24,8 +26,8 @@ class ClosedSlots:
     reason: str = ""
 
 
-def closed(provider: str, slots: Iterable[ClosedSlots], nodes: Sequence[str]) -> str:
-    """The commonest reason, without a full stop.
+def closed(provider: str, slots: Iterable[ClosedSlots], nodes: Sequence[str]) -> Reason:
+    """The commonest reason.
 
     Args:
         provider: whose slots.
@@ -37,11 +39,13 @@ def closed(provider: str, slots: Iterable[ClosedSlots], nodes: Sequence[str]) ->
         counts[each.state, each.reason] += each.number
     if not counts:
         why = next(filter(None, nodes), "")
-        return f"no node offers {provider} slots" + (f" ({_short(why)}); {_WHERE}" if why else "")
+        text = f"no node offers {provider} slots" + (f" ({_short(why)}); {_WHERE}" if why else "")
+        return Reason(ReasonCode.SLOTS_NOT_OFFERED, text)
     ((state, reason), number), *_ = counts.most_common(1)
     others = counts.total() - number
     rest = f", {others} for other reasons" if others else ""
-    return f"no {provider} slot is usable: {number} {_words(state, reason)}{rest}; {_WHERE}"
+    text = f"no {provider} slot is usable: {number} {_words(state, reason)}{rest}; {_WHERE}"
+    return Reason(ReasonCode.SLOTS_UNUSABLE, text)
 
 
 _WHERE = "see the workers page"

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.scheduling.bounds import has_room
 from backend.domain.scheduling.order import rank
 from backend.domain.scheduling.projects import ALL
@@ -17,12 +18,12 @@ class Concurrency:
 
     limit: int
     slots: int
-    limiting_factor: str
+    limiting_factor: Reason
 
     @property
     def text(self) -> str:
         """`3 of 8 slots: model rate limit`."""
-        return f"{self.limit} of {self.slots} slot{'' if self.slots == 1 else 's'}: {self.limiting_factor}"
+        return f"{self.limit} of {self.slots} slot{'' if self.slots == 1 else 's'}: {self.limiting_factor.text}"
 
 
 def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
@@ -30,9 +31,9 @@ def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
     run: RunLoad,
     slots: int,
     left: int,
-    closed: Sequence[str] = (),
+    closed: Sequence[Reason] = (),
     urgent: int = 0,
-    hold_reason: str = "",
+    hold_reason: Reason | None = None,
 ) -> Concurrency:
     """The smallest bound of a run; of equal ones, the one that a person can change most easily.
 
@@ -43,48 +44,53 @@ def concurrency(  # noqa: PLR0913, PLR0917 - what bounds a run
         left: episodes of the run that have not ended, without those that are held back.
         closed: why none may start: it is paused, no worker supports it, no slot is usable.
         urgent: slots that more urgent runs have or want.
-        hold_reason: why episodes are held back; empty without any.
+        hold_reason: why episodes are held back; None without any.
     """
     if closed:
         return Concurrency(0, slots, closed[0])
     bounds = [*_own(run), *_quota(now, run), *_model(run), *_reserved_limit(now, run, slots)]
     bounds += [*_urgent(run, slots, urgent), *_share(now, run, max(0, slots - urgent))]
-    bounds += [(slots, "all available slots"), (left, hold_reason or "no more episodes")]
+    bounds += [(slots, Reason(ReasonCode.ALL_SLOTS, "all available slots"))]
+    bounds += [(left, hold_reason or Reason(ReasonCode.NO_MORE_EPISODES, "no more episodes"))]
     number, factor = min(bounds, key=lambda bound: bound[0])
     return Concurrency(max(0, number), slots, factor)
 
 
-def _own(run: RunLoad) -> list[tuple[int, str]]:
-    return [] if run.concurrency is None else [(run.concurrency, "parallel limit of the run")]
+def _own(run: RunLoad) -> list[tuple[int, Reason]]:
+    factor = Reason(ReasonCode.CONCURRENCY_LIMIT, "parallel limit of the run")
+    return [] if run.concurrency is None else [(run.concurrency, factor)]
 
 
-def _model(run: RunLoad) -> list[tuple[int, str]]:
-    return [(run.in_use, "model rate limit")] if run.model_waits else []
+def _model(run: RunLoad) -> list[tuple[int, Reason]]:
+    return [(run.in_use, Reason(ReasonCode.MODEL_RATE_LIMIT, "model rate limit"))] if run.model_waits else []
 
 
-def _quota(now: QueueSnapshot, run: RunLoad) -> list[tuple[int, str]]:
+def _quota(now: QueueSnapshot, run: RunLoad) -> list[tuple[int, Reason]]:
     project = now.projects[run.project_id]
     bounds = []
     for name, number in project.rules.quotas(now.provider):
         used = sum(project.in_use.values()) if name == ALL else project.in_use.get(name, 0)
         noun = "desktop" if number == 1 else "desktops"
         whose = f"{noun} in all" if name == ALL else f"{name} {noun}"
-        bounds.append((number - (used - run.in_use), f"the project's quota of {number} {whose}"))
+        factor = Reason(ReasonCode.QUOTA_REACHED, f"the project's quota of {number} {whose}")
+        bounds.append((number - (used - run.in_use), factor))
     return bounds
 
 
-def _reserved_limit(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[int, str]]:
+def _reserved_limit(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[int, Reason]]:
     number = now.reserve.reserved(run.project_id, run.urgency)
     whose = "other projects'" if run.urgency is not Urgency.NOBODY else "people's"
-    return [(slots - number, f"{number} reserved for {whose} interactive episodes")] if number else []
+    factor = Reason(ReasonCode.DESKTOPS_RESERVED, f"{number} reserved for {whose} interactive episodes")
+    return [(slots - number, factor)] if number else []
 
 
-def _urgent(run: RunLoad, slots: int, urgent: int) -> list[tuple[int, str]]:
+def _urgent(run: RunLoad, slots: int, urgent: int) -> list[tuple[int, Reason]]:
     """Running episodes may finish; free slots go to more urgent runs until they are satisfied."""
-    return [(max(run.in_use, slots - urgent), "higher-priority runs first")] if urgent else []
+    factor = Reason(ReasonCode.HIGHER_PRIORITY_RUNS, "higher-priority runs first")
+    return [(max(run.in_use, slots - urgent), factor)] if urgent else []
 
 
-def _share(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[int, str]]:
+def _share(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[int, Reason]]:
     """Its fair share, if others that are as urgent could use slots, too: of its project's, if other projects do."""
     open_ = replace(now, free=None)  # What is reserved keeps all of them from the same slots.
     equals = [each for each in now.runs if each.id != run.id and rank(now, each) == rank(now, run)]
@@ -94,10 +100,10 @@ def _share(now: QueueSnapshot, run: RunLoad, slots: int) -> list[tuple[int, str]
     if slots <= 0 or not (others or slots_in_use):
         return []
     if not others:
-        return [(slots, f"{slots_in_use} in use by runs at their limit")]
+        return [(slots, Reason(ReasonCode.OTHER_RUNS_AT_LIMIT, f"{slots_in_use} in use by runs at their limit"))]
     projects = {each.project_id for each in others} | {run.project_id}
     weights = sum(now.projects[each].rules.weight for each in projects)
     part = now.projects[run.project_id].rules.weight / weights
     runs = 1 + sum(each.project_id == run.project_id for each in others)
-    words = f"a fair share with {len(others)} other run{'' if len(others) == 1 else 's'}"
-    return [(max(1, math.ceil(slots * part / runs)), words)]
+    text = f"a fair share with {len(others)} other run{'' if len(others) == 1 else 's'}"
+    return [(max(1, math.ceil(slots * part / runs)), Reason(ReasonCode.FAIR_SHARE, text))]

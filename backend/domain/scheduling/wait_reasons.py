@@ -1,16 +1,25 @@
-"""Why an episode waits, in one sentence: the first of all reasons that would have to go before it may begin."""
+"""Why an episode waits: the first of all reasons that would have to go before it may begin."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.scheduling.requirements import FENCE, Requirements, WorkerCapability
 
 NEVER = 9000
 """From that year on an episode is held: it does not start by itself."""
 _LONGEST = 500
-UNREAD = "needs another worker: "
-"""What the reasons begin with of episodes that a worker's release could not read."""
+_TURN = frozenset(
+    {
+        ReasonCode.STARTING,
+        ReasonCode.DESKTOPS_IN_USE,
+        ReasonCode.CONCURRENCY_LIMIT,
+        ReasonCode.MODEL_RATE_LIMIT,
+        ReasonCode.QUOTA_REACHED,
+        ReasonCode.DESKTOPS_RESERVED,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -24,7 +33,7 @@ class EpisodeWait:
     """
 
     available_at: datetime
-    reason: str = ""
+    reason: Reason | None = None
     need: Requirements | None = None
     lacking: str = ""
 
@@ -39,36 +48,37 @@ class RunStanding:
         hindrance: why the run may not get one more slot (`bounds.hindrance`).
         slots, free: of its provider, usable now.
         first: episodes of other runs that precede it; empty if none do.
-        refusal: why a worker that is online begins nothing on the provider now (`refused`, `hindered`); empty where
-            none has said so.
-        closed: why there is no slot (`closed_slots.closed`); empty if there are some.
+        refusal: why no online worker starts anything on the provider now (`refused`, `hindered`); None if none said so.
+        closed: why there is no slot (`closed_slots.closed`); None if there are some.
     """
 
     state: str
     provider: str
     agent: str
     image: str | None
-    hindrance: str
+    hindrance: Reason | None
     slots: int
     free: int
     first: str = ""
-    refusal: str = ""
-    closed: str = ""
+    refusal: Reason | None = None
+    closed: Reason | None = None
 
 
 @dataclass(frozen=True)
-class WaitReason:
-    """One sentence, without a full stop.
+class WaitReason(Reason):
+    """Why an episode waits.
 
     Attributes:
-        turn: it waits for nothing but its turn, or for a bound of its run.
-        timed: what its run has under way says about when that is: it does not begin just now, and no other run takes
-            what becomes free.
+        timed: what its run has under way says about when it begins: not just now, and no other run takes what becomes
+            free.
     """
 
-    words: str
-    turn: bool = False
     timed: bool = False
+
+    @property
+    def turn(self) -> bool:
+        """Whether it waits for nothing but its turn, or for a bound of its run."""
+        return self.code in _TURN
 
 
 def why(
@@ -84,77 +94,81 @@ def why(
         ahead: waiting episodes of its run that come first; None = not known.
     """
     reason = (
-        ("the run is paused" if stand.state == "paused" else "")
+        (Reason(ReasonCode.RUN_PAUSED, "the run is paused") if stand.state == "paused" else None)
         or _later(waiter, now)
-        or (stand.refusal if not workers else "")
+        or (stand.refusal if not workers else None)
         or unable(stand.provider, stand.agent, stand.image, [waiter.need] if waiter.need else [], workers)
-        or (f"waiting for {waiter.lacking}" if waiter.lacking else "")
+        or (Reason(ReasonCode.LICENCE_IN_USE, f"waiting for {waiter.lacking}") if waiter.lacking else None)
         or stand.closed
     )
-    if not reason and not stand.hindrance and waiter.reason.startswith(UNREAD):
-        return WaitReason(waiter.reason)
+    if not reason and not stand.hindrance and waiter.reason and waiter.reason.code is ReasonCode.WORKER_CANNOT_READ:
+        reason = waiter.reason
     if reason:
-        return WaitReason(reason)
+        return WaitReason(reason.code, reason.text)
     if not stand.hindrance and not stand.first and stand.free > (ahead or 0):
-        return WaitReason("about to start", turn=True)
-    return WaitReason(stand.hindrance or _queue(stand, ahead), turn=True, timed=not stand.first)
+        return WaitReason(ReasonCode.STARTING, "about to start")
+    turn = stand.hindrance or Reason(ReasonCode.DESKTOPS_IN_USE, _queue(stand, ahead))
+    return WaitReason(turn.code, turn.text, timed=not stand.first)
 
 
-def unread(worker: str, what: str) -> str:
+def unread(worker: str, what: str) -> Reason:
     """The reason in an episode's row if a worker cannot read its run or task.
 
     Args:
         worker: its name and release.
         what: and what of it.
     """
-    return f"{UNREAD}{worker} cannot read {what}"[:_LONGEST]
+    return Reason(ReasonCode.WORKER_CANNOT_READ, f"needs another worker: {worker} cannot read {what}"[:_LONGEST])
 
 
-def _later(waiter: EpisodeWait, now: datetime) -> str:
+def _later(waiter: EpisodeWait, now: datetime) -> Reason | None:
     if waiter.available_at.year >= NEVER:
-        return waiter.reason or "on hold"
+        return waiter.reason or Reason(ReasonCode.ON_HOLD, "on hold")
     if waiter.available_at > now:
-        return f"retry at {waiter.available_at:%H:%M:%S} UTC: {waiter.reason or 'the last attempt was lost'}"
-    return ""
+        cause = waiter.reason.text if waiter.reason else "the last attempt was lost"
+        return Reason(ReasonCode.RETRY_DELAY, f"retry at {waiter.available_at:%H:%M:%S} UTC: {cause}")
+    return None
 
 
-def refused(provider: str, why_not: str) -> str:
-    """The reason if an online worker knows the provider but cannot use it; empty without one."""
-    return f"{provider} desktops are not available now: {why_not[:_LONGEST]}" if why_not else ""
+def refused(provider: str, why_not: str) -> Reason | None:
+    """The reason if an online worker knows the provider but cannot use it; None without one."""
+    text = f"{provider} desktops are not available now: {why_not[:_LONGEST]}"
+    return Reason(ReasonCode.PROVIDER_UNAVAILABLE, text) if why_not else None
 
 
-def hindered(why_not: str) -> str:
+def hindered(why_not: str) -> Reason:
     """The reason if online workers start nothing now, because of what their attempts need."""
-    return f"workers are not starting attempts: {why_not[:_LONGEST]}"
+    return Reason(ReasonCode.WORKERS_BLOCKED, f"workers are not starting attempts: {why_not[:_LONGEST]}")
 
 
 def unable(
     provider: str, agent: str, image: str | None, needs: Iterable[Requirements], workers: Sequence[WorkerCapability]
-) -> str:
-    """Needs that no online worker meets, as text; empty if every need is met."""
+) -> Reason | None:
+    """The first need that no online worker meets; None if every need is met."""
     if not workers:
-        return f"no online worker offers {provider} desktops"
+        return Reason(ReasonCode.PROVIDER_NOT_OFFERED, f"no online worker offers {provider} desktops")
     runs_it = [able for able in workers if agent in able.agents]
     if not runs_it:
-        return f"no online worker offers the agent {agent}"
+        return Reason(ReasonCode.AGENT_NOT_OFFERED, f"no online worker offers the agent {agent}")
     with_image = [able for able in runs_it if able.fits(agent, image)]
     if not with_image:
-        return f"no online worker has the image {image}"
+        return Reason(ReasonCode.IMAGE_NOT_OFFERED, f"no online worker has the image {image}")
     lacking = [need for need in needs if not any(able.meets(need, image) for able in with_image)]
-    return _lacking(lacking[0], with_image, image) if lacking else ""
+    return _lacking(lacking[0], with_image, image) if lacking else None
 
 
-def _lacking(need: Requirements, workers: Sequence[WorkerCapability], image: str | None) -> str:
+def _lacking(need: Requirements, workers: Sequence[WorkerCapability], image: str | None) -> Reason:
     known = [able.programs.get(need.os, {}).get(image or "") for able in workers]
     offered: Mapping[int, frozenset[str]] = {
         index: programs for index, programs in enumerate(known) if programs is not None
     }
     if not offered:
-        return f"no online worker has {need.os} desktops"
+        return Reason(ReasonCode.SYSTEM_NOT_OFFERED, f"no online worker has {need.os} desktops")
     missing = min((need.programs - programs for programs in offered.values()), key=len)
     if not missing:
-        return f"no online worker has {FENCE}"
-    return f"no online worker has the program{'' if len(missing) == 1 else 's'} {', '.join(sorted(missing))}"
+        return Reason(ReasonCode.FUNCTIONS_NOT_SANDBOXED, f"no online worker has {FENCE}")
+    text = f"no online worker has the program{'' if len(missing) == 1 else 's'} {', '.join(sorted(missing))}"
+    return Reason(ReasonCode.PROGRAMS_NOT_INSTALLED, text)
 
 
 def _queue(stand: RunStanding, ahead: int | None) -> str:

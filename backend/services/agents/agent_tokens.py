@@ -54,6 +54,7 @@ class Pass:
     ended_by: str | None = None
     failure_class: str | None = None
     reason: str = ""
+    reason_code: str | None = None
     score: float | None = None
     solved: bool | None = None
     steps: int = 0
@@ -127,6 +128,7 @@ def opened(session: Session, token: str) -> Pass:
         ended_by=episode.ended_by,
         failure_class=episode.failure_class,
         reason=episode.reason or episode.failure_message,
+        reason_code=episode.reason_code,
         score=episode.score,
         solved=episode.solved,
         steps=steps_of(episode, attempt),
@@ -141,9 +143,9 @@ def start_attempt(session: Session, token: str) -> Pass:
     if rows is None or RunState(rows[0].state) not in {RunState.QUEUED, RunState.RUNNING}:
         return status
     _, episode = rows
-    episode.available_at, episode.reason = episodes.now(session), ""
+    episode.available_at, episode.reason, episode.reason_code = episodes.now(session), "", None
     worker_wakeup.wake_workers(session)
-    return replace(status, awaits_restart=False, reason="")
+    return replace(status, awaits_restart=False, reason="", reason_code=None)
 
 
 def given_up(session: Session, token: str) -> Pass:

@@ -19,7 +19,7 @@ from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.events import EventKind
 from backend.services.judging import judges
 from backend.services.lifecycle import human_runs, validation_results
-from backend.services.lifecycle.state_transitions import move_attempt, move_episode, settle
+from backend.services.lifecycle.state_transitions import move_attempt, move_episode, reason_columns, settle
 from backend.services.submissions import submissions
 
 
@@ -190,7 +190,7 @@ def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
         outcome=Outcome(goal).value,
         ended_by=attempt.ended_by,
         ended_at=now,
-        reason="",
+        **reason_columns(None),
         score=evaluation.score,
         solved=evaluation.solved,
         steps=attempt.current_step,

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from backend.db.models import Task, TaskValidation
 from backend.db.models.enums import VALIDATION_AGENTS
+from backend.domain.model.reason import ReasonCode
 from backend.domain.model.score import is_solved
 from backend.services.read_model import ReadModel
 
@@ -21,6 +22,7 @@ class Validation(ReadModel):
     always_fail: float | None
     sound: bool | None = Field(description="null: not validated, or not all three have ended.")
     reason: str = Field(description="Why it is not sound, or why nothing is known.")
+    reason_code: ReasonCode | None = Field(default=None, description="Why it is not runnable here.")
     outcomes: dict[str, str] = Field(description="How each agent's episode ended.", examples=[{"oracle": "scored"}])
     validated_at: datetime | None = Field(description="When the newest of the three results was stored.")
 

@@ -18,6 +18,7 @@ from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
 from backend.domain.machines.image_offers import ImageOffer, image_for
 from backend.domain.machines.machine_image import DEFAULT
 from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import ImageView, RunConfig, ScreenSize
 from backend.domain.registry import PluginKind
 from backend.domain.scheduling.requirements import FENCE
@@ -66,8 +67,8 @@ class Capabilities:
         judge: bool = True,
         image: str | None = None,
         screen: ScreenSize | None = None,
-    ) -> str:
-        """Why the task cannot run on that provider's desktops; empty if it can.
+    ) -> Reason | None:
+        """Why the task cannot run on that provider's desktops; None if it can. Of several, the code is the first's.
 
         Args:
             provider: its name.
@@ -76,17 +77,22 @@ class Capabilities:
             image: requested image, None = the provider's choice.
             screen: requested screen, None = any.
         """
-        systems, programs, where, reason = self._machine(provider, task, image, screen)
-        if reason:
-            return f"{where} for {task.os} cannot be made here: {reason}"
+        systems, programs, where, fault = self._machine(provider, task, image, screen)
+        if fault:
+            return Reason(fault.code, f"{where} for {task.os} cannot be made here: {fault.text}")
         if systems and task.os not in systems:
-            return f"needs {task.os}; {where} {'has' if image else 'are'} {', '.join(sorted(systems))}"
+            text = f"needs {task.os}; {where} {'has' if image else 'are'} {', '.join(sorted(systems))}"
+            return Reason(ReasonCode.SYSTEM_NOT_OFFERED, text)
         missing = [name for name in task.requires if name not in programs]
-        absent = f"not installed on {where}: {', '.join(missing)}" if missing else ""
-        unjudged = NO_JUDGE if task.requires_judge and not judge else ""
         fenced = self.providers.get(provider, {}).get("functions", True) or not task.has_user_functions
-        unfenced = "" if fenced else f"no worker with {provider} desktops has {FENCE}"
-        return "; ".join(filter(None, (absent, lacking(task.licences or {}, self.licences), unjudged, unfenced)))
+        reasons = {
+            ReasonCode.PROGRAMS_NOT_INSTALLED: missing and f"not installed on {where}: {', '.join(missing)}",
+            ReasonCode.LICENCE_MISSING: lacking(task.licences or {}, self.licences),
+            ReasonCode.JUDGE_NOT_CHOSEN: task.requires_judge and not judge and NO_JUDGE,
+            ReasonCode.FUNCTIONS_NOT_SANDBOXED: not fenced and f"no worker with {provider} desktops has {FENCE}",
+        }
+        texts = {code: text for code, text in reasons.items() if text}
+        return Reason(next(iter(texts)), "; ".join(map(str, texts.values()))) if texts else None
 
     def images(self, provider: str) -> tuple[ImageOffer, ...]:
         """The provider's images; empty if it has only one kind of desktop."""
@@ -94,7 +100,7 @@ class Capabilities:
 
     def _machine(
         self, provider: str, task: Task, image: str | None, screen: ScreenSize | None
-    ) -> tuple[Collection[str], Collection[str], str, str]:
+    ) -> tuple[Collection[str], Collection[str], str, Reason | None]:
         """Systems and programs of the desktop for the task, its name in messages, and why it cannot be created."""
         offer = self.providers.get(provider, {})
         offers = self.images(provider)
@@ -102,10 +108,13 @@ class Capabilities:
         image_offer = next((each for each in offers if each.name == chosen), None)
         if image_offer is None:
             several = [each.name for each in offers if each.os == task.os and not each.reason]
-            unclear = f"several images would do ({', '.join(several)}): name one" if len(several) > 1 else ""
+            text = f"several images would do ({', '.join(several)}): name one"
+            unclear = Reason(ReasonCode.IMAGE_UNCLEAR, text) if len(several) > 1 else None
             return offer.get("os", ()), offer.get("programs", ()), f"{provider} desktops", unclear
         where = f"the image {image_offer.name}" if image else f"{provider} desktops"
-        return (image_offer.os,), image_offer.programs, where, image_offer.reason or _unshown(image_offer, screen)
+        unusable = image_offer.reason or _unshown(image_offer, screen)
+        fault = Reason(ReasonCode.IMAGE_UNUSABLE, unusable) if unusable else None
+        return (image_offer.os,), image_offer.programs, where, fault
 
 
 def images_of(able: Mapping[str, Any], provider: str) -> tuple[ImageOffer, ...]:

@@ -16,6 +16,7 @@ from backend.db.repositories.capacity import leases
 from backend.db.repositories.capacity import workers as repository
 from backend.domain.errors import NotFound
 from backend.domain.machines.nodes import cluster_of
+from backend.domain.model.reason import ReasonCode
 from backend.services.lifecycle.lease_reaper import GONE, end_worker
 
 _SAME_MOMENT = 1.0
@@ -99,7 +100,7 @@ def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Wo
 
 
 def worker_heartbeat(
-    session: Session, worker_id: UUID, lease_ids: Iterable[UUID], waits: Mapping[UUID, str] | None = None
+    session: Session, worker_id: UUID, lease_ids: Iterable[UUID], waits: Mapping[UUID, ReasonCode] | None = None
 ) -> set[UUID]:
     """Renews worker and leases. Returns those of `lease_ids` that are still ours; end the attempts of all others.
 

@@ -12,13 +12,14 @@ from backend.db.models import Attempt, Episode, Run
 from backend.db.models.enums import Purpose
 from backend.db.repositories.attempts import attempts as repository
 from backend.domain.model.episode import EpisodeState
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import RunConfig, Settle
-from backend.services.lifecycle.state_transitions import EpisodeChange
+from backend.services.lifecycle.state_transitions import EpisodeChange, reason_columns
 
 T = TypeVar("T")
 LATER = datetime(9999, 1, 1, tzinfo=UTC)
 """Start time of an episode that waits for its person: never by itself."""
-WAITS = "waiting for a person"
+WAITS = Reason(ReasonCode.PERSON, "waiting for a person")
 MOST_STEPS = 300
 """Default step budget of a person: they are not hurried, and each action is a step."""
 QUICK = Settle(quiet=0.05, timeout=0.3)
@@ -42,15 +43,15 @@ def shuffled(tasks: Sequence[T], seed: int) -> list[T]:
     return order
 
 
-def held_back(state_reason: str) -> EpisodeChange:
-    """Columns of a new episode that waits for its person, unless it cannot run."""
-    return {"available_at": LATER, "reason": state_reason or WAITS}
+def held_back(reason: Reason | None = None) -> EpisodeChange:
+    """Columns of an episode that waits for its person, if there is no other reason."""
+    return {"available_at": LATER, **reason_columns(reason or WAITS)}
 
 
 def is_lost(episode: Episode) -> bool:
     """Whether it waits for its person because an attempt was lost: they may restart it."""
     postponed = episode.state == EpisodeState.WAITING and episode.available_at == LATER
-    return postponed and episode.reason != WAITS
+    return postponed and episode.reason_code != WAITS.code
 
 
 def seconds_of(seconds: Mapping[str, Any]) -> float:

@@ -16,10 +16,18 @@ from backend.db.repositories.capacity import workers
 from backend.db.repositories.people import human_agent
 from backend.domain.errors import FailureClass, NotFound
 from backend.domain.model.episode import AttemptState, EpisodeState, Outcome, RunState, next_try, repeat_pause
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.services import events
 from backend.services.events import EventKind, worker_wakeup
 from backend.services.lifecycle import human_runs, remote_runs, validation_results
-from backend.services.lifecycle.state_transitions import EpisodeChange, move_attempt, move_episode, move_run, settle
+from backend.services.lifecycle.state_transitions import (
+    EpisodeChange,
+    move_attempt,
+    move_episode,
+    move_run,
+    reason_columns,
+    settle,
+)
 
 MESSAGE_LIMIT = 4000
 NEVER_BY_ITSELF = datetime(9998, 1, 1, tzinfo=UTC)
@@ -129,11 +137,13 @@ def _next(session: Session, run: Run, attempt: Attempt, delay: float) -> Episode
     """
     lost = f"attempt {attempt.number} was lost ({attempt.failure_class})"
     if _of_person(session, run):
-        return human_runs.held_back(f"{lost}, and its desktop with it; it waits for its person, who begins it anew")
+        text = f"{lost}, and its desktop with it; it waits for its person, who begins it anew"
+        return human_runs.held_back(Reason(ReasonCode.PERSON_AGAIN, text))
     if remote_runs.is_remote(run) and attempt.first_observation_at is not None:
         return remote_runs.held_back(f"{lost}, and its desktop with it")
-    reason = f"{lost}; " + (f"tried again after {delay:g} s" if delay else "to be tried again")
-    return {"reason": reason, "available_at": workers.now(session) + timedelta(seconds=delay)}
+    text = f"{lost}; " + (f"tried again after {delay:g} s" if delay else "to be tried again")
+    reason = Reason(ReasonCode.RETRY_DELAY, text)
+    return {**reason_columns(reason), "available_at": workers.now(session) + timedelta(seconds=delay)}
 
 
 def give_up(session: Session, run: Run, episode: Episode, attempt: Attempt, message: str) -> None:
@@ -149,7 +159,7 @@ def give_up(session: Session, run: Run, episode: Episode, attempt: Attempt, mess
         ended_by=attempt.ended_by,
         ended_at=workers.now(session),
         steps=attempt.current_step,
-        reason="",
+        **reason_columns(None),
     )
     validation_results.note(session, run, episode, None)
 
@@ -167,7 +177,7 @@ def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation,
     Returns:
         The request's id.
     """
-    change: EpisodeChange = {"available_at": NEVER_BY_ITSELF, "reason": _repeated(request.pause)}
+    change: EpisodeChange = {"available_at": NEVER_BY_ITSELF, **reason_columns(_repeated(request.pause))}
     if episode.state != EpisodeState.RUNNING:
         change = {**AGAIN, **change}
     move_episode(session, run, episode, EpisodeState.WAITING, **change)
@@ -212,7 +222,8 @@ def not_repeated(session: Session, row: Reevaluation, run: Run, episode: Episode
         pause = repeat_pause(row.tries)
         if pause is not None:
             row.message, row.available_at = message, workers.now(session) + timedelta(seconds=pause)
-            episode.reason = _repeated(pause)
+            reason = _repeated(pause)
+            episode.reason, episode.reason_code = reason.text, reason.code
             return
         message = f"{message} (the evaluation was repeated {row.tries} times)"
         if row.rerun_if_undecided:
@@ -226,10 +237,10 @@ def not_repeated(session: Session, row: Reevaluation, run: Run, episode: Episode
 def waiting(session: Session, run: Run) -> EpisodeChange:
     """Columns of an episode to restart: now, after its person's answer, or when its program connects."""
     if _of_person(session, run):
-        return human_runs.held_back("")
+        return human_runs.held_back()
     if remote_runs.is_remote(run):
         return remote_runs.held_back()
-    return {"reason": "", "available_at": workers.now(session)}
+    return {**reason_columns(None), "available_at": workers.now(session)}
 
 
 def _of_person(session: Session, run: Run) -> bool:
@@ -243,8 +254,9 @@ def _begin_anew(session: Session, run: Run, episode: Episode) -> None:
     worker_wakeup.wake_workers(session)
 
 
-def _repeated(pause: float) -> str:
-    return "there was no verdict; the evaluation is repeated" + (f" after {pause:g} s" if pause else "")
+def _repeated(pause: float) -> Reason:
+    text = "there was no verdict; the evaluation is repeated" + (f" after {pause:g} s" if pause else "")
+    return Reason(ReasonCode.REEVALUATION, text)
 
 
 def flag(session: Session, run: Run, episode: Episode, number: int) -> None:

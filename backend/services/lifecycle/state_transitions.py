@@ -24,6 +24,7 @@ from backend.domain.model.episode import (
     RunState,
     check_move,
 )
+from backend.domain.model.reason import Reason
 from backend.services import events
 from backend.services.events import EventKind
 
@@ -34,6 +35,13 @@ class RunChange(TypedDict, total=False):
     accepts_episodes: bool
     ended_at: datetime | None
     last_scheduled_at: datetime
+
+
+class ReasonColumns(TypedDict):
+    """Columns of why an episode waits or cannot run."""
+
+    reason: str
+    reason_code: str | None
 
 
 class EpisodeChange(TypedDict, total=False):
@@ -48,6 +56,7 @@ class EpisodeChange(TypedDict, total=False):
     flagged: bool
     outcome: str | None
     reason: str
+    reason_code: str | None
     retry_baseline: int | InstrumentedAttribute[int]
     score: float | None
     solved: bool | None
@@ -64,6 +73,11 @@ class AttemptChange(TypedDict, total=False):
     failure_message: str
     first_observation_at: datetime
     seconds: Mapping[str, float]
+
+
+def reason_columns(reason: Reason | None) -> ReasonColumns:
+    """Of a reason; None = it neither waits for something nor cannot run."""
+    return {"reason": reason.text if reason else "", "reason_code": reason.code.value if reason else None}
 
 
 def move_run(session: Session, run: Run, new: RunState, **change: Unpack[RunChange]) -> None:
@@ -153,7 +167,7 @@ def _write(row: Run | Episode | Attempt, new: StrEnum, change: Mapping[str, Any]
         setattr(row, name, value)
 
 
-_IN_EVENTS = ("outcome", "ended_by", "failure_class", "score", "solved", "reason")
+_IN_EVENTS = ("outcome", "ended_by", "failure_class", "score", "solved", "reason", "reason_code")
 
 
 def _payload(old: StrEnum, new: StrEnum, change: Mapping[str, Any]) -> dict[str, Any]:

@@ -186,7 +186,7 @@ def begin(session: Session, run_id: UUID, episode_id: UUID, *, feasible: bool) -
 
 def _start(session: Session, episode: Episode, facts: dict[str, Any]) -> None:
     episode.human_feedback = {**(episode.human_feedback or {}), **facts}
-    episode.available_at, episode.reason = episodes.now(session), ""
+    episode.available_at, episode.reason, episode.reason_code = episodes.now(session), "", None
     worker_wakeup.wake_workers(session)
 
 

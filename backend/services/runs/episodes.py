@@ -16,6 +16,7 @@ from backend.db.repositories.pagination import CursorPage
 from backend.db.repositories.runs import episodes as repository
 from backend.domain.errors import NotFound
 from backend.domain.model.episode import AttemptState, EpisodeState
+from backend.domain.model.reason import ReasonCode
 from backend.services.read_model import ReadModel
 
 OPENING = "opening"
@@ -53,6 +54,7 @@ class WaitView(ReadModel):
         description="The first of all reasons that would have to go before it may begin.",
         examples=["8 of 8 desktops in use; 3 episodes of the run first"],
     )
+    reason_code: ReasonCode = Field(examples=[ReasonCode.DESKTOPS_IN_USE])
     episodes_ahead: int | None = Field(
         default=None,
         description="Waiting episodes of its run that come first; null where it waits for more than a turn or a limit.",

@@ -14,6 +14,7 @@ from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.runs import new_run_view as repository
 from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import DeskarenaError, Invalid, Unavailable, sentences
+from backend.domain.model.reason import ReasonCode
 from backend.domain.model.run import RunConfig
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 from backend.services.benchmarks.variants import without_variant
@@ -32,6 +33,7 @@ class NotRunnableTask(ReadModel):
 
     task: str = Field(examples=["calc/sum-column"])
     reason: str = Field(examples=["localc is not installed"])
+    reason_code: ReasonCode = Field(examples=[ReasonCode.PROGRAMS_NOT_INSTALLED])
 
 
 class Forecast(ReadModel):
@@ -89,7 +91,11 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     lacking = _lacking(session, task_set.id, request, chosen, problems)
     can, config = _can(session, request, problems)
     why_not = reasons(session, can, config, chosen, purpose=request.purpose, lacking=lacking)
-    blocked = [NotRunnableTask(task=task.key, reason=why_not[task.id]) for task in chosen if why_not[task.id]]
+    blocked = [
+        NotRunnableTask(task=task.key, reason=reason.text, reason_code=reason.code)
+        for task in chosen
+        if (reason := why_not[task.id])
+    ]
     runnable = len(chosen) - len(blocked)
     slots, _ = scheduler.slots(session, request.provider)
     if request.concurrency is not None:

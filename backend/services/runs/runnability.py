@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Task
 from backend.db.models.enums import Purpose
 from backend.db.repositories.benchmarks import tasks
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import RunConfig
 from backend.services.capacity.worker_capabilities import Capabilities, has_judge
 
@@ -20,8 +21,8 @@ def reasons(  # noqa: PLR0913 - what a task may lack
     *,
     purpose: str,
     lacking: Collection[UUID] = (),
-) -> dict[UUID, str]:
-    """Why each task cannot run, empty if it can. Validation runs include quarantined tasks.
+) -> dict[UUID, Reason | None]:
+    """Why each task cannot run, None if it can. Validation runs include quarantined tasks.
 
     Args:
         session: the transaction.
@@ -34,13 +35,13 @@ def reasons(  # noqa: PLR0913 - what a task may lack
     aside = {} if purpose == Purpose.VALIDATE else tasks.quarantined(session, [task.id for task in chosen])
     judge = has_judge(config)
 
-    def reason(task: Task) -> str:
+    def reason(task: Task) -> Reason | None:
         if task.id in lacking:
-            return f"has no variant {config.variant}"
+            return Reason(ReasonCode.VARIANT_NOT_IN_TASK, f"has no variant {config.variant}")
         if task.id in aside:
-            return f"quarantined: {aside[task.id].reason}"
+            return Reason(ReasonCode.QUARANTINED, f"quarantined: {aside[task.id].reason}")
         if can is None:
-            return ""
+            return None
         return can.why_not(config.provider, task, judge=judge, image=config.desktop_image, screen=config.screen)
 
     return {task.id: reason(task) for task in chosen}

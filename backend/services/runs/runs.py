@@ -28,7 +28,13 @@ from backend.services.capacity.run_request import RunRequest, condition_hash, co
 from backend.services.capacity.worker_capabilities import Capabilities, capabilities, has_judge, resolved_config
 from backend.services.events import EventKind, worker_wakeup
 from backend.services.lifecycle import human_runs, retry_policy
-from backend.services.lifecycle.state_transitions import EpisodeChange, move_episodes, move_run, settle
+from backend.services.lifecycle.state_transitions import (
+    EpisodeChange,
+    move_episodes,
+    move_run,
+    reason_columns,
+    settle,
+)
 from backend.services.runs.duration_estimates import expectations
 from backend.services.runs.provenance import pins_of
 from backend.services.runs.runnability import reasons
@@ -161,7 +167,7 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
             seed = episode_seed(config.seed, task.key, repeat)
             row = {"id": uuid7(), "run_id": run.id, "task_id": task.id, "repeat_index": repeat, "seed": seed}
             row |= {"requirements_id": task.requirements_id, "estimated_seconds": seconds[task.id]}
-            why = human_runs.held_back(why_not[task.id]) if human else {"reason": why_not[task.id]}
+            why = human_runs.held_back(why_not[task.id]) if human else reason_columns(why_not[task.id])
             rows.append({**row, "state": state.value, **why})
     episodes.add_all(session, rows)
     run.rollup_stale = True
@@ -224,7 +230,7 @@ def cancel_run(session: Session, run_id: UUID) -> Run:
         EpisodeState.CANCELLED,
         outcome=Outcome.CANCELLED.value,
         ended_at=now,
-        reason="",
+        **reason_columns(None),
     )
     return run
 

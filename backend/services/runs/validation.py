@@ -12,6 +12,7 @@ from backend.db.models.enums import VALIDATION_AGENTS, Purpose
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.runs import validations as repository
 from backend.domain.model.episode import Outcome, RunState
+from backend.domain.model.reason import Reason
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 from backend.services.benchmarks.task_validation import Validation, validation_of
 from backend.services.read_model import ReadModel
@@ -83,12 +84,12 @@ def validation_report(session: Session, benchmark: str, task_set: TaskSet | None
         runs={agent: run.id for agent, run in runs.items()},
         sound=sound[True],
         unsound=sound[False],
-        not_runnable=sum(each.reason.startswith("not runnable here") for each in validations),
+        not_runnable=sum(each.reason_code is not None for each in validations),
         tasks=validations,
     )
 
 
-def _validation(task: Task, results: Mapping[str, TaskValidation], reasons: Mapping[UUID, str]) -> Validation:
+def _validation(task: Task, results: Mapping[str, TaskValidation], reasons: Mapping[UUID, Reason]) -> Validation:
     """Scores of the validation agents, or the reason why they are missing."""
     validation = validation_of(task, results)
     if _by_people(results):
@@ -97,9 +98,12 @@ def _validation(task: Task, results: Mapping[str, TaskValidation], reasons: Mapp
         return validation
     lost = [agent for agent, row in results.items() if row.outcome == Outcome.LOST]
     why = f"lost: {', '.join(sorted(lost))}" if lost else "not validated"
-    if task.id in reasons:
-        why = f"not runnable here: {reasons[task.id] or why}"
-    return validation.model_copy(update={"reason": why})
+    reason = reasons.get(task.id)
+    if reason is None:
+        return validation.model_copy(update={"reason": why})
+    return validation.model_copy(
+        update={"reason": f"not runnable here: {reason.text or why}", "reason_code": reason.code}
+    )
 
 
 def _by_people(results: Mapping[str, TaskValidation]) -> bool:

@@ -20,6 +20,7 @@ from backend.db.repositories.scheduling import scheduler
 from backend.db.repositories.scheduling import wait_reasons as repository
 from backend.db.repositories.scheduling.wait_reasons import QueuePosition
 from backend.domain.model.episode import EpisodeState, RunState
+from backend.domain.model.reason import Reason, ReasonCode, stored_reason
 from backend.domain.scheduling.bounds import hindrance
 from backend.domain.scheduling.closed_slots import closed
 from backend.domain.scheduling.demand import beginning
@@ -31,7 +32,6 @@ from backend.domain.scheduling.start_estimate import starts_in
 from backend.domain.scheduling.wait_reasons import EpisodeWait, RunStanding, hindered, refused, unable, why
 from backend.services.capacity.licences import shortage
 from backend.services.capacity.slot_health import without_end
-from backend.services.lifecycle.human_runs import WAITS
 from backend.services.runs.episodes import WaitView
 from backend.services.scheduling.episode_scheduler import able_of, needs_of
 from backend.services.scheduling.scheduler_snapshot import now_of, run_of
@@ -48,7 +48,7 @@ class WaitGroup:
 
     run_id: UUID
     needs: UUID | None
-    reason: str
+    reason: Reason | None
     apart: bool = False
 
 
@@ -64,10 +64,10 @@ def explain(session: Session, episodes: Sequence[Episode]) -> dict[UUID, WaitVie
     return {key: reason for run_id, rows in queued.items() for key, reason in view.explain(run_id, rows).items()}
 
 
-def explain_alike(session: Session, alike: Collection[WaitGroup]) -> dict[WaitGroup, str]:
-    """Why they wait, as text; empty for those that only wait for their turn."""
+def explain_alike(session: Session, alike: Collection[WaitGroup]) -> dict[WaitGroup, Reason]:
+    """Why they wait; nothing for those that only wait for their turn."""
     view = _QueueView(session)
-    return {each: words for each in alike if view.queues(each.run_id) and (words := view.explain_alike(each))}
+    return {each: reason for each in alike if view.queues(each.run_id) and (reason := view.explain_alike(each))}
 
 
 def told_apart(session: Session) -> set[UUID]:
@@ -90,7 +90,7 @@ class _QueueView:
         self._nows: dict[str, QueueSnapshot] = {}
         self._slots: dict[str, tuple[int, int]] = {}
         self._ables: dict[str, list[WorkerCapability]] = {}
-        self._shut: dict[str, str] = {}
+        self._shut: dict[str, Reason | None] = {}
         self._under_way: dict[UUID, tuple[Sequence[float], int]] = {}
 
     def queues(self, run_id: UUID) -> bool:
@@ -106,15 +106,20 @@ class _QueueView:
             place, need = places.get(each.id), needs.get(each.requirements_id) if each.requirements_id else None
             need = need and need.of(each.task_id)
             ahead = None if place is None else place.ahead
-            waiter = EpisodeWait(each.available_at, each.reason, need, self._lacking(need))
+            waiter = EpisodeWait(
+                each.available_at, stored_reason(each.reason_code, each.reason), need, self._lacking(need)
+            )
             reason = why(waiter, stand, workers, self._time, ahead)
             starts = self._starts(run, place) if reason.timed and place is not None else None
             reasons[each.id] = WaitView(
-                reason=reason.words, episodes_ahead=ahead if reason.turn else None, starts_at=starts
+                reason=reason.text,
+                reason_code=reason.code,
+                episodes_ahead=ahead if reason.turn else None,
+                starts_at=starts,
             )
         return reasons
 
-    def explain_alike(self, alike: WaitGroup) -> str:
+    def explain_alike(self, alike: WaitGroup) -> Reason | None:
         row = next(row for row in self._rows if row.id == alike.run_id)
         need = next((each for each in needs_of(self._session, row.task_set_id) if each.id == alike.needs), None)
         need = replace(need, others=False) if need is not None and alike.apart else need
@@ -131,21 +136,23 @@ class _QueueView:
             self._time,
             ahead=None,
         )
-        return "" if reason.turn and not hindrance else reason.words
+        return None if reason.turn and not hindrance else Reason(reason.code, reason.text)
 
     def concurrency(self, run: Run) -> Concurrency:
         slots, _ = self._slots_of(run.provider)
         left = repository.count_waiting(self._session, [run.id]).get(run.id, 0) + run.in_use
         agent, image = self._agent(run), _image(run)
         needs = needs_of(self._session, run.task_set_id)
-        hindrances = ["the run is paused"] if run.state == RunState.PAUSED else []
+        paused = Reason(ReasonCode.RUN_PAUSED, "the run is paused")
+        hindrances = [paused] if run.state == RunState.PAUSED else []
         able = self._able(run.provider)
-        one = [unable(run.provider, agent, image, [need], able) for need in needs]
-        refusal = "" if able else self._refusal(run.provider)
-        hindrances += [refusal or min(one, key=len)] if one and all(one) else []
+        one = [reason for need in needs if (reason := unable(run.provider, agent, image, [need], able))]
+        refusal = None if able else self._refusal(run.provider)
+        none_able = bool(one) and len(one) == len(needs)
+        hindrances += [refusal or min(one, key=lambda reason: len(reason.text))] if none_able else []
         hindrances += [shut] if (shut := self._closed(run.provider)) else []
         now, mine = self._now(run.provider), self._run(run)
-        reason = self._hold_text(run.id) if left <= slots else ""
+        reason = self._hold_reason(run.id) if left <= slots else None
         return concurrency(now, mine, slots, left, hindrances, self._wanted_before(now, mine), reason)
 
     def _stand(self, run: Run) -> RunStanding:
@@ -158,17 +165,21 @@ class _QueueView:
             run.state, run.provider, agent, image, self._hindrance(mine), slots, free, first, refusal, shut
         )
 
-    def _hindrance(self, run: RunLoad) -> str:
+    def _hindrance(self, run: RunLoad) -> Reason | None:
         now = self._now(run.provider)
         # If no slot is free, the reserved ones are not the reason.
         open_ = now if now.free is None or now.free > 0 else replace(now, free=None)
         return hindrance(open_, run)
 
-    def _hold_text(self, run_id: UUID) -> str:
-        reason = repository.hold_reason(self._session, run_id)
-        if reason is None or reason == WAITS:
-            return f"the rest is {reason}" if reason else ""
-        return f"the rest is on hold: {reason}" if reason else "the rest is on hold"
+    def _hold_reason(self, run_id: UUID) -> Reason | None:
+        held = repository.hold_reason(self._session, run_id)
+        if held is None:
+            return None
+        reason = stored_reason(held.reason_code, held.reason)
+        if reason is None:
+            return Reason(ReasonCode.ON_HOLD, "the rest is on hold")
+        hold = "" if reason.code is ReasonCode.PERSON else "on hold: "
+        return Reason(reason.code, f"the rest is {hold}{reason.text}")
 
     def _first(self, now: QueueSnapshot, mine: RunLoad) -> str:
         """Runs that precede this one regardless of shares, with the episodes that they may start."""
@@ -219,13 +230,13 @@ class _QueueView:
             self._slots[provider] = scheduler.slots(self._session, provider)
         return self._slots[provider]
 
-    def _closed(self, provider: str) -> str:
-        """Why there is no slot; empty if there are some."""
+    def _closed(self, provider: str) -> Reason | None:
+        """Why there is no slot; None if there are some."""
         if provider not in self._shut:
-            self._shut[provider] = "" if self._slots_of(provider)[0] else self._why_closed(provider)
+            self._shut[provider] = None if self._slots_of(provider)[0] else self._why_closed(provider)
         return self._shut[provider]
 
-    def _why_closed(self, provider: str) -> str:
+    def _why_closed(self, provider: str) -> Reason:
         slots, nodes = repository.closed(self._session, provider)
         return closed(provider, [replace(each, reason=without_end(each.reason)) for each in slots], nodes)
 
@@ -235,11 +246,11 @@ class _QueueView:
             self._ables[provider] = [able_of(row, provider) for row in having]
         return self._ables[provider]
 
-    def _refusal(self, provider: str) -> str:
+    def _refusal(self, provider: str) -> Reason | None:
         offers = [(offer, row) for row in self._workers if (offer := _offer(row, provider))]
         why_not = [str(offer.get("reason", "")) for offer, _ in offers if not offer.get("ok")]
         hindrances = [hindered(hindrance) for offer, row in offers if offer.get("ok") and (hindrance := _hinders(row))]
-        return next(iter(hindrances), "") or refused(provider, next(iter(why_not), ""))
+        return next(iter(hindrances), None) or refused(provider, next(iter(why_not), ""))
 
     @cached_property
     def _rows(self) -> Sequence[Row[Any]]:

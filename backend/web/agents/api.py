@@ -150,6 +150,7 @@ def episode(status: Pass) -> schemas.AgentEpisode:
             "ended_by": status.ended_by,
             "failure_class": status.failure_class,
             "reason": status.reason,
+            "reason_code": status.reason_code,
             "score": status.score,
             "solved": status.solved,
             "steps": status.steps,

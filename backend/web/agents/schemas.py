@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import AttemptState, EndedBy, EpisodeState, Outcome
+from backend.domain.model.reason import ReasonCode
 from backend.domain.model.trajectory import Action
 from backend.services.read_model import ReadModel
 from backend.web.api_common import RequestModel
@@ -34,6 +35,7 @@ class AgentEpisode(ReadModel):
     ended_by: EndedBy | None = None
     failure_class: FailureClass | None = None
     reason: str = ""
+    reason_code: ReasonCode | None = None
     score: float | None = Field(default=None, ge=0, le=1)
     solved: bool | None = None
     steps: int = 0

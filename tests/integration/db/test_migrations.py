@@ -19,6 +19,7 @@ from backend.db.models import Base, Episode, Event, Run, Step
 from backend.db.repositories.results import rollups as repository
 from backend.db.session import make_engine, psycopg_url, session_factory
 from backend.domain.errors import FailureClass
+from backend.domain.model.reason import ReasonCode
 from tests.factories.records import World, world
 from tests.waiting import until
 
@@ -205,6 +206,32 @@ class TestUpAndDown:
             upgrade(empty_database)
             assert other.result().returncode == 0, other.result().stderr
         assert version(empty_database) == HEAD
+
+
+class TestReasonCodes:
+    """2.0002 gives old reasons of waiting the codes that the service compares."""
+
+    @pytest.mark.parametrize(
+        ("reason", "code"),
+        [
+            ("waiting for a person", ReasonCode.PERSON),
+            ("needs another worker: w1 (release 1) cannot read the task", ReasonCode.WORKER_CANNOT_READ),
+            ("attempt 1 was lost (guest); to be tried again", None),
+            ("", None),
+        ],
+    )
+    def test_waiting_episodes_get_them(self, fresh_database: str, reason: str, code: ReasonCode | None) -> None:
+        with world(fresh_database) as installation:
+            filled(installation)
+        change(fresh_database, f"UPDATE episode SET reason = '{reason}'")  # noqa: S608 - the rows above
+        downgrade(fresh_database, FIRST)
+        upgrade(fresh_database, "2.0002")
+        engine = make_engine(fresh_database)
+        with engine.connect() as connection:
+            rows = connection.execute(text("SELECT state, reason_code FROM episode")).all()
+        engine.dispose()
+        assert {row.reason_code for row in rows if row.state == "waiting"} == {code}
+        assert {row.reason_code for row in rows if row.state != "waiting"} == {None}
 
 
 class TestOldAndNew:

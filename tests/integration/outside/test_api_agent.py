@@ -166,9 +166,8 @@ class TestLost:
     def test_it_waits_for_its_program_and_is_not_scored(self, line: Line) -> None:
         found = self.lost(line)
         assert (found["state"], found["attempt_state"], found["score"]) == ("waiting", "lost", None)
-        assert found["reason"] == (
-            "attempt 1 was lost (guest), and its desktop with it; it waits for its program to start another attempt"
-        )
+        assert found["reason_code"] == "waiting_for_program"
+        assert "(guest)" in found["reason"]
         assert line.client.get("/agent/observation", after=0, attempt=1, wait=30, wait_restart=False)["episode"][
             "awaits_restart"
         ]

@@ -104,7 +104,11 @@ class TestStyle:
 
 class TestReason:
     def test_of_one_that_waits_says_until_when(self) -> None:
-        waiting = {"reason": "no slot", "starts_at": datetime(2026, 11, 21, 9, 30, tzinfo=UTC)}
+        waiting = {
+            "reason": "no slot",
+            "reason_code": "slots_unusable",
+            "starts_at": datetime(2026, 11, 21, 9, 30, tzinfo=UTC),
+        }
         assert "09:30" in reason(episode(state="waiting", waiting=waiting, reason="held"))
 
     @pytest.mark.parametrize(("state", "text"), [("lost", "broken"), ("not_runnable", "no program")])

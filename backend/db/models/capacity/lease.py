@@ -14,7 +14,8 @@ FENCING_TOKENS = Sequence("fencing_token")
 class Lease(Base):
     """A worker's fenced lease of a slot; live until released. Every lease has a larger token than all before it.
 
-    `wait_reason` is what its attempt is waiting for externally, as of the last heartbeat; may be empty.
+    `wait_reason` is the code of what its attempt is waiting for externally (`domain.model.reason`), as of the last
+    heartbeat; may be empty.
     """
 
     __tablename__ = "lease"

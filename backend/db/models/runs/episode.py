@@ -20,7 +20,8 @@ class Episode(Base):
     `retry_baseline` is the number of attempts at the last `run retry`; earlier losses do not count. `token_sha256` is
     the hash of an external program's token. `human_feedback` has a person's answers before the start, copied to each
     attempt. `human_assisted`: a person helped the agent, so the score does not count for it. `requirements_id` is the
-    task's; `estimated_seconds` is the estimated time in its slot (`domain.scheduling.duration_estimate`).
+    task's; `estimated_seconds` is the estimated time in its slot (`domain.scheduling.duration_estimate`). `reason` and
+    `reason_code` are why it was held back or cannot run (`domain.model.reason`).
     """
 
     __tablename__ = "episode"
@@ -63,6 +64,7 @@ class Episode(Base):
     seed: Mapped[int]
     state: Mapped[str] = mapped_column(default=EpisodeState.WAITING)
     reason: Mapped[str] = mapped_column(default="")
+    reason_code: Mapped[str | None]
     priority: Mapped[int] = mapped_column(default=0)
     available_at: Mapped[Created]
     requirements_id: Mapped[UUID | None]

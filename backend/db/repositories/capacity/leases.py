@@ -12,6 +12,7 @@ from backend.db.models import Attempt, Episode, Lease, Node, Slot, Worker
 from backend.db.models.enums import SlotState
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.machines.nodes import NodeState, cluster_of
+from backend.domain.model.reason import ReasonCode
 
 
 def free_slots(session: Session, worker: Worker, provider: str, n: int) -> list[Slot]:
@@ -154,13 +155,13 @@ def beat(session: Session, worker_id: UUID, lease_ids: Iterable[UUID]) -> set[UU
     return set(session.scalars(query.execution_options(synchronize_session=False)))
 
 
-def note_waits(session: Session, worker_id: UUID, waits: Mapping[UUID, str]) -> None:
+def note_waits(session: Session, worker_id: UUID, waits: Mapping[UUID, ReasonCode]) -> None:
     """Stores what the attempts under a worker's leases are waiting for. The caller has just renewed these leases."""
     live = (Lease.worker_id == worker_id, Lease.released_at.is_(None))
     over = update(Lease).where(*live, Lease.wait_reason != "", Lease.id.not_in(list(waits))).values(wait_reason="")  # noqa: PLC1901
     session.execute(over.execution_options(synchronize_session=False))
-    for lease_id, words in waits.items():
-        query = update(Lease).where(*live, Lease.id == lease_id, Lease.wait_reason != words).values(wait_reason=words)
+    for lease_id, reason in waits.items():
+        query = update(Lease).where(*live, Lease.id == lease_id, Lease.wait_reason != reason).values(wait_reason=reason)
         session.execute(query.execution_options(synchronize_session=False))
 
 

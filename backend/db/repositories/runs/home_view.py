@@ -12,7 +12,8 @@ from backend.db.models.enums import SlotState
 from backend.db.repositories.common_queries import AnyRow, run_columns
 from backend.db.repositories.scheduling.autoscaling_signals import served
 from backend.domain.machines.nodes import NodeState
-from backend.domain.scheduling.wait_reasons import NEVER, UNREAD
+from backend.domain.model.reason import ReasonCode
+from backend.domain.scheduling.wait_reasons import NEVER
 
 HELD_BACK = datetime(NEVER, 1, 1, tzinfo=UTC)
 """Start times from this one on mean that an episode does not start by itself."""
@@ -42,14 +43,15 @@ def waiting(session: Session, apart: Collection[UUID] = ()) -> Sequence[AnyRow]:
     """
     later = Episode.available_at > func.now()
     # The last attempt's result is not a reason to wait once the pause is over.
-    has_reason = or_(Episode.available_at >= HELD_BACK, Episode.reason.startswith(UNREAD))
-    reason = case((has_reason, Episode.reason), else_="")
+    has_reason = or_(Episode.available_at >= HELD_BACK, Episode.reason_code == ReasonCode.WORKER_CANNOT_READ.value)
+    reason, code = case((has_reason, Episode.reason), else_=""), case((has_reason, Episode.reason_code))
     among = Episode.task_id == any_(literal(list(apart), ARRAY(Uuid)))
     query = (
         select(
             Run.id.label("run_id"),
             Run.state.label("run_state"),
             reason.label("reason"),
+            code.label("reason_code"),
             later.label("later"),
             Run.provider,
             Episode.requirements_id,
@@ -58,7 +60,7 @@ def waiting(session: Session, apart: Collection[UUID] = ()) -> Sequence[AnyRow]:
         )
         .join(Run, Run.id == Episode.run_id)
         .where(Episode.state == "waiting", Run.state.in_(["queued", "running", "paused"]))
-        .group_by(Run.id, reason, later, Run.provider, Episode.requirements_id, among)
+        .group_by(Run.id, reason, code, later, Run.provider, Episode.requirements_id, among)
         .order_by(func.count().desc())
     )
     return session.execute(query).all()

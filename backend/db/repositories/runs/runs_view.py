@@ -126,11 +126,11 @@ def losses(session: Session, run_id: UUID, limit: int) -> Sequence[AnyRow]:
 
 
 def not_runnable(session: Session, run_id: UUID) -> Sequence[AnyRow]:
-    """(reason, episodes) of episodes that could not run here."""
+    """(reason_code, reason, episodes) of episodes that could not run here."""
     query = (
-        select(Episode.reason, func.count().label("n"))
+        select(Episode.reason_code, Episode.reason, func.count().label("n"))
         .where(Episode.run_id == run_id, Episode.state == "not_runnable")
-        .group_by(Episode.reason)
+        .group_by(Episode.reason_code, Episode.reason)
         .order_by(func.count().desc())
     )
     return session.execute(query).all()

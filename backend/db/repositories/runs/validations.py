@@ -11,6 +11,7 @@ from uuid_utils.compat import uuid7
 from backend.db.models import AgentConfiguration, Episode, Run, Task, TaskValidation
 from backend.db.models.enums import VALIDATION_AGENTS, Purpose
 from backend.domain.model.episode import EpisodeState
+from backend.domain.model.reason import Reason, ReasonCode
 
 
 def store(session: Session, episode: Episode, agent: str, evaluator_version: str | None) -> None:
@@ -54,9 +55,9 @@ def newest_results(session: Session, task_set_id: UUID) -> dict[UUID, dict[str, 
     return by_task
 
 
-def not_runnable(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, str]:
+def not_runnable(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Reason]:
     """Why tasks could not run in these runs."""
-    query = select(Episode.task_id, Episode.reason).where(
+    query = select(Episode.task_id, Episode.reason_code, Episode.reason).where(
         Episode.run_id.in_(run_ids), Episode.state == EpisodeState.NOT_RUNNABLE.value
     )
-    return {row[0]: row[1] for row in session.execute(query)}
+    return {row[0]: Reason(ReasonCode(row[1]), row[2]) for row in session.execute(query)}

@@ -9,9 +9,9 @@ from sqlalchemy import Row, TextClause, func, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Project, Task
+from backend.domain.model.reason import Reason
 from backend.domain.scheduling.requirements import Requirements
 from backend.domain.scheduling.usage import RATE
-from backend.domain.scheduling.wait_reasons import UNREAD
 
 _DOOR = 7_218_001
 """Advisory lock under which slots are assigned: one decision at a time, so that no quota is exceeded."""
@@ -78,7 +78,7 @@ def _taking(others: str) -> TextClause:
     )
     UPDATE episode e
     SET state = 'running', started_at = coalesce(e.started_at, now()), attempt_count = e.attempt_count + 1,
-        reason = ''
+        reason = '', reason_code = NULL
     FROM chosen WHERE e.id = chosen.id AND e.state = 'waiting'
     RETURNING e.id, e.run_id, e.task_id, e.repeat_index, e.seed, e.attempt_count, e.human_feedback,
         e.requirements_id, chosen.place
@@ -88,14 +88,14 @@ def _taking(others: str) -> TextClause:
 _TAKE = _taking("")
 _TAKE_OTHERS = _taking(NOT_LEFT)
 _PUT_BACK = text("""
-    UPDATE episode SET state = 'waiting', attempt_count = attempt_count - 1, reason = :reason,
+    UPDATE episode SET state = 'waiting', attempt_count = attempt_count - 1, reason = :reason, reason_code = :code,
         started_at = CASE WHEN attempt_count > 1 THEN started_at END
     WHERE id = :id
 """)
 _NOTE_UNREAD = text("""
-    UPDATE episode SET reason = :reason
+    UPDATE episode SET reason = :reason, reason_code = :code
     WHERE run_id = :run AND state = 'waiting' AND available_at < '9000-01-01 00:00:00+00'
-        AND NOT starts_with(reason, :unread)
+        AND reason_code IS DISTINCT FROM :code
 """)
 
 
@@ -307,14 +307,14 @@ def left_to_others(left: Sequence[tuple[UUID, UUID]]) -> dict[str, Any]:
     return {"left_runs": [run for run, _ in left], "left_tasks": [task for _, task in left]} if left else {}
 
 
-def put_back(session: Session, episode_id: UUID, reason: str) -> None:
+def put_back(session: Session, episode_id: UUID, reason: Reason) -> None:
     """Returns a selected episode to waiting, with the reason in its row."""
-    session.execute(_PUT_BACK, {"id": episode_id, "reason": reason})
+    session.execute(_PUT_BACK, {"id": episode_id, "reason": reason.text, "code": reason.code})
 
 
-def note_unread(session: Session, run_id: UUID, reason: str) -> None:
+def note_unread(session: Session, run_id: UUID, reason: Reason) -> None:
     """Sets the waiting reason of a run's episodes without one. The caller has locked the run."""
-    session.execute(_NOTE_UNREAD, {"run": run_id, "reason": reason, "unread": UNREAD})
+    session.execute(_NOTE_UNREAD, {"run": run_id, "reason": reason.text, "code": reason.code})
 
 
 def count_starts(session: Session, numbers: Mapping[UUID, int]) -> None:

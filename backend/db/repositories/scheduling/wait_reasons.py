@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import Worker
@@ -31,9 +32,9 @@ _LEFT = text("""
 """)
 
 _PAUSE_REASON = text("""
-    SELECT reason FROM episode
+    SELECT reason, reason_code FROM episode
     WHERE run_id = :run AND state = 'waiting' AND available_at >= '9000-01-01 00:00:00+00'
-    GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 1
+    GROUP BY reason, reason_code ORDER BY count(*) DESC, reason LIMIT 1
 """)
 _CLOSED = text("""
     WITH online AS (
@@ -78,10 +79,9 @@ def count_waiting(session: Session, runs: Collection[UUID]) -> dict[UUID, int]:
     return {row.run_id: int(row.number) for row in session.execute(_LEFT, {"runs": list(runs)})}
 
 
-def hold_reason(session: Session, run_id: UUID) -> str | None:
-    """The most frequent reason of a run's held episodes; None without any."""
-    reason: str | None = session.scalar(_PAUSE_REASON, {"run": run_id})
-    return reason
+def hold_reason(session: Session, run_id: UUID) -> Row[Any] | None:
+    """(reason, reason_code) of most of a run's held episodes; None without any."""
+    return session.execute(_PAUSE_REASON, {"run": run_id}).one_or_none()
 
 
 def closed(session: Session, provider: str) -> tuple[list[ClosedSlots], list[str]]:

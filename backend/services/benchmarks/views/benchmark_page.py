@@ -12,6 +12,7 @@ from backend.db.models import Task
 from backend.db.repositories.benchmarks import benchmarks_view as repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.errors import NotFound
+from backend.domain.model.reason import Reason
 from backend.domain.model.task import DIFFICULTIES, UNLABELLED
 from backend.services.benchmarks.task_validation import Validation, is_sound
 from backend.services.benchmarks.views.benchmark import (
@@ -27,8 +28,8 @@ from backend.services.benchmarks.views.benchmark import (
 from backend.services.benchmarks.views.task import TaskView, results_of, task_view, validations_of
 
 PAGE = 100
-WhyNot = Callable[[Task], str]
-"""Why a task cannot run here; empty if it can."""
+WhyNot = Callable[[Task], Reason | None]
+"""Why a task cannot run here; None if it can."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class TaskRow:
 
     task: TaskView
     validation: Validation
-    why_not: str
+    why_not: Reason | None
     scored: int
     solved: int
     lost: int
@@ -102,7 +103,7 @@ class TaskSetHealth:
     unsound: int
     unvalidated: int
     quarantined: int
-    not_runnable: list[tuple[str, int]]
+    not_runnable: list[tuple[Reason, int]]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.domain.benchmarks import TaskChange, TaskLintFinding, differences, findings
+from backend.domain.model.reason import Reason
 from backend.domain.model.task import Task
 from backend.domain.registry import load as load_plugins
 from backend.services.benchmarks.views.benchmark_page import WhyNot
@@ -39,7 +40,7 @@ class TaskPage:
     """
 
     task: TaskDetail
-    why_not: str
+    why_not: Reason | None
     facts: list[tuple[str, str]]
     variants: Mapping[str, TaskChange | None]
     findings: list[TaskLintFinding]

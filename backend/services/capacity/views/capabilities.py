@@ -10,6 +10,7 @@ from backend.db.models import Task
 from backend.db.models.enums import FLOORS
 from backend.domain.errors import Unavailable
 from backend.domain.machines.image_offers import ImageOffer
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.services.capacity.worker_capabilities import Capabilities, capabilities
 from backend.services.capacity.worker_offers import ModelView, models_of, offers_of_workers
 
@@ -76,13 +77,14 @@ class RunOptions:
         """The provider of that name, if any worker knows it."""
         return next((each for each in self.providers if each.name == name), None)
 
-    def why_not(self, provider: str, task: Task, image: str | None = None) -> str:
-        """Why a task cannot run on that provider's desktops (of that image, if given); empty if it can."""
+    def why_not(self, provider: str, task: Task, image: str | None = None) -> Reason | None:
+        """Why a task cannot run on that provider's desktops (of that image, if given); None if it can."""
         view = self.provider(provider)
         if self.can is None or view is None:
-            return f"no worker offers {provider} desktops"
+            return Reason(ReasonCode.PROVIDER_NOT_OFFERED, f"no worker offers {provider} desktops")
         if not view.ok:
-            return view.reason or f"{provider} desktops are not available"
+            text = view.reason or f"{provider} desktops are not available"
+            return Reason(ReasonCode.PROVIDER_UNAVAILABLE, text)
         return self.can.why_not(provider, task, image=image)
 
 

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import EndedBy, EpisodeState, Outcome
+from backend.domain.model.reason import ReasonCode
 from backend.domain.model.run import Budget
 from backend.domain.model.task import Difficulty
 from backend.services.read_model import ReadModel
@@ -32,6 +33,7 @@ class EpisodeView(ReadModel):
     seed: int
     state: EpisodeState
     reason: str = Field(default="", description="Why it was held back or is not runnable.")
+    reason_code: ReasonCode | None = Field(default=None, description="The same as a stable code.")
     waiting: WaitView | None = Field(default=None, description="Why it waits; null where it does not.")
     outcome: Outcome | None = None
     human_assisted: bool = Field(default=False, description="A person helped: scored, but not counted as the agent's.")
@@ -86,6 +88,7 @@ def episode_view(row: EpisodeSummary, config: Mapping[str, Any], waiting: WaitVi
         seed=episode.seed,
         state=episode.state,
         reason=episode.reason,
+        reason_code=episode.reason_code,
         waiting=waiting,
         outcome=episode.outcome,
         human_assisted=episode.human_assisted,

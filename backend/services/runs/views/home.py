@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.runs import home_view as repository
+from backend.domain.model.reason import Reason, ReasonCode, stored_reason
 from backend.services.lifecycle.lease_reaper import DIED
 from backend.services.runs.views.run_rows import RunRow, Tile, run_rows, tiles
 from backend.services.scheduling.wait_reasons import WaitGroup, explain_alike, told_apart
@@ -37,7 +38,7 @@ class Slots:
 class Wait:
     """Number of episodes that wait for one reason."""
 
-    reason: str
+    reason: Reason
     episodes: int
 
 
@@ -92,21 +93,22 @@ def _slots(rows: Sequence[AnyRow]) -> Slots:
 def _queue(session: Session, rows: Sequence[AnyRow]) -> list[Wait]:
     """By reason, most frequent first."""
     reasons = explain_alike(session, {_alike(row) for row in rows if not row.later})
-    counts: Counter[str] = Counter()
+    counts: Counter[Reason] = Counter()
     for row in rows:
-        words = _later(row) if row.later else reasons.get(_alike(row), f"waiting for a free {row.provider} desktop")
-        counts[words] += row.n
+        turn = Reason(ReasonCode.DESKTOPS_IN_USE, f"waiting for a free {row.provider} desktop")
+        counts[_later(row) if row.later else reasons.get(_alike(row), turn)] += row.n
     return [Wait(reason, episodes) for reason, episodes in counts.most_common()]
 
 
 def _alike(row: AnyRow) -> WaitGroup:
-    return WaitGroup(row.run_id, row.requirements_id, row.reason, row.apart)
+    return WaitGroup(row.run_id, row.requirements_id, stored_reason(row.reason_code, row.reason), row.apart)
 
 
-def _later(row: AnyRow) -> str:
+def _later(row: AnyRow) -> Reason:
     if row.run_state == "paused":
-        return "the run is paused"
-    return str(row.reason) or "waiting before the next attempt"
+        return Reason(ReasonCode.RUN_PAUSED, "the run is paused")
+    pause = Reason(ReasonCode.RETRY_DELAY, "waiting before the next attempt")
+    return stored_reason(row.reason_code, row.reason) or pause
 
 
 def _alarms(session: Session) -> list[Alarm]:

@@ -13,6 +13,7 @@ from backend.db.repositories.benchmarks import benchmarks as benchmark_repositor
 from backend.db.repositories.runs import new_run_view as repository
 from backend.domain.errors import Invalid
 from backend.domain.model.presets import PRESETS
+from backend.domain.model.reason import Reason
 from backend.services.benchmarks.benchmarks import latest_task_set
 from backend.services.benchmarks.variants import known_variants
 from backend.services.capacity.run_request import RunRequest
@@ -47,7 +48,7 @@ class TaskChoice:
     name: str
     instruction: str
     difficulty: str
-    why_not: str
+    why_not: Reason | None
 
 
 @dataclass(frozen=True)

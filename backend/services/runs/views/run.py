@@ -12,6 +12,7 @@ from backend.db import models
 from backend.db.repositories import common_queries as repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.episode import RunState
+from backend.domain.model.reason import ReasonCode
 from backend.domain.scheduling.limits import Concurrency
 from backend.services.benchmarks.views.benchmark import TaskSetRef
 from backend.services.read_model import ReadModel
@@ -25,12 +26,22 @@ class ConcurrencyView(ReadModel):
     limit: int = Field(description="Episodes that can run in parallel now.", examples=[3])
     slots: int = Field(description="Slots of its provider that may be used now.", examples=[8])
     limiting_factor: str = Field(examples=["model rate limit"])
+    limiting_factor_code: ReasonCode = Field(examples=[ReasonCode.MODEL_RATE_LIMIT])
     text: str = Field(examples=["3 of 8 slots: model rate limit"])
 
     @classmethod
     def of(cls, concurrency: Concurrency | None) -> "ConcurrencyView | None":
         """None if the run has ended."""
-        return None if concurrency is None else cls.model_validate(concurrency)
+        if concurrency is None:
+            return None
+        factor = concurrency.limiting_factor
+        return cls(
+            limit=concurrency.limit,
+            slots=concurrency.slots,
+            limiting_factor=factor.text,
+            limiting_factor_code=factor.code,
+            text=concurrency.text,
+        )
 
 
 class RunView(ReadModel):

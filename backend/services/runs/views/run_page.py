@@ -13,6 +13,7 @@ from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.runs import runs_view as repository
 from backend.domain.errors import NotFound
 from backend.domain.model.outcome_style import OutcomeCounts, OutcomeStyle
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.task import DIFFICULTIES, UNLABELLED
 from backend.domain.model.trajectory import Usage
 from backend.services.capacity.licences import shortage
@@ -154,7 +155,7 @@ class RunPage:
     matrix: Matrix
     phases: list[PhaseSeconds]
     losses: list[LossGroup]
-    not_runnable: list[tuple[str, int]]
+    not_runnable: list[tuple[Reason, int]]
     episodes: EpisodeList
     events: list[EventView]
     spent: Usage
@@ -181,7 +182,10 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
         matrix=_matrix(repository.matrix(session, run_id)),
         phases=_phases(repository.phases(session, run_id), repository.untold(session, run_id)),
         losses=[_loss(loss) for loss in repository.losses(session, run_id, REASONS)],
-        not_runnable=[(item.reason, item.n) for item in repository.not_runnable(session, run_id)],
+        not_runnable=[
+            (Reason(ReasonCode(item.reason_code), item.reason), item.n)
+            for item in repository.not_runnable(session, run_id)
+        ],
         episodes=_episodes(session, row.Run.config, episodes, unrated),
         events=[EventView.model_validate(event) for event in repository.events(session, run_id, EVENTS)],
         spent=_spent(repository.spent(session, run_id)),

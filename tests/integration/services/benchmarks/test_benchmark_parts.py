@@ -66,13 +66,13 @@ class TestVariants:
 
     def test_tasks_without_it_cannot_run(self, loaded: World, worker: Worker) -> None:
         run = loaded.submit(variant="context=none")
-        states = {episode.task_id: (episode.state, episode.reason) for episode in episodes(loaded, run)}
+        states = {episode.task_id: (episode.state, episode.reason_code) for episode in episodes(loaded, run)}
         with loaded.work() as session:
             keys = {task.id: task.key for task in session.scalars(select(Task))}
         assert {keys[task_id]: state for task_id, state in states.items()} == {
-            "files/a": ("waiting", ""),
-            "files/b": ("waiting", ""),
-            "editor/c": ("not_runnable", "has no variant context=none"),
+            "files/a": ("waiting", None),
+            "files/b": ("waiting", None),
+            "editor/c": ("not_runnable", "variant_not_in_task"),
         }
 
     def test_one_that_nobody_has_is_refused(self, loaded: World, worker: Worker) -> None:

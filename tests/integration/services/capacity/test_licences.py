@@ -12,6 +12,7 @@ import pytest
 from backend.db.models import Run
 from backend.db.repositories.capacity import workers as worker_repository
 from backend.domain.errors import Invalid
+from backend.domain.model.reason import ReasonCode
 from backend.services.attempts import attempts
 from backend.services.capacity import licences
 from backend.services.lifecycle import lease_reaper
@@ -176,16 +177,14 @@ class TestWords:
         licensed(installation)
         installation.must_claim(installation.worker(slots=3))
         queue = installation.do(home.home).queue
-        assert [(wait.reason, wait.episodes) for wait in queue] == [
-            ("waiting for a licence of Photoshop, 1 of 1 in use", 2)
-        ]
+        assert [(wait.reason.code, wait.episodes) for wait in queue] == [(ReasonCode.LICENCE_IN_USE, 2)]
 
     def test_a_task_that_needs_more_than_there_are_is_not_runnable(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(licences={"ANSYS": 2})))
         installation.worker()
         run = installation.submit()
         page = installation.do(run_page, run.id, {}, None)
-        assert page.not_runnable == [("needs 2 seats of the licence of ANSYS, and there is none here", 1)]
+        assert [(reason.code, number) for reason, number in page.not_runnable] == [(ReasonCode.LICENCE_MISSING, 1)]
 
     def test_it_can_be_tried_again_once_there_are_seats(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(licences=PHOTOSHOP)))

@@ -11,6 +11,7 @@ from backend.db.models import AgentConfiguration, Attempt, Episode, Run, Task
 from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.outcome_style import OutcomeStyle
+from backend.domain.model.reason import ReasonCode
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation, StepRecord
 from backend.services.attempts import attempts
 from backend.services.attempts.attempts import StepRow
@@ -128,10 +129,9 @@ class TestLost:
         with installed.work() as session:
             row = session.get_one(Episode, episode)
             assert (row.state, row.score, row.available_at) == ("waiting", None, LATER)
-            assert explain(session, [row])[episode].words == (
-                f"attempt 1 was lost ({failure.value}), and its desktop with it; "
-                "it waits for its person, who begins it anew"
-            )
+            reason = explain(session, [row])[episode]
+            assert reason.reason_code is ReasonCode.PERSON_AGAIN
+            assert f"({failure.value})" in reason.reason
 
     def test_the_person_begins_it_anew_and_has_their_score(self, installed: World) -> None:
         study = Study(installed, tasks=("files/a",))

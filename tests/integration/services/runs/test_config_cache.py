@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from backend.db.models import Attempt, Episode, Run, Task
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.services.runs import config_cache, duration_estimates
 from backend.services.runs.views import home
 from backend.services.scheduling import claims
@@ -29,10 +30,11 @@ def of_another_release(world: World, model: type[Run] | type[Task], key: UUID, c
         session.execute(update(model).where(model.id == key).values({column: newer}))
 
 
-def sentences(world: World, run: Run) -> dict[UUID, str]:
+def reasons(world: World, run: Run) -> dict[UUID, Reason]:
     with world.work() as session:
         rows = session.scalars(select(Episode).where(Episode.run_id == run.id)).all()
-        return {row.task_id: found.reason for row in rows if (found := explain(session, [row]).get(row.id))}
+        waits = {row.task_id: explain(session, [row]).get(row.id) for row in rows}
+        return {task_id: Reason(wait.reason_code, wait.reason) for task_id, wait in waits.items() if wait}
 
 
 def taken(world: World, worker_id: UUID, number: int = 9) -> list[Claim]:
@@ -46,9 +48,10 @@ class TestRun:
         poisoned, sound = queued.submit(), queued.submit()
         of_another_release(queued, Run, poisoned.id, "config")
         assert [claim.run_id for claim in taken(queued, worker.id)] == [sound.id] * 3
-        words = set(sentences(queued, poisoned).values())
-        what = "the run's configuration (of_tomorrow: Extra inputs are not permitted)"
-        assert words == {f"needs another worker: w1 (release 1) cannot read {what}"}
+        (reason,) = set(reasons(queued, poisoned).values())
+        assert reason.code is ReasonCode.WORKER_CANNOT_READ
+        assert "w1 (release 1)" in reason.text
+        assert "of_tomorrow" in reason.text
 
     def test_it_is_not_asked_for_again(self, queued: World) -> None:
         worker = queued.worker(slots=9)
@@ -68,7 +71,8 @@ class TestRun:
         config_cache.config_of(uuid4(), {"agent": "noop"})
         of_another_release(queued, Run, poisoned.id, "config")
         assert taken(queued, worker.id) == []
-        assert [words[:20] for words in sentences(queued, poisoned).values()] == ["needs another worker"] * 3
+        codes = [reason.code for reason in reasons(queued, poisoned).values()]
+        assert codes == [ReasonCode.WORKER_CANNOT_READ] * 3
 
     def test_what_it_should_take_is_left_to_others(self, queued: World) -> None:
         queued.worker()
@@ -86,10 +90,11 @@ class TestTask:
         of_another_release(queued, Task, first, "spec")
         found = taken(queued, worker.id, 2)
         assert sorted(str(claim.task.key) for claim in found) == ["files/t1", "files/t2"]
-        assert list(sentences(queued, run)) == [first]
+        assert list(reasons(queued, run)) == [first]
         (told,) = queued.do(home.home).queue
-        assert (told.reason, told.episodes) == (sentences(queued, run)[first], 1)
-        assert "w1 (release 1) cannot read the task (of_tomorrow" in sentences(queued, run)[first]
+        assert (told.reason, told.episodes) == (reasons(queued, run)[first], 1)
+        assert told.reason.code is ReasonCode.WORKER_CANNOT_READ
+        assert "(of_tomorrow" in told.reason.text
 
     def test_its_episode_is_as_it_was(self, queued: World) -> None:
         worker = queued.worker(slots=9)

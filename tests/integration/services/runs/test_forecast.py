@@ -6,6 +6,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from backend.db.models import Episode, Task
+from backend.domain.model.reason import ReasonCode
 from backend.domain.model.run import ScreenSize
 from backend.services.benchmarks.benchmarks import latest_task_set, list_tasks
 from backend.services.capacity.run_request import RunRequest
@@ -21,18 +22,19 @@ def foretold(made: World, **more: Any) -> Forecast:
     return found
 
 
-def blocked(expected: Forecast) -> list[tuple[str, str]]:
-    """(task, reason) of what cannot run."""
-    return [(each.task, each.reason) for each in expected.not_runnable]
+def blocked(expected: Forecast) -> list[tuple[str, str, str]]:
+    """(task, reason, its code) of what cannot run."""
+    return [(each.task, each.reason, each.reason_code) for each in expected.not_runnable]
 
 
-def submitted(made: World, **more: Any) -> list[tuple[str, str]]:
-    """(task, reason) of what cannot run of a run that is submitted."""
+def submitted(made: World, **more: Any) -> list[tuple[str, str, str]]:
+    """(task, reason, its code) of what cannot run of a run that is submitted."""
     run = made.submit(**more)
     with made.work() as session:
-        query = select(Task.domain + "/" + Task.name, Episode.reason).join(Episode, Episode.task_id == Task.id)
+        columns = (Task.domain + "/" + Task.name, Episode.reason, Episode.reason_code)
+        query = select(*columns).join(Episode, Episode.task_id == Task.id)
         query = query.where(Episode.run_id == run.id, Episode.state == "not_runnable").order_by(Episode.id)
-        return [(row[0], row[1]) for row in session.execute(query)]
+        return [(row[0], row[1], row[2]) for row in session.execute(query)]
 
 
 def quarantined(made: World) -> UUID:
@@ -48,7 +50,7 @@ class TestNotRunnable:
         quarantined(ready)
         found = foretold(ready, repeats=2)
         assert (found.tasks, found.episodes) == (2, 4)
-        assert [each.reason for each in found.not_runnable] == ["quarantined: flaky clock"]
+        assert [each.reason_code for each in found.not_runnable] == [ReasonCode.QUARANTINED]
         assert blocked(found) == submitted(ready)
 
     def test_but_in_a_validation_run(self, ready: World) -> None:
@@ -69,5 +71,7 @@ class TestNotRunnable:
         screen = ScreenSize(width=640, height=480)
         found = foretold(installation, screen=screen)
         assert found.problems == []
-        assert [each.task for each in found.not_runnable if "cannot show 640x480" in each.reason] == ["files/a"]
+        assert [each.task for each in found.not_runnable if each.reason_code is ReasonCode.IMAGE_UNUSABLE] == [
+            "files/a"
+        ]
         assert blocked(found) == submitted(installation, screen=screen)

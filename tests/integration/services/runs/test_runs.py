@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from backend.db.models import AgentConfiguration, Episode, Event, Run, Worker
 from backend.domain.errors import Conflict, DeskarenaError, FailureClass, IllegalMove, Invalid, NotFound, Unavailable
 from backend.domain.errors import UnknownPlugin as Unknown
+from backend.domain.model.reason import ReasonCode
 from backend.services.attempts import attempts
 from backend.services.capacity.run_request import episode_seed
 from backend.services.runs import quarantines, runs
@@ -70,8 +71,10 @@ class TestSubmitRun:
         installation.worker()
         run = installation.submit()
         with installation.work() as session:
-            found = {row.state: row.reason for row in session.scalars(select(Episode).where(Episode.run_id == run.id))}
-        assert found == {"not_runnable": "not installed on local desktops: soffice", "waiting": ""}
+            found = {
+                row.state: row.reason_code for row in session.scalars(select(Episode).where(Episode.run_id == run.id))
+            }
+        assert found == {"not_runnable": ReasonCode.PROGRAMS_NOT_INSTALLED, "waiting": None}
 
     def test_a_run_of_nothing_runnable_is_completed_and_scores_nothing(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(requires=("soffice",))))
@@ -90,8 +93,8 @@ class TestSubmitRun:
             session.expire_all()
         run = installation.submit()
         with installation.work() as session:
-            assert session.scalars(select(Episode.reason).where(Episode.run_id == run.id)).one() == (
-                "needs windows; local desktops are linux"
+            assert session.scalars(select(Episode.reason_code).where(Episode.run_id == run.id)).one() == (
+                ReasonCode.SYSTEM_NOT_OFFERED
             )
 
     def test_quarantined_tasks_are_left_out_of_measurements(self, ready: World) -> None:

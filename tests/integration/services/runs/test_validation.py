@@ -3,6 +3,7 @@
 import pytest
 
 from backend.domain.errors import FailureClass
+from backend.domain.model.reason import ReasonCode
 from backend.services.benchmarks.task_validation import wrongs
 from backend.services.runs.validation import ValidationReport, start_validation, validation_report
 from tests.factories.records import World
@@ -62,12 +63,9 @@ class TestValidationReport:
         finish(started, SOUND)
         found = report(started)
         assert (found.complete, found.ok, found.sound, unknown(found)) == (True, True, 2, 1)
-        reasons = {verdict.task.partition("/")[2]: verdict.reason for verdict in found.tasks}
-        assert reasons == {
-            "good": "",
-            "never": "",
-            "x": "not runnable here: not installed on local desktops: gimp",
-        }
+        reasons = {verdict.task.partition("/")[2]: verdict.reason_code for verdict in found.tasks}
+        assert reasons == {"good": None, "never": None, "x": ReasonCode.PROGRAMS_NOT_INSTALLED}
+        assert found.not_runnable == 1
 
     def test_an_unsound_task_is_named_with_its_reason(self, started: World) -> None:
         finish(started, SOUND | {("noop", "good"): 1.0})

@@ -12,6 +12,7 @@ from backend.db.repositories.capacity import workers as worker_repository
 from backend.domain.errors import LeaseLost
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.episode import EpisodeState
+from backend.domain.model.reason import ReasonCode
 from backend.services.runs import runs
 from backend.services.scheduling import claims
 from tests.factories.records import World, capabilities
@@ -151,7 +152,7 @@ class TestClaim:
         worker = ready.worker(slots=1)
         ready.submit()
         claim = ready.must_claim(worker)
-        ready.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: "model rate limit"})
+        ready.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: ReasonCode.MODEL_RATE_LIMIT})
         ready.run_to_evaluation(claim)
         ready.score_only(claim)
         assert ready.do(claims.claim_next, claim.lease_id) is not None

@@ -9,6 +9,7 @@ from sqlalchemy import func, select, update
 
 from backend.db.models import Episode, Run, Task, Worker
 from backend.db.repositories.attempts.reevaluations import COMES_BACK
+from backend.domain.model.reason import ReasonCode
 from backend.domain.scheduling.requirements import Requirements
 from backend.services.attempts import reevaluation
 from backend.services.benchmarks.views.benchmark_page import benchmark_page
@@ -24,8 +25,7 @@ from tests.factories.records import World, fenced, unfenced
 from tests.factories.tasks import judged_by_function, make_benchmark, make_task
 from tests.integration.services.capacity.test_licences import PHOTOSHOP, seats
 
-WHY_NOT = "no worker with local desktops has a fence for evaluation functions in Python (bubblewrap)"
-WAITS = "no online worker has a fence for evaluation functions in Python (bubblewrap)"
+UNFENCED = ReasonCode.FUNCTIONS_NOT_SANDBOXED
 FUNCTIONS, OTHERS = ("f0", "f1", "f2"), ("o0", "o1")
 
 
@@ -37,12 +37,12 @@ def mixed(installation: World) -> World:
     return installation
 
 
-def states(world: World, run: Run) -> dict[str, tuple[str, str]]:
-    """State and reason of a run's episodes, by task."""
-    query = select(Task.name, Episode.state, Episode.reason).join(Episode, Episode.task_id == Task.id)
+def states(world: World, run: Run) -> dict[str, tuple[str, str | None]]:
+    """State and code of the reason of a run's episodes, by task."""
+    query = select(Task.name, Episode.state, Episode.reason_code).join(Episode, Episode.task_id == Task.id)
     with world.work() as session:
         rows = session.execute(query.where(Episode.run_id == run.id)).all()
-    return {row.name: (row.state, row.reason) for row in rows}
+    return {row.name: (row.state, row.reason_code) for row in rows}
 
 
 def names(world: World, worker: Worker, number: int = 9) -> Counter[str]:
@@ -50,17 +50,17 @@ def names(world: World, worker: Worker, number: int = 9) -> Counter[str]:
     return Counter(claim.task.key.name for claim in world.do(claims.claim_many, worker.id, "local", number))
 
 
-def why(world: World, run: Run) -> dict[str, str]:
+def why(world: World, run: Run) -> dict[str, ReasonCode]:
     with world.work() as session:
         rows = session.scalars(select(Episode).where(Episode.run_id == run.id)).all()
         found = explain(session, rows)
-        return {session.get_one(Task, row.task_id).name: found[row.id].reason for row in rows if row.id in found}
+        return {session.get_one(Task, row.task_id).name: found[row.id].reason_code for row in rows if row.id in found}
 
 
 class TestSubmission:
     def test_is_not_runnable_where_no_worker_has_the_fence(self, mixed: World) -> None:
         mixed.worker(capabilities=unfenced())
-        expected = dict.fromkeys(FUNCTIONS, ("not_runnable", WHY_NOT)) | dict.fromkeys(OTHERS, ("waiting", ""))
+        expected = dict.fromkeys(FUNCTIONS, ("not_runnable", UNFENCED)) | dict.fromkeys(OTHERS, ("waiting", ""))
         assert states(mixed, mixed.submit()) == expected
 
     @pytest.mark.parametrize("order", [1, -1])
@@ -73,7 +73,7 @@ class TestSubmission:
         mixed.worker(capabilities=unfenced())
         other = {"vm": {"ok": True, "reason": "", "programs": []}}
         mixed.worker("w2", node="n2", pid=2, slots_by_provider={"vm": 1}, capabilities=fenced(providers=other))
-        assert states(mixed, mixed.submit())["f0"] == ("not_runnable", WHY_NOT)
+        assert states(mixed, mixed.submit())["f0"] == ("not_runnable", UNFENCED)
 
     def test_a_worker_of_an_older_release_says_nothing_of_it_and_counts_as_able(self, mixed: World) -> None:
         worker = mixed.worker(slots=9)
@@ -90,7 +90,8 @@ class TestSubmission:
     def test_is_told_before_it(self, mixed: World) -> None:
         mixed.worker(capabilities=unfenced())
         found = mixed.do(forecast, RunRequest(benchmark="starter", agent="noop"))
-        assert (found.tasks, found.reasons) == (len(OTHERS), [(WHY_NOT, len(FUNCTIONS))])
+        assert (found.tasks, len(found.reasons)) == (len(OTHERS), 1)
+        assert [each.reason_code for each in found.not_runnable] == [UNFENCED] * len(FUNCTIONS)
         assert {each.task for each in found.not_runnable} == {f"files/{name}" for name in FUNCTIONS}
 
 
@@ -181,13 +182,13 @@ class TestWaiting:
         having = mixed.worker(slots=9, capabilities=fenced())
         run = mixed.submit()
         mixed.worker("w2", node="n2", pid=2, capabilities=unfenced())
-        assert set(why(mixed, run).values()) == {"about to start"}
+        assert set(why(mixed, run).values()) == {ReasonCode.STARTING}
         mixed.do(claims.drain, having.id)
         told = why(mixed, run)
-        assert {told[name] for name in FUNCTIONS} == {WAITS}
-        assert all(told[name] != WAITS for name in OTHERS)
-        counted = {wait.reason: wait.episodes for wait in mixed.do(home.home).queue}
-        assert counted == {WAITS: len(FUNCTIONS), "waiting for a free local desktop": len(OTHERS)}
+        assert {told[name] for name in FUNCTIONS} == {UNFENCED}
+        assert all(told[name] != UNFENCED for name in OTHERS)
+        counted = {wait.reason.code: wait.episodes for wait in mixed.do(home.home).queue}
+        assert counted == {UNFENCED: len(FUNCTIONS), ReasonCode.DESKTOPS_IN_USE: len(OTHERS)}
 
     def test_says_that_a_run_of_nothing_else_can_have_none(self, installation: World) -> None:
         installation.benchmark(make_benchmark(judged_by_function()))
@@ -197,7 +198,7 @@ class TestWaiting:
         installation.do(claims.drain, having.id)
         found = installation.do(concurrency_of, run.id)
         assert found is not None
-        assert found.text == f"0 of 2 slots: {WAITS}"
+        assert (found.limit, found.slots, found.limiting_factor.code) == (0, 2, UNFENCED)
 
 
 class TestPages:
@@ -206,7 +207,8 @@ class TestPages:
         with mixed.work() as session:
             why_not = partial(abilities(session).why_not, LOCAL)
             page = benchmark_page(session, "starter", None, {}, None, why_not=why_not)
-        assert page.health.not_runnable == [(WHY_NOT, len(FUNCTIONS))]
+        counted = [(reason.code, number) for reason, number in page.health.not_runnable]
+        assert counted == [(UNFENCED, len(FUNCTIONS))]
 
 
 class TestNeedsOf:

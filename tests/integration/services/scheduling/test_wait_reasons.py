@@ -8,6 +8,7 @@ from sqlalchemy import event, select, text
 
 from backend.db.models import Episode, Run
 from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.domain.model.reason import ReasonCode
 from backend.services import events
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.lifecycle import lease_reaper
@@ -53,10 +54,11 @@ def in_seconds(world: World, found: WaitView) -> float:
     return float((found.starts_at - at).total_seconds())
 
 
-def words(world: World, run: Run) -> str:
-    found = world.do(concurrency_of, run.id)
-    assert found is not None
-    return str(found.text)
+def limited(world: World, run: Run) -> tuple[int, int, ReasonCode]:
+    """What the run may have of how many slots, and why not more."""
+    limit = world.do(concurrency_of, run.id)
+    assert limit is not None
+    return limit.limit, limit.slots, limit.limiting_factor.code
 
 
 class TestExplain:
@@ -68,6 +70,7 @@ class TestExplain:
             at = session.scalar(text("SELECT now()"))
         first, second, *_ = why(queued, run)
         assert first.reason == "2 of 2 desktops in use; next in its run"
+        assert first.reason_code is ReasonCode.DESKTOPS_IN_USE
         assert (first.episodes_ahead, second.episodes_ahead) == (0, 1)
         assert second.starts_at is not None
         assert timedelta(seconds=90) < second.starts_at - at < timedelta(seconds=110)
@@ -92,23 +95,31 @@ class TestExplain:
     def test_gives_no_time_where_nothing_may_begin(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
         assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
-        assert why(queued, run)[0] == WaitView(reason="about to start", episodes_ahead=0)
+        assert why(queued, run)[0] == WaitView(
+            reason="about to start", reason_code=ReasonCode.STARTING, episodes_ahead=0
+        )
         queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 2}})
         assert in_seconds(queued, why(queued, run)[0]) > 0
         queued.do(scheduling_settings.set_rules, "default", {"quota": {"local": 0}})
-        assert why(queued, run)[0] == WaitView(reason="project quota reached: 2 of 0 local desktops", episodes_ahead=0)
+        assert why(queued, run)[0] == WaitView(
+            reason="project quota reached: 2 of 0 local desktops",
+            reason_code=ReasonCode.QUOTA_REACHED,
+            episodes_ahead=0,
+        )
         queued.do(scheduling_settings.set_rules, "default", {"quota": {}, "reserved": {"local": 4}})
         assert why(queued, run)[0] == WaitView(
-            reason="free desktops are reserved for interactive episodes", episodes_ahead=0
+            reason="free desktops are reserved for interactive episodes",
+            reason_code=ReasonCode.DESKTOPS_RESERVED,
+            episodes_ahead=0,
         )
 
     def test_gives_no_time_where_others_take_what_becomes_free(self, queued: World) -> None:
         worker, run = queued.worker(slots=2), queued.submit()
         (first, _) = queued.do(claims.claim_many, worker.id, "local", 2)
         assert in_seconds(queued, why(queued, run)[0]) > 0
-        queued.do(claims.worker_heartbeat, worker.id, [first.lease_id], {first.lease_id: "model rate limit"})
+        queued.do(claims.worker_heartbeat, worker.id, [first.lease_id], {first.lease_id: ReasonCode.MODEL_RATE_LIMIT})
         assert why(queued, run)[0].starts_at is None
-        queued.do(claims.worker_heartbeat, worker.id, [first.lease_id], {first.lease_id: ""})
+        queued.do(claims.worker_heartbeat, worker.id, [first.lease_id], {})
         assert in_seconds(queued, why(queued, run)[0]) > 0
         queued.submit(priority=3)
         assert why(queued, run)[0].starts_at is None
@@ -130,17 +141,19 @@ class TestExplain:
             "0 of 8 desktops in use; 7 episodes of the run first; 2 episodes of higher-priority runs first"
         )
         assert len(queued.do(claims.claim_many, worker.id, "local", 2)) == 2
-        assert why(queued, run)[0].reason == "about to start"
+        assert why(queued, run)[0].reason_code is ReasonCode.STARTING
 
     def test_says_what_nobody_can_do(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(requires=("gimp",))))
         gone = installation.worker(capabilities=capabilities(("gimp",)))
         run = installation.submit()
-        assert why(installation, run)[0].reason == "about to start"
+        assert why(installation, run)[0].reason_code is ReasonCode.STARTING
         installation.do(claims.drain, gone.id)
-        assert why(installation, run)[0].reason == "no online worker offers local desktops"
+        assert why(installation, run)[0].reason_code is ReasonCode.PROVIDER_NOT_OFFERED
         installation.worker("poor", node="n2", pid=2)
-        assert why(installation, run)[0] == WaitView(reason="no online worker has the program gimp")
+        assert why(installation, run)[0] == WaitView(
+            reason="no online worker has the program gimp", reason_code=ReasonCode.PROGRAMS_NOT_INSTALLED
+        )
 
     def test_says_why_a_worker_cannot_use_the_provider_now(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task()))
@@ -149,25 +162,23 @@ class TestExplain:
         installation.do(claims.drain, first.id)
         away = {**capabilities(), "providers": {"local": {"ok": False, "reason": "the API server does not answer"}}}
         installation.worker("w2", node="n2", pid=2, capabilities=away)
-        sentence = "local desktops are not available now: the API server does not answer"
-        assert why(installation, run)[0].reason == sentence
-        found = installation.do(concurrency_of, run.id)
-        assert found is not None
-        assert found.text == f"0 of 2 slots: {sentence}"
+        (reason,) = why(installation, run)
+        assert reason.reason_code is ReasonCode.PROVIDER_UNAVAILABLE
+        assert "the API server does not answer" in reason.reason
+        assert limited(installation, run) == (0, 2, ReasonCode.PROVIDER_UNAVAILABLE)
         installation.worker("w3", node="n3", pid=3)
-        assert why(installation, run)[0].reason == "about to start"
+        assert why(installation, run)[0].reason_code is ReasonCode.STARTING
 
     def test_says_what_keeps_workers_from_beginning_anything(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task()))
         installation.worker(capabilities={**capabilities(), "hindrance": "the artifact store does not accept data"})
         run = installation.submit()
-        sentence = "workers are not starting attempts: the artifact store does not accept data"
-        assert why(installation, run)[0] == WaitView(reason=sentence)
-        found = installation.do(concurrency_of, run.id)
-        assert found is not None
-        assert found.text == f"0 of 2 slots: {sentence}"
+        (reason,) = why(installation, run)
+        assert reason.reason_code is ReasonCode.WORKERS_BLOCKED
+        assert "the artifact store does not accept data" in reason.reason
+        assert limited(installation, run) == (0, 2, ReasonCode.WORKERS_BLOCKED)
         installation.worker("w2", node="n2", pid=2)
-        assert why(installation, run)[0].reason == "about to start"
+        assert why(installation, run)[0].reason_code is ReasonCode.STARTING
 
     def test_asks_the_database_as_often_for_many_as_for_one(self, queued: World) -> None:
         queued.worker(slots=1)
@@ -195,13 +206,13 @@ class TestExplain:
 class TestConcurrencyOf:
     def test_names_what_limits_it(self, queued: World) -> None:
         worker, run = queued.worker(slots=8), queued.submit()
-        assert words(queued, run) == "8 of 8 slots: all available slots"
+        assert limited(queued, run) == (8, 8, ReasonCode.ALL_SLOTS)
         (claim,) = queued.do(claims.claim_many, worker.id, "local", 1)
-        queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: "model rate limit"})
-        assert words(queued, run) == "1 of 8 slots: model rate limit"
-        assert why(queued, run)[0].reason == "model rate limit: 1 of its 1 episodes are waiting"
+        queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: ReasonCode.MODEL_RATE_LIMIT})
+        assert limited(queued, run) == (1, 8, ReasonCode.MODEL_RATE_LIMIT)
+        assert why(queued, run)[0].reason_code is ReasonCode.MODEL_RATE_LIMIT
         queued.do(runs.pause_run, run.id)
-        assert words(queued, run) == "0 of 8 slots: the run is paused"
+        assert limited(queued, run) == (0, 8, ReasonCode.RUN_PAUSED)
         queued.do(runs.cancel_run, run.id)
         assert queued.do(concurrency_of, run.id) is None
 
@@ -209,57 +220,61 @@ class TestConcurrencyOf:
         worker, run = queued.worker(slots=8), queued.submit()
         urgent = queued.submit()
         queued.do(scheduling_settings.update_scheduling, urgent.id, SchedulingUpdate(priority=3, concurrency=5))
-        assert words(queued, run) == "3 of 8 slots: higher-priority runs first"
+        assert limited(queued, run) == (3, 8, ReasonCode.HIGHER_PRIORITY_RUNS)
         queued.do(claims.claim_many, worker.id, "local", 8)
-        assert words(queued, run) == "3 of 8 slots: higher-priority runs first"
+        assert limited(queued, run) == (3, 8, ReasonCode.HIGHER_PRIORITY_RUNS)
         queued.do(scheduling_settings.update_scheduling, urgent.id, SchedulingUpdate(priority=3, concurrency=12))
-        assert words(queued, run) == "3 of 8 slots: higher-priority runs first"
-        assert words(queued, urgent) == "8 of 8 slots: all available slots"
+        assert limited(queued, run) == (3, 8, ReasonCode.HIGHER_PRIORITY_RUNS)
+        assert limited(queued, urgent) == (8, 8, ReasonCode.ALL_SLOTS)
 
     def test_a_more_urgent_run_leaves_what_its_model_keeps_from_it(self, queued: World) -> None:
         worker, urgent = queued.worker(slots=8), queued.submit(priority=3)
         (claim,) = queued.do(claims.claim_many, worker.id, "local", 1)
         run = queued.submit()
-        queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: "model rate limit"})
-        assert words(queued, urgent) == "1 of 8 slots: model rate limit"
-        assert words(queued, run) == "7 of 8 slots: higher-priority runs first"
+        queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: ReasonCode.MODEL_RATE_LIMIT})
+        assert limited(queued, urgent) == (1, 8, ReasonCode.MODEL_RATE_LIMIT)
+        assert limited(queued, run) == (7, 8, ReasonCode.HIGHER_PRIORITY_RUNS)
 
     def test_says_whom_episodes_wait_for_that_do_not_begin_by_themselves(self, queued: World) -> None:
         queued.worker(capabilities=with_human())
         run = queued.submit("human")
-        assert words(queued, run) == "0 of 2 slots: the rest is waiting for a person"
+        assert limited(queued, run) == (0, 2, ReasonCode.PERSON)
         worker, run = queued.worker(slots=12, node="n2"), queued.submit()
         begun = queued.do(claims.claim_many, worker.id, "local", 9)
         assert len(begun) == 9
-        held = text("UPDATE episode SET available_at = '9998-01-01', reason = :why WHERE state = 'waiting'")
+        held = text(
+            "UPDATE episode SET available_at = '9998-01-01', reason = :why, reason_code = 'reevaluation'"
+            " WHERE state = 'waiting'"
+        )
         with queued.work() as session:
             session.execute(held, {"why": "there was no verdict; the evaluation is repeated"})
-        why_not = "the rest is on hold: there was no verdict; the evaluation is repeated"
-        assert words(queued, run) == f"9 of 14 slots: {why_not}"
-        queued.do(claims.worker_heartbeat, worker.id, [begun[0].lease_id], {begun[0].lease_id: "model rate limit"})
-        assert words(queued, run) == "9 of 14 slots: model rate limit"
+        assert limited(queued, run) == (9, 14, ReasonCode.REEVALUATION)
+        queued.do(
+            claims.worker_heartbeat, worker.id, [begun[0].lease_id], {begun[0].lease_id: ReasonCode.MODEL_RATE_LIMIT}
+        )
+        assert limited(queued, run) == (9, 14, ReasonCode.MODEL_RATE_LIMIT)
 
 
 class TestFirstPage:
     """It counts by the reasons that each episode's own page gives."""
 
-    def queue(self, world: World) -> dict[str, int]:
-        return {wait.reason: wait.episodes for wait in world.do(home.home).queue}
+    def queue(self, world: World) -> dict[ReasonCode, int]:
+        return {wait.reason.code: wait.episodes for wait in world.do(home.home).queue}
 
     def test_says_what_nobody_can_do_though_there_are_slots(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(name="a", requires=("gimp",)), make_task(name="b")))
         gone = installation.worker(capabilities=capabilities(("gimp",)))
         run = installation.submit(repeats=2)
         installation.do(claims.drain, gone.id)
-        nobody = {"no online worker offers local desktops": 4}
+        nobody = {ReasonCode.PROVIDER_NOT_OFFERED: 4}
         assert self.queue(installation) == nobody
         installation.worker("poor", node="n2", pid=2)
         assert self.queue(installation) == {
-            "no online worker has the program gimp": 2,
-            "waiting for a free local desktop": 2,
+            ReasonCode.PROGRAMS_NOT_INSTALLED: 2,
+            ReasonCode.DESKTOPS_IN_USE: 2,
         }
         installation.do(runs.pause_run, run.id)
-        assert self.queue(installation) == {"the run is paused": 4}
+        assert self.queue(installation) == {ReasonCode.RUN_PAUSED: 4}
 
     def test_says_what_lacks_seats_and_what_its_run_s_limit_holds(self, installation: World) -> None:
         installation.benchmark(make_benchmark(make_task(name="a", licences={"Photoshop": 1}), make_task(name="b")))
@@ -269,8 +284,8 @@ class TestFirstPage:
         installation.do(scheduling_settings.update_scheduling, run.id, SchedulingUpdate(concurrency=1))
         assert len(installation.do(claims.claim_many, worker.id, "local", 9)) == 1
         assert self.queue(installation) == {
-            "waiting for a licence of Photoshop, 0 of 0 in use": 3,
-            "parallel limit of the run reached: 1 of 1": 2,
+            ReasonCode.LICENCE_IN_USE: 3,
+            ReasonCode.CONCURRENCY_LIMIT: 2,
         }
 
 
@@ -281,7 +296,7 @@ class TestRetuneRun:
         for _ in range(2):
             queued.do(scheduling_settings.update_scheduling, run.id, SchedulingUpdate(concurrency=2, priority=4))
         assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 2
-        assert words(queued, run) == "2 of 9 slots: parallel limit of the run"
+        assert limited(queued, run) == (2, 9, ReasonCode.CONCURRENCY_LIMIT)
         queued.do(scheduling_settings.update_scheduling, run.id, SchedulingUpdate(concurrency=None))
         assert len(queued.do(claims.claim_many, worker.id, "local", 9)) == 7
         with queued.work() as session:

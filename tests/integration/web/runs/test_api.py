@@ -92,7 +92,11 @@ class TestForecast:
     def test_learns_from_the_past(self, client: TestClient) -> None:
         found = client.post("/api/v1/runs/forecast", json={"benchmark": "starter", "agent": "always_fail"}).json()
         assert found["seconds"] > 0
-        assert found["not_runnable"][0]["reason"] == "not installed on local desktops: localc"
+        assert found["not_runnable"][0] == {
+            "task": found["not_runnable"][0]["task"],
+            "reason": "not installed on local desktops: localc",
+            "reason_code": "programs_not_installed",
+        }
 
 
 class TestList:

@@ -170,8 +170,8 @@ class TestPauseAndResume:
         for _ in range(2):
             answer = fresh.post(f"/api/v1/runs/{run['id']}/pause").json()
             assert (answer["status"], answer["episodes"]) == ("paused", 3)
-        assert whole(fresh, run)["effective_concurrency"]["text"] == "0 of 2 slots: the run is paused"
-        assert {each["reason"] for each in waiting(fresh, run)} == {"the run is paused"}
+        assert whole(fresh, run)["effective_concurrency"]["limiting_factor_code"] == "run_paused"
+        assert {each["reason_code"] for each in waiting(fresh, run)} == {"run_paused"}
         assert begin(installation) == []
         fresh.post(f"/api/v1/runs/{run['id']}/resume")
         assert len(begin(installation)) == 2
@@ -186,15 +186,18 @@ class TestProjects:
         assert row == {"name": "default", **rules, "in_use": {}}
         run = submit(fresh)
         assert len(begin(installation)) == 1
-        assert (
-            whole(fresh, run)["effective_concurrency"]["text"]
-            == "1 of 2 slots: the project's quota of 1 desktop in all"
-        )
-        assert {each["reason"] for each in waiting(fresh, run)} == {"project quota reached: 1 of 1 desktops"}
+        assert whole(fresh, run)["effective_concurrency"] == {
+            "limit": 1,
+            "slots": 2,
+            "limiting_factor": "the project's quota of 1 desktop in all",
+            "limiting_factor_code": "quota_reached",
+            "text": "1 of 2 slots: the project's quota of 1 desktop in all",
+        }
+        assert {each["reason_code"] for each in waiting(fresh, run)} == {"quota_reached"}
         assert fresh.get("/api/v1/projects").json()["items"] == [{**row, "in_use": {"local": 1}}]
         fresh.patch("/api/v1/projects/default", json={"quota": {}, "reserved": {"local": 1}})
         assert begin(installation) == []
-        assert waiting(fresh, run)[0]["reason"] == "free desktops are reserved for interactive episodes"
+        assert waiting(fresh, run)[0]["reason_code"] == "desktops_reserved"
         fresh.patch("/api/v1/projects/default", json={"reserved": {}})
         assert len(begin(installation)) == 1
 
@@ -237,7 +240,9 @@ class TestWhyWaiting:
         before = datetime.now(UTC)
         assert len(begin(installation)) == 2
         found = waiting(fresh, run)
-        assert {each["reason"] for each in found} == {"parallel limit of the run reached: 2 of 2"}
+        assert {(each["reason"], each["reason_code"]) for each in found} == {
+            ("parallel limit of the run reached: 2 of 2", "concurrency_limit")
+        }
         assert [each["episodes_ahead"] for each in found] == [0, 1, 2, 3]
         starts = [(datetime.fromisoformat(each["starts_at"]) - before).total_seconds() for each in found]
         assert starts == pytest.approx([600, 600, 1200, 1500], abs=30)
@@ -249,9 +254,8 @@ class TestWhyWaiting:
         told = [episode for episode in whole(fresh, run)["episodes"] if episode["state"] == "waiting"]
         listed = fresh.get(f"/api/v1/runs/{run['id']}/episodes?state=waiting").json()["items"]
         shown = fresh.get(f"/api/v1/episodes/{told[0]['id']}").json()
-        assert [one["waiting"]["reason"] for one in (*told, *listed, shown)] == [
-            "2 of 2 desktops in use; next in its run"
-        ] * 3
+        reasons = [(one["waiting"]["reason"], one["waiting"]["reason_code"]) for one in (*told, *listed, shown)]
+        assert reasons == [("2 of 2 desktops in use; next in its run", "desktops_in_use")] * 3
         assert [episode["waiting"] for episode in whole(fresh, run)["episodes"] if episode["state"] != "waiting"] == [
             None, None,
         ]  # fmt: skip

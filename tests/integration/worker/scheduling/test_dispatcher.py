@@ -11,6 +11,7 @@ from backend.config import Settings
 from backend.db.compatibility import OldSchema
 from backend.db.models import Worker
 from backend.domain.errors import ClusterLost
+from backend.domain.model.reason import ReasonCode
 from backend.domain.ports.cluster import ClusterProvider
 from backend.domain.ports.desktop import Availability
 from backend.services.runs.runs import cancel_run, get_run
@@ -273,14 +274,11 @@ class TestTrouble:
 
         holds(begins_none, 1.0)
 
-        def waits_for() -> str:
-            found = world.do(concurrency_of, run.id)
-            return found.text if found else ""
+        def blocked() -> bool:
+            limit = world.do(concurrency_of, run.id)
+            return limit is not None and limit.limiting_factor.code is ReasonCode.WORKERS_BLOCKED
 
-        until(
-            lambda: "workers are not starting attempts: the artifact store does not accept data" in waits_for(),
-            what="it is said",
-        )
+        until(blocked, what="it is said")
         world.store.room = None
         assert {episode.state for episode in finished(world, run.id)} == {"scored"}
         assert all(len(blob) < 2**20 for blob in world.store.blobs.values()), "what was tried is removed"

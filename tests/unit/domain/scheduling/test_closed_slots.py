@@ -1,5 +1,6 @@
 import pytest
 
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.scheduling.closed_slots import MOST_WORDS, ClosedSlots, closed
 
 CORDONED = "cordoned: no new pods are scheduled on it"
@@ -20,15 +21,17 @@ class TestClosed:
         ],
     )  # fmt: skip
     def test_says_the_commonest_reason(self, slots: list[ClosedSlots], expected: str) -> None:
-        assert closed("k8s", slots, []) == f"no k8s slot is usable: {expected}; see the workers page"
+        text = f"no k8s slot is usable: {expected}; see the workers page"
+        assert closed("k8s", slots, []) == Reason(ReasonCode.SLOTS_UNUSABLE, text)
 
     def test_without_a_slot_none_is_closed(self) -> None:
-        assert closed("k8s", [], []) == "no node offers k8s slots"
-        words = "no node offers k8s slots (no room for a desktop: memory); see the workers page"
-        assert closed("k8s", [], ["", "no room for a desktop: memory"]) == words
+        assert closed("k8s", [], []).code is ReasonCode.SLOTS_NOT_OFFERED
+        text = "no node offers k8s slots (no room for a desktop: memory); see the workers page"
+        reason = closed("k8s", [], ["", "no room for a desktop: memory"])
+        assert reason == Reason(ReasonCode.SLOTS_NOT_OFFERED, text)
 
     def test_a_reason_of_a_cluster_is_one_short_line(self) -> None:
-        words = closed("k8s", [ClosedSlots(1, "broken", "no\n\tpod " + "x" * 5000)], [])
+        words = closed("k8s", [ClosedSlots(1, "broken", "no\n\tpod " + "x" * 5000)], []).text
         assert "(no pod xxx" in words
         assert "x…); see the workers page" in words
         assert len(words) < MOST_WORDS + 100

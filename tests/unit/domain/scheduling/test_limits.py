@@ -3,6 +3,7 @@ from uuid import UUID
 
 import pytest
 
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.scheduling.limits import Concurrency, concurrency
 from backend.domain.scheduling.projects import ALL, ProjectRules
 from backend.domain.scheduling.reservations import Reserve, Urgency
@@ -19,68 +20,78 @@ def queue(
     return QueueSnapshot("local", (RUN, *others), projects, reserve=reserve or Reserve(0, {}, {}))
 
 
+def bound(limit: Concurrency) -> tuple[int, ReasonCode]:
+    return limit.limit, limit.limiting_factor.code
+
+
 class TestConcurrency:
     @pytest.mark.parametrize(
-        ("run", "now", "left", "words"),
+        ("run", "now", "left", "expected"),
         [
-            (RUN, queue(), 50, "8 of 8 slots: all available slots"),
-            (RUN, queue(), 2, "2 of 8 slots: no more episodes"),
-            (replace(RUN, concurrency=5), queue(), 50, "5 of 8 slots: parallel limit of the run"),
-            (replace(RUN, model_waits=1), queue(), 50, "3 of 8 slots: model rate limit"),
+            (RUN, queue(), 50, (8, ReasonCode.ALL_SLOTS)),
+            (RUN, queue(), 2, (2, ReasonCode.NO_MORE_EPISODES)),
+            (replace(RUN, concurrency=5), queue(), 50, (5, ReasonCode.CONCURRENCY_LIMIT)),
+            (replace(RUN, model_waits=1), queue(), 50, (3, ReasonCode.MODEL_RATE_LIMIT)),
             (
                 RUN,
                 queue(rules=ProjectRules(quota={ALL: 6}), in_use=5),
                 50,
-                "4 of 8 slots: the project's quota of 6 desktops in all",
+                (4, ReasonCode.QUOTA_REACHED),
             ),
-            (RUN, queue(reserve=Reserve(2, {}, {})), 50, "6 of 8 slots: 2 reserved for people's interactive episodes"),
-            (RUN, queue(RunLoad(UUID(int=8), P, "local")), 50, "4 of 8 slots: a fair share with 1 other run"),
-            (RUN, queue(RunLoad(UUID(int=8), Q, "local")), 50, "2 of 8 slots: a fair share with 1 other run"),
-            (RUN, queue(RunLoad(UUID(int=8), Q, "local", priority=-1)), 50, "8 of 8 slots: all available slots"),
+            (RUN, queue(reserve=Reserve(2, {}, {})), 50, (6, ReasonCode.DESKTOPS_RESERVED)),
+            (RUN, queue(RunLoad(UUID(int=8), P, "local")), 50, (4, ReasonCode.FAIR_SHARE)),
+            (RUN, queue(RunLoad(UUID(int=8), Q, "local")), 50, (2, ReasonCode.FAIR_SHARE)),
+            (RUN, queue(RunLoad(UUID(int=8), Q, "local", priority=-1)), 50, (8, ReasonCode.ALL_SLOTS)),
         ],
     )
-    def test_the_least_of_all_bounds_decides(self, run: RunLoad, now: QueueSnapshot, left: int, words: str) -> None:
-        assert concurrency(now, run, 8, left).text == words
+    def test_the_least_of_all_bounds_decides(
+        self, run: RunLoad, now: QueueSnapshot, left: int, expected: tuple[int, ReasonCode]
+    ) -> None:
+        assert bound(concurrency(now, run, 8, left)) == expected
 
     @pytest.mark.parametrize(
-        ("others", "words"),
+        ("others", "expected"),
         [
-            ((replace(RUN, id=UUID(int=8), concurrency=3),), "5 of 8 slots: 3 in use by runs at their limit"),
-            ((replace(RUN, id=UUID(int=8), model_waits=1),), "5 of 8 slots: 3 in use by runs at their limit"),
-            ((RunLoad(UUID(int=8), P, "local", model_waits=1),), "8 of 8 slots: all available slots"),
+            ((replace(RUN, id=UUID(int=8), concurrency=3),), (5, ReasonCode.OTHER_RUNS_AT_LIMIT)),
+            ((replace(RUN, id=UUID(int=8), model_waits=1),), (5, ReasonCode.OTHER_RUNS_AT_LIMIT)),
+            ((RunLoad(UUID(int=8), P, "local", model_waits=1),), (8, ReasonCode.ALL_SLOTS)),
             (
                 (replace(RUN, id=UUID(int=8), concurrency=2, in_use=2), RunLoad(UUID(int=9), P, "local")),
-                "3 of 8 slots: a fair share with 1 other run",
+                (3, ReasonCode.FAIR_SHARE),
             ),
         ],
     )
-    def test_what_others_cannot_use_is_not_theirs(self, others: tuple[RunLoad, ...], words: str) -> None:
-        assert concurrency(queue(*others, in_use=6), RUN, 8, 50).text == words
+    def test_what_others_cannot_use_is_not_theirs(
+        self, others: tuple[RunLoad, ...], expected: tuple[int, ReasonCode]
+    ) -> None:
+        assert bound(concurrency(queue(*others, in_use=6), RUN, 8, 50)) == expected
 
     @pytest.mark.parametrize(
-        ("urgent", "words"),
+        ("urgent", "expected"),
         [
-            (0, "8 of 8 slots: all available slots"),
-            (2, "6 of 8 slots: higher-priority runs first"),
-            (500, "3 of 8 slots: higher-priority runs first"),
+            (0, (8, ReasonCode.ALL_SLOTS)),
+            (2, (6, ReasonCode.HIGHER_PRIORITY_RUNS)),
+            (500, (3, ReasonCode.HIGHER_PRIORITY_RUNS)),
         ],
     )
-    def test_more_urgent_runs_leave_what_it_has(self, urgent: int, words: str) -> None:
+    def test_more_urgent_runs_leave_what_it_has(self, urgent: int, expected: tuple[int, ReasonCode]) -> None:
         now = queue(RunLoad(UUID(int=8), Q, "local", priority=5))
-        assert concurrency(now, RUN, 8, 50, urgent=urgent).text == words
+        assert bound(concurrency(now, RUN, 8, 50, urgent=urgent)) == expected
 
     def test_what_they_leave_is_shared(self) -> None:
         now = queue(RunLoad(UUID(int=8), Q, "local", priority=5), RunLoad(UUID(int=9), P, "local"))
-        assert concurrency(now, RUN, 8, 50, urgent=2).text == "3 of 8 slots: a fair share with 1 other run"
+        assert bound(concurrency(now, RUN, 8, 50, urgent=2)) == (3, ReasonCode.FAIR_SHARE)
 
     def test_nothing_begins_where_nothing_may(self) -> None:
-        assert concurrency(queue(), RUN, 8, 50, ["the run is paused"]) == Concurrency(0, 8, "the run is paused")
+        paused = Reason(ReasonCode.RUN_PAUSED, "the run is paused")
+        limit = concurrency(queue(), RUN, 8, 50, [paused])
+        assert limit == Concurrency(0, 8, paused)
+        assert limit.text == "0 of 8 slots: the run is paused"
 
     def test_what_is_held_back_is_left(self) -> None:
-        assert concurrency(queue(), RUN, 8, 3, hold_reason="the rest waits").text == "3 of 8 slots: the rest waits"
-        assert (
-            concurrency(queue(), RUN, 8, 50, hold_reason="the rest waits").text == "8 of 8 slots: all available slots"
-        )
+        held = Reason(ReasonCode.PERSON, "the rest is waiting for a person")
+        assert concurrency(queue(), RUN, 8, 3, hold_reason=held) == Concurrency(3, 8, held)
+        assert bound(concurrency(queue(), RUN, 8, 50, hold_reason=held)) == (8, ReasonCode.ALL_SLOTS)
 
     def test_a_person_may_use_what_is_kept_for_people(self) -> None:
         now = queue(reserve=Reserve(2, {}, {}))

@@ -5,6 +5,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.scheduling.bounds import hindrance
 from backend.domain.scheduling.order import turns
 from backend.domain.scheduling.priorities import AGING_SECONDS
@@ -101,22 +102,30 @@ class TestTurns:
 
 class TestHindrance:
     def test_none(self) -> None:
-        assert hindrance(queue(run(7)), run(7)) == ""
+        assert hindrance(queue(run(7)), run(7)) is None
 
     def test_the_runs_own_limit(self) -> None:
         one = run(7, concurrency=2, in_use=2)
-        assert hindrance(queue(one), one) == "parallel limit of the run reached: 2 of 2"
+        assert hindrance(queue(one), one) == Reason(
+            ReasonCode.CONCURRENCY_LIMIT, "parallel limit of the run reached: 2 of 2"
+        )
 
     def test_the_models_limit(self) -> None:
         one = run(7, in_use=3, model_waits=1)
-        assert hindrance(queue(one), one) == "model rate limit: 1 of its 3 episodes are waiting"
+        assert hindrance(queue(one), one) == Reason(
+            ReasonCode.MODEL_RATE_LIMIT, "model rate limit: 1 of its 3 episodes are waiting"
+        )
 
     def test_the_projects_quota(self) -> None:
         one = run(7, in_use=2)
         rules = ProjectRules(quota={"local": 2})
-        assert hindrance(queue(one, rules={P: rules}), one) == "project quota reached: 2 of 2 local desktops"
+        assert hindrance(queue(one, rules={P: rules}), one) == Reason(
+            ReasonCode.QUOTA_REACHED, "project quota reached: 2 of 2 local desktops"
+        )
 
     def test_slots_reserved_for_people(self) -> None:
         now = queue(run(7), free=1, reserve=Reserve(1, {}, {}))
-        assert hindrance(now, run(7)) == "free desktops are reserved for interactive episodes"
-        assert hindrance(now, run(7, urgency=Urgency.PERSON)) == ""
+        assert hindrance(now, run(7)) == Reason(
+            ReasonCode.DESKTOPS_RESERVED, "free desktops are reserved for interactive episodes"
+        )
+        assert hindrance(now, run(7, urgency=Urgency.PERSON)) is None

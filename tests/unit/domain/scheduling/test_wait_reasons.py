@@ -4,13 +4,19 @@ from uuid import uuid4
 
 import pytest
 
-from backend.domain.scheduling.requirements import FENCE, Requirements, WorkerCapability
-from backend.domain.scheduling.wait_reasons import EpisodeWait, RunStanding, WaitReason, unable, why
+from backend.domain.model.reason import Reason, ReasonCode, stored_reason
+from backend.domain.scheduling.requirements import Requirements, WorkerCapability
+from backend.domain.scheduling.wait_reasons import EpisodeWait, RunStanding, WaitReason, unable, unread, why
 
 NOW = datetime(2026, 3, 1, 13, 5, tzinfo=UTC)
 NEED = Requirements(uuid4(), "linux", frozenset({"gimp", "mousepad"}))
-STAND = RunStanding("running", "local", "noop", None, "", slots=8, free=0)
+STAND = RunStanding("running", "local", "noop", None, None, slots=8, free=0)
 WAITER = EpisodeWait(NOW, need=NEED)
+NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+PERSON = Reason(ReasonCode.PERSON, "waiting for a person")
+LOST = Reason(ReasonCode.RETRY_DELAY, "attempt 1 was lost (model_api)")
+BROKEN = Reason(ReasonCode.SLOTS_UNUSABLE, "no local slot is usable: 4 broken")
+UNREAD = unread("w1 0.1", "its task")
 
 
 def able(*programs: str, agents: tuple[str, ...] = ("noop",), images: tuple[str, ...] = ()) -> WorkerCapability:
@@ -22,39 +28,49 @@ GOOD = able("gimp", "mousepad", "ls")
 
 
 def words(waiter: EpisodeWait = WAITER, stand: RunStanding = STAND, ahead: int | None = 3) -> str:
-    return why(waiter, stand, [GOOD], NOW, ahead).words
+    reason = why(waiter, stand, [GOOD], NOW, ahead)
+    assert reason.turn
+    return reason.text
 
 
 class TestWhy:
     @pytest.mark.parametrize(
         ("waiter", "stand", "expected"),
         [
-            (WAITER, replace(STAND, state="paused"), "the run is paused"),
-            (replace(WAITER, available_at=datetime(9999, 1, 1, tzinfo=UTC), reason="waiting for a person"), STAND,
-             "waiting for a person"),
-            (replace(WAITER, available_at=NOW + timedelta(seconds=90), reason="attempt 1 was lost (model_api)"), STAND,
-             "retry at 13:06:30 UTC: attempt 1 was lost (model_api)"),
+            (WAITER, replace(STAND, state="paused"), Reason(ReasonCode.RUN_PAUSED, "the run is paused")),
+            (replace(WAITER, available_at=NEVER), STAND, Reason(ReasonCode.ON_HOLD, "on hold")),
+            (replace(WAITER, available_at=NEVER, reason=PERSON), STAND, PERSON),
+            (replace(WAITER, available_at=NOW + timedelta(seconds=90), reason=LOST), STAND,
+             Reason(ReasonCode.RETRY_DELAY, f"retry at 13:06:30 UTC: {LOST.text}")),
             (replace(WAITER, lacking="a licence of Photoshop, 1 of 1 in use"), STAND,
-             "waiting for a licence of Photoshop, 1 of 1 in use"),
-            (WAITER, replace(STAND, slots=0, closed="no local slot is usable: 4 broken"),
-             "no local slot is usable: 4 broken"),
+             Reason(ReasonCode.LICENCE_IN_USE, "waiting for a licence of Photoshop, 1 of 1 in use")),
+            (WAITER, replace(STAND, slots=0, closed=BROKEN), BROKEN),
+            (replace(WAITER, reason=UNREAD), replace(STAND, free=8), UNREAD),
         ],
     )  # fmt: skip
-    def test_says_the_first_reason(self, waiter: EpisodeWait, stand: RunStanding, expected: str) -> None:
-        assert why(waiter, stand, [GOOD], NOW, 3) == WaitReason(expected)
+    def test_says_the_first_reason(self, waiter: EpisodeWait, stand: RunStanding, expected: Reason) -> None:
+        reason = why(waiter, stand, [GOOD], NOW, 3)
+        assert reason == WaitReason(expected.code, expected.text)
+        assert not reason.turn
+
+    def test_a_reason_of_another_release_is_shown(self) -> None:
+        waiter = replace(WAITER, available_at=NEVER, reason=stored_reason("of_tomorrow", "waiting for tomorrow"))
+        assert why(waiter, STAND, [GOOD], NOW, 3) == WaitReason(ReasonCode.OTHER, "waiting for tomorrow")
 
     def test_a_bound_is_told_and_leaves_it_its_turn(self) -> None:
-        full = "project quota reached: 8 of 8 desktops"
-        assert why(WAITER, replace(STAND, hindrance=full), [GOOD], NOW, 3) == WaitReason(full, turn=True, timed=True)
+        full = Reason(ReasonCode.QUOTA_REACHED, "project quota reached: 8 of 8 desktops")
+        reason = why(WAITER, replace(STAND, hindrance=full), [GOOD], NOW, 3)
+        assert reason == WaitReason(full.code, full.text, timed=True)
+        assert reason.turn
 
     def test_else_it_waits_for_its_turn(self) -> None:
         stand = replace(STAND, first="40 episodes of higher-priority runs first")
         assert why(WAITER, stand, [GOOD], NOW, 3) == WaitReason(
+            ReasonCode.DESKTOPS_IN_USE,
             "8 of 8 desktops in use; 3 episodes of the run first; 40 episodes of higher-priority runs first",
-            turn=True,
         )
         assert why(WAITER, STAND, [GOOD], NOW, 0).timed
-        assert why(WAITER, replace(STAND, free=1), [GOOD], NOW, 0) == WaitReason("about to start", turn=True)
+        assert why(WAITER, replace(STAND, free=1), [GOOD], NOW, 0) == WaitReason(ReasonCode.STARTING, "about to start")
         assert words(ahead=1) == "8 of 8 desktops in use; 1 episode of the run first"
         assert words(ahead=0) == "8 of 8 desktops in use; next in its run"
         assert words(stand=replace(STAND, free=4)) == "about to start"
@@ -65,25 +81,38 @@ class TestUnable:
     @pytest.mark.parametrize(
         ("workers", "image", "expected"),
         [
-            ([], None, "no online worker offers local desktops"),
-            ([able(agents=("oracle",))], None, "no online worker offers the agent noop"),
-            ([GOOD], "full", "no online worker has the image full"),
-            ([able("ls"), able("mousepad")], None, "no online worker has the program gimp"),
-            ([able("ls")], None, "no online worker has the programs gimp, mousepad"),
-            ([replace(GOOD, programs={"windows": {"": frozenset()}})], None,
-             "no online worker has linux desktops"),
-            ([able("ls"), GOOD], None, ""),
-            ([able("gimp", "mousepad", images=("full",))], "full", ""),
-            ([replace(GOOD, functions=False)], None, ""),
+            ([], None, (ReasonCode.PROVIDER_NOT_OFFERED, "local")),
+            ([able(agents=("oracle",))], None, (ReasonCode.AGENT_NOT_OFFERED, "noop")),
+            ([GOOD], "full", (ReasonCode.IMAGE_NOT_OFFERED, "full")),
+            ([able("ls"), able("mousepad")], None, (ReasonCode.PROGRAMS_NOT_INSTALLED, "program gimp")),
+            ([able("ls")], None, (ReasonCode.PROGRAMS_NOT_INSTALLED, "programs gimp, mousepad")),
+            ([replace(GOOD, programs={"windows": {"": frozenset()}})], None, (ReasonCode.SYSTEM_NOT_OFFERED, "linux")),
         ],
     )  # fmt: skip
-    def test_says_what_nobody_has(self, workers: list[WorkerCapability], image: str | None, expected: str) -> None:
-        assert unable("local", "noop", image, [NEED], workers) == expected
+    def test_says_what_nobody_has(
+        self, workers: list[WorkerCapability], image: str | None, expected: tuple[ReasonCode, str]
+    ) -> None:
+        reason = unable("local", "noop", image, [NEED], workers)
+        assert reason is not None
+        assert (reason.code, expected[1] in reason.text) == (expected[0], True)
+
+    @pytest.mark.parametrize(
+        ("workers", "image"),
+        [
+            ([able("ls"), GOOD], None),
+            ([able("gimp", "mousepad", images=("full",))], "full"),
+            ([replace(GOOD, functions=False)], None),
+        ],
+    )
+    def test_nothing_where_somebody_has_all(self, workers: list[WorkerCapability], image: str | None) -> None:
+        assert unable("local", "noop", image, [NEED], workers) is None
 
     def test_says_that_nobody_has_a_fence_for_evaluation_functions(self) -> None:
         function, other = uuid4(), uuid4()
         both = replace(NEED, functions=frozenset({function}))
         poor = [replace(GOOD, functions=False), able("gimp")]
-        assert unable("local", "noop", None, [both.of(function)], poor) == f"no online worker has {FENCE}"
-        assert unable("local", "noop", None, [both.of(other)], poor) == ""
-        assert unable("local", "noop", None, [both.of(function)], [*poor, GOOD]) == ""
+        reason = unable("local", "noop", None, [both.of(function)], poor)
+        assert reason is not None
+        assert reason.code is ReasonCode.FUNCTIONS_NOT_SANDBOXED
+        assert unable("local", "noop", None, [both.of(other)], poor) is None
+        assert unable("local", "noop", None, [both.of(function)], [*poor, GOOD]) is None

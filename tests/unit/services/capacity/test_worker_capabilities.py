@@ -5,6 +5,7 @@ import pytest
 from backend.db.models import Task
 from backend.domain import registry
 from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import RunConfig, ScreenSize
 from backend.domain.registry import PluginKind
 from backend.services.capacity.run_request import RunRequest
@@ -50,12 +51,25 @@ class TestJoin:
         assert (both.providers["local"]["ok"], both.providers["local"]["programs"]) == (True, ["a"])
 
 
+def code(reason: Reason | None) -> ReasonCode | None:
+    return reason and reason.code
+
+
 class TestWhyNot:
     def test_names_what_is_missing(self) -> None:
         can = joined(capabilities(("mousepad",)))
-        assert can.why_not("local", Task(requires=["mousepad"], os="linux")) == ""
+        assert can.why_not("local", Task(requires=["mousepad"], os="linux")) is None
         missing = can.why_not("local", Task(requires=["gimp", "mousepad", "soffice"], os="linux"))
-        assert missing == "not installed on local desktops: gimp, soffice"
+        assert missing == Reason(ReasonCode.PROGRAMS_NOT_INSTALLED, "not installed on local desktops: gimp, soffice")
+
+    def test_of_several_the_code_is_the_first_s(self) -> None:
+        task = Task(requires=["gimp"], os="linux", requires_judge=True, licences={"ANSYS": 1})
+        missing = joined(capabilities()).why_not("local", task, judge=False)
+        assert missing is not None
+        assert (missing.code, missing.text.count("; ")) == (ReasonCode.PROGRAMS_NOT_INSTALLED, 2)
+        ready = joined(capabilities(("gimp",))).why_not("local", task, judge=False)
+        assert ready is not None
+        assert ready.code is ReasonCode.LICENCE_MISSING
 
 
 class TestProgramsOf:
@@ -95,35 +109,38 @@ def with_images(*images: dict[str, Any], **more: Any) -> Capabilities:
 class TestImages:
     def test_a_task_looks_for_the_image_of_its_system(self) -> None:
         can = with_images(LINUX, WINDOWS)
-        assert can.why_not("vm", Task(requires=["notepad"], os="windows")) == ""
-        assert can.why_not("vm", Task(requires=["notepad"], os="linux")) == "not installed on vm desktops: notepad"
+        assert can.why_not("vm", Task(requires=["notepad"], os="windows")) is None
+        assert code(can.why_not("vm", Task(requires=["notepad"], os="linux"))) is ReasonCode.PROGRAMS_NOT_INSTALLED
 
     def test_the_image_that_a_run_names_counts_alone(self) -> None:
         can = with_images(LINUX, WINDOWS)
         why = can.why_not("vm", Task(requires=[], os="linux"), image="eleven")
-        assert why == "needs linux; the image eleven has windows"
-        assert can.why_not("vm", Task(requires=["mousepad"], os="linux"), image="debian") == ""
+        assert why == Reason(ReasonCode.SYSTEM_NOT_OFFERED, "needs linux; the image eleven has windows")
+        assert can.why_not("vm", Task(requires=["mousepad"], os="linux"), image="debian") is None
 
     def test_one_that_cannot_be_made_says_why(self) -> None:
         can = with_images(LINUX, {**WINDOWS, "reason": "Wine is not installed"})
         why = can.why_not("vm", Task(requires=["notepad"], os="windows"))
-        assert why == "vm desktops for windows cannot be made here: Wine is not installed"
+        text = "vm desktops for windows cannot be made here: Wine is not installed"
+        assert why == Reason(ReasonCode.IMAGE_UNUSABLE, text)
 
     def test_of_several_that_would_do_one_must_be_named(self) -> None:
         can = with_images(LINUX, {**LINUX, "name": "other"}, {**WINDOWS, "default": True})
-        assert "several images would do (debian, other)" in can.why_not("vm", Task(requires=[], os="linux"))
-        assert can.why_not("vm", Task(requires=[], os="linux"), image="other") == ""
-        assert can.why_not("vm", Task(requires=[], os="windows")) == ""
+        unclear = can.why_not("vm", Task(requires=[], os="linux"))
+        assert unclear is not None
+        assert (unclear.code, "(debian, other)" in unclear.text) == (ReasonCode.IMAGE_UNCLEAR, True)
+        assert can.why_not("vm", Task(requires=[], os="linux"), image="other") is None
+        assert can.why_not("vm", Task(requires=[], os="windows")) is None
 
     def test_one_that_cannot_be_used_is_no_choice(self) -> None:
         can = with_images(LINUX, {**LINUX, "name": "other", "reason": "it is damaged"})
-        assert can.why_not("vm", Task(requires=[], os="linux")) == ""
+        assert can.why_not("vm", Task(requires=[], os="linux")) is None
 
     def test_one_that_cannot_show_the_run_s_screen_says_so(self) -> None:
         shown, not_shown = ScreenSize(width=1280, height=800), ScreenSize(width=640, height=480)
         can = with_images(WINDOWS, {**LINUX, "screens": [shown.model_dump()]})
-        assert can.why_not("vm", Task(requires=[], os="linux"), screen=shown) == ""
-        assert "debian cannot show 640x480" in can.why_not("vm", Task(requires=[], os="linux"), screen=not_shown)
+        assert can.why_not("vm", Task(requires=[], os="linux"), screen=shown) is None
+        assert code(can.why_not("vm", Task(requires=[], os="linux"), screen=not_shown)) is ReasonCode.IMAGE_UNUSABLE
 
     def test_the_default_one_of_any_worker_is_the_default(self) -> None:
         both = joined(*[{"providers": with_images({**LINUX, "default": each}).providers} for each in (True, False)])
