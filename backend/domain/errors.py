@@ -9,6 +9,7 @@ tests/architecture/test_error_codes.py checks.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +23,25 @@ class FailureClass(StrEnum):
     GUEST = "guest"
     CLUSTER = "cluster"
     EVALUATOR = "evaluator"
+
+
+class LeaseFailure(StrEnum):
+    """Why an attempt was lost with its lease, where its worker reported no error: codes of the class `cluster`."""
+
+    SILENT = "worker_silent"
+    GONE = "worker_gone"
+    STOPPED = "worker_stopped"
+    NODE_LOST = "node_lost"
+    RELEASED = "lease_released"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why an attempt was lost. `code` is that of the error, or of its lease's end; docs/errors.md has them all."""
+
+    failure_class: FailureClass
+    code: str
+    message: str
 
 
 def sentences(*parts: str) -> str:

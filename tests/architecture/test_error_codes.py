@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from backend.domain.errors import AgentFailed, Cancelled, DeskarenaError, InvalidAction, MachineLost
+from backend.domain.errors import AgentFailed, Cancelled, DeskarenaError, InvalidAction, LeaseFailure, MachineLost
 from backend.domain.model.reason import ReasonCode
 from tests.architecture.tree import ROOT, calls, dotted, parsed, python_files
 
@@ -63,7 +63,7 @@ def code_argument(call: ast.Call) -> ast.expr | None:
 
 def codes_in_product() -> set[tuple[str, str]]:
     """Kind and code of every error and reason; an error that names no code has that of its class."""
-    codes = {("reason", code.value) for code in ReasonCode}
+    codes = {("reason", code.value) for code in ReasonCode} | {("cluster", code.value) for code in LeaseFailure}
     codes |= {(str(status), code) for status, code in BY_STATUS.items()} | {("400", "bad_request")}
     for _, error, call in raised():
         argument = code_argument(call)

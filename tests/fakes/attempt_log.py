@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.errors import MachineLost
+from backend.domain.errors import Failure, FailureClass
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import Evaluation
@@ -21,11 +21,20 @@ class MemoryBook(MemoryRecorder):
         self.evaluation: Evaluation | None = None
         self.evidence: Sequence[CallEvidence] = ()
         self.seconds: Mapping[str, float] = {}
-        self.error: MachineLost | None = None
-        self.message = ""
+        self.failure: Failure | None = None
         self.after_action = False
         self.desktop: Mapping[str, Any] = {}
         self.openings: list[Mapping[str, object]] = []
+
+    @property
+    def message(self) -> str:
+        """Why the attempt was lost or has no verdict."""
+        return self.failure.message if self.failure else ""
+
+    @property
+    def loss(self) -> tuple[FailureClass, str] | None:
+        """Class and code of the failure."""
+        return self.failure and (self.failure.failure_class, self.failure.code)
 
     def opening(self, facts: Mapping[str, object]) -> None:
         self._check()
@@ -52,16 +61,16 @@ class MemoryBook(MemoryRecorder):
         self.evaluation, self.evidence, self.seconds = evaluation, evidence, seconds
 
     def unjudged(
-        self, task: Task, message: str, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
+        self, task: Task, failure: Failure, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
         self._check()
         self.moves.append("unjudged")
-        self.message, self.evidence, self.seconds = message, evidence, seconds
+        self.failure, self.evidence, self.seconds = failure, evidence, seconds
 
-    def lost(self, error: MachineLost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
+    def lost(self, failure: Failure, seconds: Mapping[str, float], *, after_action: bool) -> None:
         self._check()
         self.moves.append("lost")
-        self.error, self.message, self.after_action, self.seconds = error, message, after_action, seconds
+        self.failure, self.after_action, self.seconds = failure, after_action, seconds
 
     def was_cancelled(self, seconds: Mapping[str, float]) -> None:
         self._check()

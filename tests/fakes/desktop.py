@@ -247,7 +247,7 @@ class FakeDesktop:
 
     def _alive(self) -> None:
         if self.dead:
-            raise GuestLost(f"the desktop is gone: {self.dead}")
+            raise GuestLost(f"the desktop is gone: {self.dead}", code="desktop_gone")
 
     @staticmethod
     def _check_keys(action: Action) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend.db.models.enums import EvidenceRole
-from backend.domain.errors import Cancelled, ClusterLost, MachineLost, Unavailable
+from backend.domain.errors import Cancelled, ClusterLost, Failure, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import Blob, Evaluation
@@ -114,12 +114,12 @@ class AttemptRecorder:
         )
 
     def unjudged(
-        self, task: Task, message: str, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
+        self, task: Task, failure: Failure, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
         """Stores evidence without a verdict. Raises ClusterLost if there is no room for it."""
         rows, judged = self._rows(task, evidence), EvaluationBasis(spec_of(task, evidence))
         self._database.insist(
-            lambda session: attempts.finish_unjudged(session, self._fence, message, rows, seconds, judged=judged),
+            lambda session: attempts.finish_unjudged(session, self._fence, failure, rows, seconds, judged=judged),
             self._hold,
         )
 
@@ -135,13 +135,11 @@ class AttemptRecorder:
             for part, blob in enumerate(blobs or ())
         ]
 
-    def lost(self, error: MachineLost, message: str, seconds: Mapping[str, float], *, after_action: bool) -> None:
+    def lost(self, failure: Failure, seconds: Mapping[str, float], *, after_action: bool) -> None:
         """Records an infrastructure failure; also the last write of an attempt that had to stop."""
         self._let_finish()
         self._database.insist(
-            lambda session: attempts.finish_lost(
-                session, self._fence, error.failure_class, message, seconds, after_action=after_action
-            ),
+            lambda session: attempts.finish_lost(session, self._fence, failure, seconds, after_action=after_action),
             self._hold,
             last_words=True,
         )

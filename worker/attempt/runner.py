@@ -13,6 +13,7 @@ from backend.domain.errors import (
     ClusterLost,
     DeskarenaError,
     EvaluatorFailed,
+    Failure,
     GuestLost,
     GuestRefused,
     LeaseLost,
@@ -118,7 +119,7 @@ class _Attempt:
         self._hold.check()
         if self._evidence is None:
             raise error
-        self._book.unjudged(self._task, self._in_words(error), self._evidence, self._phases.seconds())
+        self._book.unjudged(self._task, self._failure(error), self._evidence, self._phases.seconds())
 
     def _context(self, opened: OpenDesktop) -> TaskContext:
         tools = self._tools
@@ -347,7 +348,7 @@ class _Attempt:
             return
         lost = self._as_lost(cause)
         after_action = self._progress.acted and isinstance(lost, GuestLost)
-        self._book.lost(lost, self._in_words(lost), self._phases.seconds(), after_action=after_action)
+        self._book.lost(self._failure(lost), self._phases.seconds(), after_action=after_action)
 
     def _as_lost(self, cause: Exception) -> MachineLost:
         if (
@@ -369,10 +370,10 @@ class _Attempt:
         logger.error("attempt %s broke", self._claim.attempt_id, exc_info=cause)
         return ClusterLost(f"internal error of the worker: {type(cause).__name__}: {cause}", code="worker_broke")
 
-    def _in_words(self, lost: MachineLost) -> str:
+    def _failure(self, lost: MachineLost) -> Failure:
         why = self._opened.why_dead() if self._opened is not None and isinstance(lost, GuestLost) else ""
         words = f"{lost.message} (the desktop ended: {why})" if why else lost.message
-        return sentences(words, lost.hint)
+        return Failure(lost.failure_class, lost.code, sentences(words, lost.hint))
 
     def _close(self) -> None:
         """Releases everything that belongs to the attempt."""

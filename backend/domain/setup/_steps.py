@@ -35,16 +35,15 @@ def run_steps(context: SetupContext, steps: Sequence[SetupStep]) -> None:
     """Runs a task's set-up in order; every step's effect is there when it returns.
 
     Raises:
-        TaskSetupFailed: a step failed or was refused; the error has its number, from 1.
+        TaskSetupFailed: a step failed or was refused; the error has its number, from 1, and its code.
         GuestLost: the desktop is gone.
     """
     for number, step in enumerate(steps, start=1):
         try:
             run_step(context, step.type, step.parameters)
         except (TaskSetupFailed, GuestRefused) as error:
-            raise TaskSetupFailed(
-                f"{step.type}: {error.message}", code="step_failed", step=number, hint=error.hint
-            ) from error
+            code = error.code if isinstance(error, TaskSetupFailed) else "step_failed"
+            raise TaskSetupFailed(f"{step.type}: {error.message}", code=code, step=number, hint=error.hint) from error
 
 
 def find_window(desktop: Desktop, name: str, *, strict: bool, by_class: bool) -> bool:

@@ -15,7 +15,7 @@ from backend.db.models.enums import AttemptController
 from backend.db.repositories.attempts import attempts as repository
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.runs import runs
-from backend.domain.errors import Conflict, FailureClass, LeaseLost
+from backend.domain.errors import Conflict, Failure, LeaseLost
 from backend.domain.model import score
 from backend.domain.model.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
 from backend.domain.model.trajectory import StepRecord
@@ -241,7 +241,7 @@ def finish_scored(  # noqa: PLR0913 - what is known of a verdict
 def finish_unjudged(  # noqa: PLR0913 - what is known of the evidence
     session: Session,
     fence: Fence,
-    message: str,
+    failure: Failure,
     evidence: Sequence[EvidenceRow],
     seconds: Mapping[str, float],
     *,
@@ -252,7 +252,7 @@ def finish_unjudged(  # noqa: PLR0913 - what is known of the evidence
     Args:
         session: the transaction.
         fence: of the claim.
-        message: the reason.
+        failure: why.
         evidence: everything gathered.
         seconds: by phase.
         judged: what the evaluation was asked to check.
@@ -261,18 +261,15 @@ def finish_unjudged(  # noqa: PLR0913 - what is known of the evidence
     if hold.repeated:
         return
     evaluation = keep_unjudged(
-        session, hold.attempt, message, evidence, seconds=seconds.get("evaluation", 0.0), judged=judged
+        session, hold.attempt, failure.message, evidence, seconds=seconds.get("evaluation", 0.0), judged=judged
     )
-    retry_policy.lose(
-        session, hold.run, hold.attempt.id, FailureClass.EVALUATOR, message, seconds=seconds, evaluation=evaluation
-    )
+    retry_policy.lose(session, hold.run, hold.attempt.id, failure, seconds=seconds, evaluation=evaluation)
 
 
-def finish_lost(  # noqa: PLR0913 - what is known of a loss
+def finish_lost(
     session: Session,
     fence: Fence,
-    failure_class: FailureClass,
-    message: str,
+    failure: Failure,
     seconds: Mapping[str, float],
     *,
     after_action: bool = False,
@@ -280,9 +277,7 @@ def finish_lost(  # noqa: PLR0913 - what is known of a loss
     """Ends the attempt as lost. The episode is retried or lost, by the policy of the failure class."""
     hold = _hold(session, fence, AttemptState.LOST)
     if not hold.repeated:
-        retry_policy.lose(
-            session, hold.run, hold.attempt.id, failure_class, message, seconds=seconds, after_action=after_action
-        )
+        retry_policy.lose(session, hold.run, hold.attempt.id, failure, seconds=seconds, after_action=after_action)
 
 
 def finish_cancelled(session: Session, fence: Fence, seconds: Mapping[str, float] | None = None) -> None:

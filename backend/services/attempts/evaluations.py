@@ -179,6 +179,7 @@ def end_judged(  # noqa: PLR0913 - all of them are locked by the caller
         ended_at=attempt.ended_at or now,
         seconds={**attempt.seconds, **spent},
         failure_class=None,
+        failure_code=None,
         failure_message="",
     )
     episode.human_assisted = attempt.controller == AttemptController.HUMAN_ASSISTED

@@ -14,10 +14,10 @@ from backend.db.models import Worker
 from backend.db.models.enums import SlotState, WorkerState
 from backend.db.repositories.capacity import leases
 from backend.db.repositories.capacity import workers as repository
-from backend.domain.errors import NotFound
+from backend.domain.errors import LeaseFailure, NotFound
 from backend.domain.machines.nodes import cluster_of
 from backend.domain.model.reason import ReasonCode
-from backend.services.lifecycle.lease_reaper import GONE, end_worker
+from backend.services.lifecycle.lease_reaper import end_worker
 
 _SAME_MOMENT = 1.0
 """Seconds by which a process may seem younger than its own row (two clocks, coarse ticks)."""
@@ -84,7 +84,7 @@ def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Wo
     _offer_slots(session, node.id, info)
     for other in repository.on_host(session, info.host):
         if other.pid == info.pid or not running(other):
-            end_worker(session, other, GONE)
+            end_worker(session, other, LeaseFailure.GONE, "the worker's process is gone")
     worker = Worker(
         name=info.name,
         node_id=node.id,

@@ -13,15 +13,12 @@ from backend.db.repositories.attempts import attempts
 from backend.db.repositories.capacity import leases
 from backend.db.repositories.capacity import workers as repository
 from backend.db.repositories.runs import runs
-from backend.domain.errors import FailureClass, NotFound
+from backend.domain.errors import Failure, FailureClass, LeaseFailure, NotFound
 from backend.domain.machines.nodes import NodeState
 from backend.services.lifecycle import retry_policy
 
-SILENT = "no heartbeat for"
-"""Prefix of the reason if a worker or an attempt has fallen silent."""
-GONE = "the worker's process is gone"
-DIED = (SILENT, GONE, "its process is gone")
-"""Prefixes of reasons if a worker ended without notice; the last one is of older releases."""
+DIED = (LeaseFailure.SILENT, LeaseFailure.GONE)
+"""A worker ended without notice."""
 
 
 def reap(session: Session, now: datetime | None = None, *, lease_seconds: float | None = None) -> list[UUID]:
@@ -46,13 +43,14 @@ def reap(session: Session, now: datetime | None = None, *, lease_seconds: float 
     if before < repository.server_started(session):
         return []  # While the database was unavailable, nobody could renew leases; everybody gets the full time again.
     repository.give_up_silent(session, before)
-    reason = f"{SILENT} {seconds:g} s: the worker died, froze or lost the database"
-    return _end_leases(session, dict.fromkeys(leases.silent(session, before), reason), before)
+    text = f"no heartbeat for {seconds:g} s: the worker died, froze or lost the database"
+    failure = _failure(LeaseFailure.SILENT, text)
+    return _end_leases(session, dict.fromkeys(leases.silent(session, before), failure), before)
 
 
 def release_lease(session: Session, lease_id: UUID, reason: str) -> None:
     """Returns a lease. An attempt that still runs under it is lost (`cluster`). Safe to call twice."""
-    _end_leases(session, {lease_id: reason}, None)
+    _end_leases(session, {lease_id: _failure(LeaseFailure.RELEASED, reason)}, None)
 
 
 def end_on_nodes(session: Session, cluster: str) -> list[UUID]:
@@ -61,8 +59,8 @@ def end_on_nodes(session: Session, cluster: str) -> list[UUID]:
     rows = leases.on_nodes(session, cluster, ended)
     # Locked before runs and leases, like heartbeats, which lock a worker's leases in any order.
     repository.hold(session, {worker for _, worker, _ in rows})
-    reasons = {lease: f"its node was lost: {why}" for lease, _, why in rows}
-    return _end_leases(session, reasons, None)
+    failures = {lease: _failure(LeaseFailure.NODE_LOST, f"its node was lost: {why}") for lease, _, why in rows}
+    return _end_leases(session, failures, None)
 
 
 def drain(session: Session, worker_id: UUID) -> None:
@@ -77,24 +75,28 @@ def sign_off(session: Session, worker_id: UUID) -> None:
     """The worker stops gracefully: nobody waits for its leases."""
     worker = repository.get(session, worker_id, lock=True)
     if worker is not None:
-        end_worker(session, worker, "the worker was stopped")
+        end_worker(session, worker, LeaseFailure.STOPPED, "the worker was stopped")
 
 
-def end_worker(session: Session, worker: Worker, reason: str) -> None:
+def end_worker(session: Session, worker: Worker, code: LeaseFailure, reason: str) -> None:
     """Marks a worker offline and ends its leases at once."""
     worker.state = WorkerState.OFFLINE.value
-    _end_leases(session, dict.fromkeys(leases.of_worker(session, worker.id), reason), None)
+    _end_leases(session, dict.fromkeys(leases.of_worker(session, worker.id), _failure(code, reason)), None)
 
 
-def _end_leases(session: Session, reasons: Mapping[UUID, str], silent_since: datetime | None) -> list[UUID]:
+def _failure(code: LeaseFailure, reason: str) -> Failure:
+    return Failure(FailureClass.CLUSTER, code.value, reason)
+
+
+def _end_leases(session: Session, failures: Mapping[UUID, Failure], silent_since: datetime | None) -> list[UUID]:
     """Ends these leases, each with its reason, and returns the lost attempts.
 
     All runs are locked before any lease, in a fixed order: finishing an attempt holds its run and requests its lease,
     so the opposite order could deadlock.
     """
-    known = {_run_of(session, lease_id) for lease_id in reasons} - {None}
+    known = {_run_of(session, lease_id) for lease_id in failures} - {None}
     locked = {run.id: run for run_id in sorted(known, key=str) if run_id and (run := runs.lock(session, run_id))}
-    lost = [_end_lease(session, lease_id, why, silent_since, locked) for lease_id, why in reasons.items()]
+    lost = [_end_lease(session, lease_id, failure, silent_since, locked) for lease_id, failure in failures.items()]
     return [attempt_id for attempt_id in lost if attempt_id is not None]
 
 
@@ -104,7 +106,7 @@ def _run_of(session: Session, lease_id: UUID) -> UUID | None:
 
 
 def _end_lease(
-    session: Session, lease_id: UUID, reason: str, silent_since: datetime | None, locked: Mapping[UUID, Run]
+    session: Session, lease_id: UUID, failure: Failure, silent_since: datetime | None, locked: Mapping[UUID, Run]
 ) -> UUID | None:
     """Ends one lease. With `silent_since` only if it is still silent, and not while it is being renewed."""
     lease = leases.lock(session, lease_id, skip_locked=silent_since is not None)
@@ -118,6 +120,6 @@ def _end_lease(
     if attempt is not None and run is None:
         return None  # Started after the query: the lease is in use, so it is not silent.
     if attempt is not None and run is not None:
-        retry_policy.lose(session, run, attempt.id, FailureClass.CLUSTER, reason)
-    leases.release(session, lease, reason, repository.now(session))
+        retry_policy.lose(session, run, attempt.id, failure)
+    leases.release(session, lease, failure.message, repository.now(session))
     return None if attempt is None else attempt.id

@@ -14,7 +14,7 @@ from backend.db.repositories.attempts import attempts as repository
 from backend.db.repositories.attempts import reevaluations
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.people import human_agent
-from backend.domain.errors import FailureClass, NotFound
+from backend.domain.errors import Failure, NotFound
 from backend.domain.model.episode import AttemptState, EpisodeState, Outcome, RunState, next_try, repeat_pause
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.services import events
@@ -35,6 +35,7 @@ NEVER_BY_ITSELF = datetime(9998, 1, 1, tzinfo=UTC)
 AGAIN: EpisodeChange = {
     "outcome": None,
     "failure_class": None,
+    "failure_code": None,
     "failure_message": "",
     "ended_at": None,
     "ended_by": None,
@@ -67,8 +68,7 @@ def lose(  # noqa: PLR0913 - what is known of a loss
     session: Session,
     run: Run,
     attempt_id: UUID,
-    failure: FailureClass,
-    message: str,
+    failure: Failure,
     *,
     seconds: Mapping[str, float] | None = None,
     after_action: bool = False,
@@ -80,8 +80,7 @@ def lose(  # noqa: PLR0913 - what is known of a loss
         session: the transaction.
         run: its run, locked.
         attempt_id: a live attempt.
-        failure: failure class, which decides about retries.
-        message: description of what happened.
+        failure: why; its class decides about retries.
         seconds: seconds by phase.
         after_action: the loss followed right after an action of the agent.
         evaluation: its evidence, if only the verdict is missing.
@@ -97,8 +96,9 @@ def lose(  # noqa: PLR0913 - what is known of a loss
         AttemptState.LOST,
         ended_at=workers.now(session),
         seconds={**attempt.seconds, **(seconds or {})},
-        failure_class=failure.value,
-        failure_message=message[:MESSAGE_LIMIT],
+        failure_class=failure.failure_class.value,
+        failure_code=failure.code,
+        failure_message=failure.message[:MESSAGE_LIMIT],
         after_action=after_action,
     )
     session.flush()  # The losses counted below include this one.
@@ -155,6 +155,7 @@ def give_up(session: Session, run: Run, episode: Episode, attempt: Attempt, mess
         EpisodeState.LOST,
         outcome=Outcome.LOST.value,
         failure_class=attempt.failure_class,
+        failure_code=attempt.failure_code,
         failure_message=message,
         ended_by=attempt.ended_by,
         ended_at=workers.now(session),

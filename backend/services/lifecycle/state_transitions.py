@@ -51,6 +51,7 @@ class EpisodeChange(TypedDict, total=False):
     ended_at: datetime | None
     ended_by: str | None
     failure_class: str | None
+    failure_code: str | None
     failure_message: str
     flag_reason: str
     flagged: bool
@@ -70,6 +71,7 @@ class AttemptChange(TypedDict, total=False):
     ended_at: datetime
     ended_by: str
     failure_class: str | None
+    failure_code: str | None
     failure_message: str
     first_observation_at: datetime
     seconds: Mapping[str, float]
@@ -167,7 +169,7 @@ def _write(row: Run | Episode | Attempt, new: StrEnum, change: Mapping[str, Any]
         setattr(row, name, value)
 
 
-_IN_EVENTS = ("outcome", "ended_by", "failure_class", "score", "solved", "reason", "reason_code")
+_IN_EVENTS = ("outcome", "ended_by", "failure_class", "failure_code", "score", "solved", "reason", "reason_code")
 
 
 def _payload(old: StrEnum, new: StrEnum, change: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from backend.services.runs.views.run import RunView
 Export = Callable[[Session, RunView, Sequence[EpisodeView]], bytes]
 COLUMNS = (
     "id", "task", "domain", "difficulty", "level", "repeat", "seed", "state", "outcome", "ended_by", "failure_class",
-    "failure_message", "score", "solved", "steps", "attempts", "reason", "reason_code", "flagged",
+    "failure_code", "failure_message", "score", "solved", "steps", "attempts", "reason", "reason_code", "flagged",
     "started_at", "ended_at",
 )  # fmt: skip
 

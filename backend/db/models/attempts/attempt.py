@@ -48,6 +48,7 @@ class Attempt(Base):
     fencing_token: Mapped[int]
     ended_by: Mapped[str | None]
     failure_class: Mapped[str | None]
+    failure_code: Mapped[str | None]
     failure_message: Mapped[str] = mapped_column(default="")
     after_action: Mapped[bool] = mapped_column(default=False)
     seconds: Mapped[Json] = mapped_column(default=dict)

@@ -72,6 +72,7 @@ class Episode(Base):
     ended_by: Mapped[str | None]
     outcome: Mapped[str | None]
     failure_class: Mapped[str | None]
+    failure_code: Mapped[str | None]
     failure_message: Mapped[str] = mapped_column(default="")
     score: Mapped[float | None]
     solved: Mapped[bool | None]

@@ -108,11 +108,10 @@ def broken_slots(session: Session) -> Sequence[AnyRow]:
     return session.execute(query).all()
 
 
-def lost_workers(session: Session, reasons: Collection[str]) -> Sequence[Worker]:
-    """Workers that left within the last hour with an attempt lost for one of the reasons."""
+def lost_workers(session: Session, codes: Collection[str]) -> Sequence[Worker]:
+    """Workers that left within the last hour with an attempt lost with one of the codes."""
     recent = func.now() - func.make_interval(0, 0, 0, 0, 1)
-    why = or_(*(Attempt.failure_message.startswith(reason, autoescape=True) for reason in reasons))
-    lost = (Attempt.failure_class == "cluster", Attempt.ended_at > recent, why)
+    lost = (Attempt.failure_code.in_(codes), Attempt.ended_at > recent)
     lost_attempts = select(Attempt.id).where(Attempt.worker_id == Worker.id, *lost)
     query = select(Worker).where(Worker.state == "offline", Worker.heartbeat_at > recent, lost_attempts.exists())
     return session.scalars(query.order_by(Worker.heartbeat_at.desc()).limit(10)).all()

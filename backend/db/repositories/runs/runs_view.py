@@ -104,12 +104,13 @@ def spent(session: Session, run_id: UUID) -> AnyRow:
 
 
 def losses(session: Session, run_id: UUID, limit: int) -> Sequence[AnyRow]:
-    """Lost attempts by class and the first line of the reason: (class, reason, attempts, episodes, one episode)."""
+    """Lost attempts by class, code and first line: (class, code, reason, attempts, episodes, lost, one episode)."""
     line = func.split_part(Attempt.failure_message, "\n", 1)
     reason = case((func.length(line) > _MOST_WORDS, func.concat(func.left(line, _MOST_WORDS - 1), "…")), else_=line)
     query = (
         select(
             Attempt.failure_class,
+            Attempt.failure_code,
             reason.label("reason"),
             func.count().label("attempts"),
             func.count(Episode.id.distinct()).label("episodes"),
@@ -118,7 +119,7 @@ def losses(session: Session, run_id: UUID, limit: int) -> Sequence[AnyRow]:
         )
         .join(Episode, Episode.id == Attempt.episode_id)
         .where(Episode.run_id == run_id, Attempt.state == "lost")
-        .group_by(Attempt.failure_class, reason)
+        .group_by(Attempt.failure_class, Attempt.failure_code, reason)
         .order_by(func.count().desc())
         .limit(limit)
     )

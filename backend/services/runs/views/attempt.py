@@ -82,6 +82,9 @@ class AttemptView(ReadModel):
     slot: str | None = Field(default=None, examples=["machine-1 · local 0"])
     ended_by: EndedBy | None = None
     failure_class: FailureClass | None = None
+    failure_code: str | None = Field(
+        default=None, description="Stable code of the failure; see docs/errors.md.", examples=["desktop_gone"]
+    )
     failure_message: str = ""
     seconds: dict[str, float] = Field(default={})
     desktop: dict[str, Any] = Field(default={})
@@ -183,6 +186,7 @@ def _attempt(row: LocatedAttempt, evaluations: list[EvaluationView]) -> AttemptV
         slot=f"{row.node} · {row.provider} {row.index}",
         ended_by=attempt.ended_by,
         failure_class=attempt.failure_class,
+        failure_code=attempt.failure_code,
         failure_message=attempt.failure_message,
         seconds={name: float(value) for name, value in attempt.seconds.items()},
         desktop=attempt.desktop,

@@ -39,6 +39,9 @@ class EpisodeView(ReadModel):
     human_assisted: bool = Field(default=False, description="A person helped: scored, but not counted as the agent's.")
     ended_by: EndedBy | None = None
     failure_class: FailureClass | None = None
+    failure_code: str | None = Field(
+        default=None, description="Stable code of the failure; see docs/errors.md.", examples=["desktop_gone"]
+    )
     failure_message: str = ""
     score: float | None = Field(default=None, ge=0, le=1)
     solved: bool | None = None
@@ -94,6 +97,7 @@ def episode_view(row: EpisodeSummary, config: Mapping[str, Any], waiting: WaitVi
         human_assisted=episode.human_assisted,
         ended_by=episode.ended_by,
         failure_class=episode.failure_class,
+        failure_code=episode.failure_code,
         failure_message=episode.failure_message,
         score=episode.score,
         solved=episode.solved,

@@ -126,9 +126,10 @@ class PhaseSeconds:
 
 @dataclass(frozen=True)
 class LossGroup:
-    """Lost attempts with the same reason."""
+    """Lost attempts with the same code and reason."""
 
     failure_class: str
+    failure_code: str | None
     reason: str
     attempts: int
     episodes: int
@@ -247,7 +248,7 @@ def _phases(rows: Sequence[AnyRow], untold: float) -> list[PhaseSeconds]:
 
 
 def _loss(row: AnyRow) -> LossGroup:
-    return LossGroup(row.failure_class, row.reason, row.attempts, row.episodes, row.lost, row.example)
+    return LossGroup(row.failure_class, row.failure_code, row.reason, row.attempts, row.episodes, row.lost, row.example)
 
 
 def _episodes(session: Session, config: Mapping[str, Any], rows: Sequence[AnyRow], unrated: UUID | None) -> EpisodeList:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Artifact, Attempt, Episode, Evaluation, Event, Evidence, Lease, Measure, Run, Step
 from backend.db.models.enums import EvidenceRole
-from backend.domain.errors import Conflict, FailureClass, IllegalMove, LeaseLost
+from backend.domain.errors import Conflict, Failure, FailureClass, IllegalMove, LeaseLost
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.trajectory import Decision, Observation, StepRecord, Window
 from backend.services.artifacts.artifacts import ArtifactRef
@@ -32,7 +32,9 @@ WRITES: dict[str, Write] = {
     "record_step": lambda w, fence: w.do(attempts.record_step, fence, step_row(w.store)),
     "enter_evaluating": lambda w, fence: w.do(attempts.enter_evaluating, fence, EndedBy.DONE, {}),
     "finish_scored": lambda w, fence: w.do(attempts.finish_scored, fence, evaluation(), [], {}),
-    "finish_lost": lambda w, fence: w.do(attempts.finish_lost, fence, FailureClass.GUEST, "x", {}),
+    "finish_lost": lambda w, fence: w.do(
+        attempts.finish_lost, fence, Failure(FailureClass.GUEST, "desktop_gone", "x"), {}
+    ),
     "finish_cancelled": lambda w, fence: w.do(attempts.finish_cancelled, fence),
     "is_cancelled": lambda w, fence: w.do(attempts.is_cancelled, fence),
 }
@@ -245,7 +247,7 @@ class TestHostileText:
             assert row.results == [{"output": "o\N{REPLACEMENT CHARACTER}", "n": None, "k\N{REPLACEMENT CHARACTER}": 1}]
 
     def test_a_message_without_end_is_cut(self, ready: World, claim: Claim) -> None:
-        ready.do(attempts.finish_lost, claim.fence, FailureClass.GUEST, "x" * 100_000, {})
+        ready.do(attempts.finish_lost, claim.fence, Failure(FailureClass.GUEST, "desktop_gone", "x" * 100_000), {})
         with ready.work() as session:
             assert len(session.get_one(Attempt, claim.attempt_id).failure_message) == 4000
 

@@ -40,8 +40,7 @@ class TestReap:
         assert ready.do(claims.reap, later, lease_seconds=10.0) == [claim.attempt_id]
         with ready.work() as session:
             attempt, episode = session.get_one(Attempt, claim.attempt_id), session.get_one(Episode, claim.episode_id)
-            assert (attempt.state, attempt.failure_class) == ("lost", "cluster")
-            assert "heartbeat" in attempt.failure_message
+            assert (attempt.state, attempt.failure_class, attempt.failure_code) == ("lost", "cluster", "worker_silent")
             assert episode.state == "waiting"
             assert session.get_one(Worker, worker.id).state == "offline"
             assert session.get_one(Lease, claim.lease_id).released_at is not None
@@ -134,7 +133,8 @@ class TestReleaseLease:
         ready.do(claims.release_lease, claim.lease_id, "twice")
         with ready.work() as session:
             attempt = session.get_one(Attempt, claim.attempt_id)
-            assert (attempt.failure_class, attempt.failure_message) == ("cluster", "the worker stops")
+            assert (attempt.failure_class, attempt.failure_code) == ("cluster", "lease_released")
+            assert attempt.failure_message == "the worker stops"
             assert session.get_one(Lease, claim.lease_id).release_reason == "the worker stops"
 
     def test_frees_the_slot(self, ready: World) -> None:
@@ -152,7 +152,7 @@ class TestRegisterWorker:
         new = ready.worker("new", pid=200, running=lambda _: False)
         with ready.work() as session:
             assert session.get_one(Worker, dead.id).state == "offline"
-            assert session.get_one(Attempt, claim.attempt_id).failure_message == "the worker's process is gone"
+            assert session.get_one(Attempt, claim.attempt_id).failure_code == "worker_gone"
         assert ready.must_claim(new).episode_id == claim.episode_id
 
     def test_leaves_other_hosts_and_living_neighbours(self, ready: World) -> None:

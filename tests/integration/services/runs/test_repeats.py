@@ -9,7 +9,7 @@ from sqlalchemy import func, select, text, update
 
 from backend.db.models import Attempt, Episode, Evaluation, Event, Evidence, Measure, Reevaluation, Run
 from backend.db.models.enums import EvidenceRole
-from backend.domain.errors import Conflict, FailureClass, LeaseLost, Unavailable
+from backend.domain.errors import Conflict, Failure, FailureClass, LeaseLost, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.episode import REPEAT_PAUSES
 from backend.services.artifacts.artifacts import ArtifactRef
@@ -43,7 +43,14 @@ def unjudged(world: World, claim: Claim, fence: Fence | None = None) -> None:
     ref = ArtifactRef(world.store.put(b"hello", "text/plain"), 5, "text/plain")
     rows = [EvidenceRow(0, EvidenceRole.RESULT, "vm_command_line", "cat note", ref)]
     judged = EvaluationBasis(spec_of(task_of(), [CallEvidence()]))
-    world.do(attempts.finish_unjudged, fence or claim.fence, WHY, rows, {"evaluation": 3.0}, judged=judged)
+    world.do(
+        attempts.finish_unjudged,
+        fence or claim.fence,
+        Failure(FailureClass.EVALUATOR, "evaluator_crashed", WHY),
+        rows,
+        {"evaluation": 3.0},
+        judged=judged,
+    )
 
 
 @pytest.fixture

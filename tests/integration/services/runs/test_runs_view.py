@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from backend.domain.errors import FailureClass
+from backend.domain.errors import Failure, FailureClass
 from backend.domain.model.episode import EndedBy
 from backend.services.attempts import attempts
 from backend.services.runs.views import run_page
@@ -62,7 +62,13 @@ class TestPhases:
         for claim, failure in ((stopped, FailureClass.CLUSTER), (broken, FailureClass.GUEST)):
             begun(ready, claim, 30.0)
             told = {"agent": 40.0}
-            ready.do(attempts.finish_lost, claim.fence, failure, "it broke", told, after_action=False)
+            ready.do(
+                attempts.finish_lost,
+                claim.fence,
+                Failure(failure, "worker_broke", "it broke"),
+                told,
+                after_action=False,
+            )
         assert went(ready, run.id) == {"reset": 1.0, "setup": 2.0, "agent": 80.0}
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.errors import Cancelled, ClusterLost, GuestLost, LeaseLost
+from backend.domain.errors import Cancelled, ClusterLost, Failure, FailureClass, LeaseLost
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.trajectory import Decision, Frame, Observation, StepRecord
 from backend.services.scheduling import claims
@@ -15,6 +15,7 @@ from worker.base.database import Database
 from worker.base.lease import HeldLease, LeaseGrant
 
 FRAME = Frame(data=b"\xff\xd8picture", media_type="image/jpeg", width=640, height=480)
+GONE = Failure(FailureClass.GUEST, "desktop_gone", "gone")
 
 
 def record(index: int, frame: Frame = FRAME) -> StepRecord:
@@ -77,7 +78,7 @@ class TestFence:
         with pytest.raises(LeaseLost):
             recorder.evaluating(EndedBy.DONE, {})
         with pytest.raises(LeaseLost):
-            recorder.lost(GuestLost("gone"), "gone", {}, after_action=False)
+            recorder.lost(GONE, {}, after_action=False)
         assert steps(world, claim.attempt_id) == []
         (attempt,) = attempts(world, claim.episode_id)
         assert attempt.failure_message == "taken away"
@@ -87,7 +88,7 @@ class TestFence:
     ) -> None:
         hold.stop(LeaseLost("no heartbeat got through"))
         with pytest.raises(LeaseLost):
-            recorder.lost(GuestLost("gone"), "gone", {}, after_action=False)
+            recorder.lost(GONE, {}, after_action=False)
         assert attempts(world, claim.episode_id)[0].state == "running"
 
 
@@ -96,18 +97,18 @@ class TestLost:
         self, world: World, claim: Claim, recorder: AttemptRecorder, hold: HeldLease
     ) -> None:
         hold.stop(ClusterLost("the worker was stopped"))
-        recorder.lost(
-            ClusterLost("the worker was stopped"), "the worker was stopped", {"agent": 1.0}, after_action=False
-        )
+        stopped = Failure(FailureClass.CLUSTER, "worker_stopping", "the worker was stopped")
+        recorder.lost(stopped, {"agent": 1.0}, after_action=False)
         (attempt,) = attempts(world, claim.episode_id)
-        assert (attempt.state, attempt.failure_class) == ("lost", "cluster")
+        assert (attempt.state, attempt.failure_class, attempt.failure_code) == ("lost", "cluster", "worker_stopping")
+        assert attempt.failure_message == "the worker was stopped"
         assert attempt.seconds == {"reset": 0.1, "agent": 1.0}
 
     def test_a_step_that_is_being_written_comes_first(
         self, world: World, claim: Claim, recorder: AttemptRecorder
     ) -> None:
         recorder.step(record(0))
-        recorder.lost(GuestLost("gone"), "gone", {}, after_action=True)
+        recorder.lost(GONE, {}, after_action=True)
         assert len(steps(world, claim.attempt_id)) == 1
 
 

@@ -10,8 +10,8 @@ from backend.domain.errors import (
     Cancelled,
     ClusterLost,
     EvaluatorFailed,
+    Failure,
     FailureClass,
-    GuestLost,
     LeaseLost,
 )
 from backend.domain.machines.egress_rules import EgressRules
@@ -130,17 +130,16 @@ class TestScored:
 class TestLost:
     def test_no_desktop(self) -> None:
         attempt = Attempt(note_task())
-        attempt.provider.broken = ClusterLost("no memory left")
+        attempt.provider.broken = ClusterLost("no memory left", code="host_memory_full")
         assert not attempt.run()
         assert attempt.book.moves == ["lost"]
-        assert attempt.book.message == "no memory left"
+        assert attempt.book.failure == Failure(FailureClass.CLUSTER, "host_memory_full", "no memory left")
 
     def test_a_set_up_step_that_is_refused_says_which(self) -> None:
         steps = (*note_task().setup, SetupStep(type="open", parameters={"path": "/nowhere"}))
         attempt = Attempt(note_task(setup=steps))
         attempt.run()
-        assert attempt.book.error is not None
-        assert attempt.book.error.failure_class is FailureClass.TASK_SETUP
+        assert attempt.book.loss == (FailureClass.TASK_SETUP, "step_failed")
         assert "set-up step 3" in attempt.book.message
         assert attempt.book.desktop["provider"] == "fake", "how its desktop was made is in the record all the same"
 
@@ -148,8 +147,7 @@ class TestLost:
         steps = (SetupStep(type="upload_file", parameters={"files": [{"local_path": "a.txt", "path": "/a"}]}),)
         attempt = Attempt(note_task(setup=steps))
         attempt.run()
-        assert attempt.book.error is not None
-        assert attempt.book.error.failure_class is FailureClass.TASK_SETUP
+        assert attempt.book.loss == (FailureClass.TASK_SETUP, "asset_missing")
 
     def test_a_file_of_the_web_that_was_not_fetched(self) -> None:
         """Nothing is spent on it: no desktop, no agent."""
@@ -157,8 +155,7 @@ class TestLost:
         call = MetricCall(func="exact_match", expected={"type": "cloud_file", "path": url, "dest": "a"})
         attempt = Attempt(note_task(evaluator=EvaluatorSpec(calls=(call,))))
         assert attempt.run()
-        assert attempt.book.error is not None
-        assert attempt.book.error.failure_class is FailureClass.TASK_SETUP
+        assert attempt.book.loss == (FailureClass.TASK_SETUP, "asset_not_fetched")
         assert url in attempt.book.message
         assert "deskarena benchmark fetch" in attempt.book.message
         assert attempt.provider.opened == []
@@ -172,7 +169,7 @@ class TestLost:
         attempt.provider.on_open = furnish
         attempt.run()
         assert attempt.book.moves == ["running", "lost"]
-        assert isinstance(attempt.book.error, GuestLost)
+        assert attempt.book.loss == (FailureClass.GUEST, "desktop_gone")
         assert "memory limit" in attempt.book.message
         assert attempt.book.after_action
 
@@ -207,7 +204,7 @@ class TestLost:
         attempt.provider.on_open = furnish
         attempt.run()
         assert attempt.book.moves == ["running", "lost"]
-        assert isinstance(attempt.book.error, ClusterLost)
+        assert attempt.book.loss == (FailureClass.CLUSTER, "worker_stopping")
         assert attempt.book.message == "the pod was evicted: the node was low on memory"
         assert not attempt.book.after_action
 
@@ -228,7 +225,7 @@ class TestLost:
         attempt.provider.on_open = furnish
         assert not attempt.run()
         assert attempt.book.moves == ["lost"]
-        assert isinstance(attempt.book.error, GuestLost)
+        assert attempt.book.loss == (FailureClass.GUEST, "desktop_unhealthy")
         assert "clock: " in attempt.book.message
         assert attempt.desktop.performed == []
         assert attempt.provider.opened[0].closed == 1
@@ -245,29 +242,29 @@ class TestLost:
         monkeypatch.setattr(attempt.provider, "prepare", fill)
         attempt.run()
         assert attempt.book.moves == ["running", "evaluating", "lost"]
-        assert isinstance(attempt.book.error, GuestLost)
-        assert "run out of disk space: disk: 0 MiB free" in attempt.book.message
+        assert attempt.book.loss == (FailureClass.GUEST, "desktop_disk_full")
+        assert "disk: 0 MiB free" in attempt.book.message
         assert attempt.book.evaluation is None
 
     def test_an_evaluation_without_verdict_is_no_score(self) -> None:
         attempt = Attempt(note_task())
-        attempt.judge.broken = EvaluatorFailed("it broke (3 tries)")
+        attempt.judge.broken = EvaluatorFailed("it broke (3 tries)", code="evaluator_crashed")
         attempt.run()
         assert attempt.book.moves == ["running", "evaluating", "unjudged"]
         assert attempt.book.evaluation is None
-        assert attempt.book.message == "it broke (3 tries)"
+        assert attempt.book.failure == Failure(FailureClass.EVALUATOR, "evaluator_crashed", "it broke (3 tries)")
         assert [found.result is not None for found in attempt.book.evidence] == [True]
 
     def test_no_room_for_a_picture(self) -> None:
         attempt = Attempt(note_task())
 
         def full(_: StepRecord) -> None:
-            raise ClusterLost("disk full: no room for an artifact")
+            raise ClusterLost("no room for an artifact", code="service_unavailable")
 
         attempt.book.on_keep = full
         attempt.run()
         assert attempt.book.moves == ["running", "lost"]
-        assert "disk full" in attempt.book.message
+        assert attempt.book.loss == (FailureClass.CLUSTER, "service_unavailable")
 
     def test_our_own_bugs_are_no_score_either(self) -> None:
         attempt = Attempt(note_task())
@@ -278,6 +275,7 @@ class TestLost:
         attempt.book.on_keep = broken
         attempt.run()
         assert attempt.book.moves[-1] == "lost"
+        assert attempt.book.loss == (FailureClass.CLUSTER, "worker_broke")
         assert "RuntimeError: a bug" in attempt.book.message
 
 
