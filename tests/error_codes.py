@@ -6,9 +6,10 @@ from typing import Any, TypeVar
 
 import pytest
 
+from backend.cli.errors import CliError
 from backend.domain.errors import DeskarenaError
 
-E = TypeVar("E", bound=DeskarenaError)
+E = TypeVar("E", bound=DeskarenaError | CliError)
 
 
 @contextmanager

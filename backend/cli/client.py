@@ -36,7 +36,9 @@ class Api:
     ) -> None:
         self.server = (server or os.environ.get("DESKARENA_SERVER") or DEFAULT_SERVER).rstrip("/")
         if not self.server.startswith(("http://", "https://")):
-            raise UsageError(f"--server must begin with http:// or https://, got {self.server!r}.")
+            raise UsageError(
+                f"--server must begin with http:// or https://, got {self.server!r}.", code="invalid_server_address"
+            )
         token = token if token is not None else os.environ.get("DESKARENA_TOKEN", "")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         # Ignore proxy variables: they are meant for the internet, the service is addressed directly.
@@ -116,7 +118,8 @@ class Api:
             raise self._nobody() from None
         except httpx.TransportError as error:
             raise CliError(
-                f"{self.server} closed the connection during {path}: {error or type(error).__name__}."
+                f"{self.server} closed the connection during {path}: {error or type(error).__name__}.",
+                code="connection_lost",
             ) from None
 
     def _json(self, method: str, path: str, **more: Any) -> Any:
@@ -126,7 +129,9 @@ class Api:
         try:
             return response.json()
         except ValueError:
-            raise CliError(f"{self.server} is not a Deskarena service (no JSON from {path}). Check --server.") from None
+            raise CliError(
+                f"{self.server} is not a Deskarena service (no JSON from {path}). Check --server.", code="not_a_service"
+            ) from None
 
     def _send(self, method: str, path: str, **more: Any) -> httpx.Response:
         return self._checked(self._request(method, path, **more))
@@ -138,7 +143,8 @@ class Api:
             raise self._nobody() from None
         except httpx.TransportError as error:
             raise CliError(
-                f"{self.server} did not respond to {method} {path}: {error or type(error).__name__}."
+                f"{self.server} did not respond to {method} {path}: {error or type(error).__name__}.",
+                code="no_response",
             ) from None
 
     @staticmethod
@@ -150,7 +156,8 @@ class Api:
     def _nobody(self) -> CliError:
         return CliError(
             f"No Deskarena service at {self.server}. Start one with `deskarena up`, or set "
-            "--server or DESKARENA_SERVER."
+            "--server or DESKARENA_SERVER.",
+            code="service_not_found",
         )
 
 
@@ -184,7 +191,8 @@ def problem(response: httpx.Response) -> CliError:
     others = [f"{field['path']}: {field['message']}" for field in body.get("errors", [])[1:]]
     parts = [detail, *others, body.get("hint") or _hint(response.status_code)]
     text = " ".join(_sentence(part) for part in parts if part)
-    return UsageError(text) if response.is_client_error else CliError(text)
+    kind = UsageError if response.is_client_error else CliError
+    return kind(text, code=str(body["code"])) if "code" in body else kind(text, code="unexpected_answer")
 
 
 def _hint(status: int) -> str:

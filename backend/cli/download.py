@@ -64,16 +64,24 @@ class ExportDownload:
                 return manifest
             progress(f"File of rows {wrong} has changed on the server; downloading it and all later ones again")
             start = wrong
-        raise CliError("The exported data keeps changing. Give --until to export only what has ended by then.")
+        raise CliError(
+            "The exported data keeps changing. Give --until to export only what has ended by then.",
+            code="export_changes",
+        )
 
     def _prepare(self) -> None:
         """Checks that the folder is new or belongs to this export."""
         file = self._out / QUESTION
         if not file.exists():
             if self._out.exists() and any(self._out.iterdir()):
-                raise UsageError(f"--out {self._out} exists and is not empty. Choose another folder.")
+                raise UsageError(
+                    f"--out {self._out} exists and is not empty. Choose another folder.", code="folder_not_empty"
+                )
         elif json.loads(file.read_text()) != self._question:
-            raise UsageError(f"--out {self._out} contains another export (see {file}). Choose another folder.")
+            raise UsageError(
+                f"--out {self._out} contains another export (see {file}). Choose another folder.",
+                code="folder_not_empty",
+            )
         (self._out / MANIFEST).unlink(missing_ok=True)
 
     def _parts_there(self) -> Iterator[Path]:
@@ -105,9 +113,13 @@ class ExportDownload:
                             self._keep(member.name, data)
                             progress(f"Wrote {member.name} ({member.size} bytes)")
             except (tarfile.TarError, ValueError) as error:
-                raise CliError(f"The connection broke ({error}). Repeat the command to continue.") from None
+                raise CliError(
+                    f"The connection broke ({error}). Repeat the command to continue.", code="connection_lost"
+                ) from None
         if manifest is None:
-            raise CliError("The service closed the connection early. Repeat the command to continue.")
+            raise CliError(
+                "The service closed the connection early. Repeat the command to continue.", code="connection_lost"
+            )
         return manifest
 
     @staticmethod
@@ -115,7 +127,9 @@ class ExportDownload:
         """The file's bytes. Rejects files that are not part of an export."""
         data = archive.extractfile(member) if member.isreg() else None
         if data is None or not (_ROWS.fullmatch(member.name) or member.name in _LISTS):
-            raise CliError(f"The service sent {member.name[:80]!r}, which is not part of an export.")
+            raise CliError(
+                f"The service sent {member.name[:80]!r}, which is not part of an export.", code="export_damaged"
+            )
         return data
 
     def _first_wrong(self, manifest: Any) -> int | None:
@@ -149,14 +163,14 @@ class ExportDownload:
         """True if it was downloaded, False if it existed, None if the service no longer has it."""
         name, match = str(row["name"]), _PICTURE.fullmatch(str(row["name"]))
         if match is None:
-            raise CliError(f"The service listed {name[:80]!r}, which is not a picture.")
+            raise CliError(f"The service listed {name[:80]!r}, which is not a picture.", code="export_damaged")
         if sha256_of(self._out / name) == match[1]:
             return False
         data = self._api.download_if_there(f"/api/v1/artifacts/{match[1]}")
         if data is None:
             return None
         if hashlib.sha256(data).hexdigest() != match[1]:
-            raise CliError(f"The bytes of {name} do not match its hash. Repeat the command.")
+            raise CliError(f"The bytes of {name} do not match its hash. Repeat the command.", code="export_damaged")
         self._write(name, data)
         return True
 

@@ -15,17 +15,19 @@ class ExitCode(IntEnum):
 
 
 class CliError(Exception):
-    """Error with one message and an exit code.
+    """Error with one message, a stable code and an exit code.
 
     Args:
         message: What happened and what to do next, in complete sentences.
         exit_code: Exit code of the command.
+        code: Name of the case; docs/errors.md lists them all.
     """
 
     exit_code: ExitCode = ExitCode.INFRASTRUCTURE
 
-    def __init__(self, message: str, exit_code: ExitCode | None = None) -> None:
+    def __init__(self, message: str, exit_code: ExitCode | None = None, *, code: str) -> None:
         super().__init__(message)
+        self.code = code
         if exit_code is not None:
             self.exit_code = exit_code
 

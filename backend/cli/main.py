@@ -28,7 +28,7 @@ from backend.cli.commands import (
 )
 from backend.cli.embedded.interrupt import StopRequested
 from backend.cli.errors import CliError, ExitCode
-from backend.cli.output import progress
+from backend.cli.output import ErrorForm, print_error, progress
 from backend.environment import RenamedVariable, check_renamed
 
 app = typer.Typer(
@@ -66,11 +66,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Args:
         arguments: Arguments after `deskarena`; None = those of this process.
     """
+    form = ErrorForm()
     try:
         check_renamed(os.environ)
-        app(args=list(arguments) if arguments is not None else None, prog_name="deskarena")
+        app(args=list(arguments) if arguments is not None else None, prog_name="deskarena", obj=form)
     except CliError as error:
-        progress(f"deskarena: {error}")
+        print_error(str(error), error.code, form)
         sys.exit(error.exit_code)
     except RenamedVariable as error:
         progress(f"deskarena: {error}")

@@ -1,13 +1,24 @@
 """Options shared by several commands."""
 
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 from uuid import UUID
 
 import typer
 
 from backend.cli.client import DEFAULT_SERVER
-from backend.cli.output import Output
+from backend.cli.output import ErrorForm, Output
+
+F = TypeVar("F", bound=StrEnum)
+
+
+def note_output(context: typer.Context, value: F) -> F:
+    """Callback of `--output`: errors are printed as JSON if results are."""
+    if isinstance(context.obj, ErrorForm):
+        context.obj.as_json = value in {Output.JSON, Output.JSONL}
+    return value
+
 
 Server = Annotated[
     str | None,
@@ -15,7 +26,7 @@ Server = Annotated[
         "--server", envvar="DESKARENA_SERVER", show_default=DEFAULT_SERVER, help="Address of the Deskarena service."
     ),
 ]
-OutputForm = Annotated[Output, typer.Option("--output", "-o", help="Output format.")]
+OutputForm = Annotated[Output, typer.Option("--output", "-o", help="Output format.", callback=note_output)]
 Data = Annotated[
     Path | None, typer.Option("--data", envvar="DESKARENA_DATA_DIR", help=("Data folder (default: docs/settings.md)."))
 ]

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -21,9 +22,24 @@ class Output(StrEnum):
     JSONL = "jsonl"
 
 
+@dataclass
+class ErrorForm:
+    """How an error of the command is printed: for programs if its results are."""
+
+    as_json: bool = False
+
+
 def progress(text: str) -> None:
     """Prints a message to stderr."""
     print(text, file=sys.stderr, flush=True)
+
+
+def print_error(message: str, code: str, form: ErrorForm) -> None:
+    """Prints an error to stderr: as a line of text, or for programs as `{"error": {"code": ..., "message": ...}}`."""
+    if form.as_json:
+        progress(json.dumps({"error": {"code": code, "message": message}}))
+    else:
+        progress(f"deskarena: {message}")
 
 
 def print_rows(rows: Iterable[Row], output: Output, columns: Columns, empty: str = "No results.") -> None:

@@ -68,10 +68,12 @@ def wait_for_rescores(
                 return rows
             if deadline is not None and time.monotonic() > deadline:
                 message = f"{waiting} still waiting after {timeout:g} s; workers continue. Check them with GET {path}."
-                raise CliError(message, ExitCode.WAIT_TIMED_OUT)
+                raise CliError(message, ExitCode.WAIT_TIMED_OUT, code="wait_timeout")
             time.sleep(LOOK_AGAIN_SECONDS)
     except KeyboardInterrupt:
-        raise CliError(f"Interrupted; workers continue. Check them with GET {path}.", ExitCode.INTERRUPTED) from None
+        raise CliError(
+            f"Interrupted; workers continue. Check them with GET {path}.", ExitCode.INTERRUPTED, code="interrupted"
+        ) from None
 
 
 def show_rescores(reply: Mapping[str, Any], output: Output) -> None:

@@ -26,14 +26,16 @@ def finish(  # noqa: PLR0913, PLR0917  what the options of two commands say
         wait_for_run(api, run_id, timeout, progress)
     except KeyboardInterrupt:
         message = f"Interrupted; the run continues. Watch it with `{attach(api, run_id)}`."
-        raise CliError(message, ExitCode.INTERRUPTED) from None
+        raise CliError(message, ExitCode.INTERRUPTED, code="interrupted") from None
     run = api.get(f"/runs/{run_id}", include="episodes")
     print_object(run, output, show_run)
     if junit is not None:
         try:
             junit.write_bytes(junit_xml(run, run["episodes"]))
         except OSError as error:
-            raise UsageError(f"--junit {junit} cannot be written: {error.strerror}.") from None
+            raise UsageError(
+                f"--junit {junit} cannot be written: {error.strerror}.", code="file_not_writable"
+            ) from None
     verdict = judge(run, fail_under)
     progress(verdict.words)
     if verdict.code is not ExitCode.PASSED:

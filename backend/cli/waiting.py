@@ -36,7 +36,7 @@ def wait_for_run(api: Api, run_id: str, timeout: float | None, say: Callable[[st
             message = (
                 f"Still {run['status']} after {timeout:g} s; the run continues. Watch it with `{attach(api, run_id)}`."
             )
-            raise CliError(message, ExitCode.WAIT_TIMED_OUT)
+            raise CliError(message, ExitCode.WAIT_TIMED_OUT, code="wait_timeout")
         time.sleep(min(LOOK_AGAIN_SECONDS, left))
 
 
@@ -49,7 +49,9 @@ def wait_for_worker(api: Api) -> None:
     deadline = time.monotonic() + WORKER_SECONDS
     while not any(worker["state"] == "online" for worker in api.items("/workers")):
         if time.monotonic() > deadline:
-            raise CliError(f"No worker came online within {WORKER_SECONDS:g} s. See the worker's log.")
+            raise CliError(
+                f"No worker came online within {WORKER_SECONDS:g} s. See the worker's log.", code="no_worker_online"
+            )
         time.sleep(WORKER_LOOK_SECONDS)
 
 

@@ -61,10 +61,21 @@ def code_argument(call: ast.Call) -> ast.expr | None:
     return next((keyword.value for keyword in call.keywords if keyword.arg == "code"), None)
 
 
+def cli_codes() -> Iterator[str]:
+    """Codes of the command's own errors; those of the service pass through it."""
+    for path in python_files("backend/cli"):
+        for call in calls(parsed(path)):
+            argument = code_argument(call)
+            own = dotted(call.func).rpartition(".")[2] not in error_classes()
+            if own and isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                yield argument.value
+
+
 def codes_in_product() -> set[tuple[str, str]]:
     """Kind and code of every error and reason; an error that names no code has that of its class."""
     codes = {("reason", code.value) for code in ReasonCode} | {("cluster", code.value) for code in LeaseFailure}
     codes |= {(str(status), code) for status, code in BY_STATUS.items()} | {("400", "bad_request")}
+    codes |= {("cli", code) for code in cli_codes()}
     for _, error, call in raised():
         argument = code_argument(call)
         if argument is None:

@@ -42,14 +42,18 @@ def copy_artifacts(
 
     settings = get_settings().model_copy(update={"data_dir": (data or default_data()).expanduser().absolute()})
     if not settings.s3_bucket:
-        raise CliError("No bucket is configured. Set DESKARENA_S3_BUCKET (docs/settings.md).", exit_code=ExitCode.USAGE)
+        raise CliError(
+            "No bucket is configured. Set DESKARENA_S3_BUCKET (docs/settings.md).",
+            exit_code=ExitCode.USAGE,
+            code="bucket_not_configured",
+        )
     try:
         stores = (folder_of(settings), open_store(settings))
         source, target = stores if to is Store.BUCKET else stores[::-1]
         done = copy(source, target, lambda so_far: progress(f"{so_far.total} artifacts checked"))
     except DeskarenaError as error:
         words = error.text
-        raise CliError(words, exit_code=ExitCode.INFRASTRUCTURE) from error
+        raise CliError(words, exit_code=ExitCode.INFRASTRUCTURE, code=error.code) from error
     for sha256, why in sorted(done.bad.items()):
         progress(f"Not copied: {sha256}: {why}")
     result = {"copied": done.copied, "there": done.there, "not_copied": len(done.bad)}

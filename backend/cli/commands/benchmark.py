@@ -77,7 +77,7 @@ def import_benchmark(  # noqa: PLR0913 - a command has as many options as it has
 def upload(api: Api, kind: str, path: Path, name: str, *, strict_upstream: bool) -> Any:
     """Upload a folder or a zip file."""
     if not path.exists():
-        raise UsageError(f"{path} does not exist.")
+        raise UsageError(f"{path} does not exist.", code="path_not_found")
     with tempfile.TemporaryDirectory(prefix="deskarena-import-") as folder:
         archive = path if path.is_file() else zipped(path, Path(folder) / "files.zip", only_json=kind in PUBLISHED)
         fields = {"kind": kind, "name": name, "strict_upstream": str(strict_upstream).lower()}
@@ -142,7 +142,7 @@ def label(
 ) -> None:
     """Import difficulty labels and times by people. They apply to every version of the benchmark."""
     if not file.is_file():
-        raise UsageError(f"{file} is not a file.")
+        raise UsageError(f"{file} is not a file.", code="path_not_found")
     with Api(server) as api:
         result = api.upload(f"/benchmarks/{name}/labels", {}, file.name, file)
     print_object(result, output, lambda done: print(f"{done['rows']} rows, {done['tasks']} tasks changed"))
@@ -193,7 +193,7 @@ def wait_for_validation(api: Api, name: str, report: Any, timeout: float | None)
                 f"Not finished after {timeout:g} s; the validation continues. Check it with `deskarena "
                 f"benchmark show {name}`."
             )
-            raise CliError(message, ExitCode.WAIT_TIMED_OUT)
+            raise CliError(message, ExitCode.WAIT_TIMED_OUT, code="wait_timeout")
         line = f"{report['sound']} sound, {report['unsound']} unsound, {report['not_runnable']} not runnable here ..."
         if line != last_line:
             progress(line)

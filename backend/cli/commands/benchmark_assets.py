@@ -132,7 +132,7 @@ def add(
 ) -> None:
     """Add a file that could not be downloaded. It is used in place of the address."""
     if not file.is_file():
-        raise UsageError(f"{file} is not a file.")
+        raise UsageError(f"{file} is not a file.", code="path_not_found")
     with Api(server) as api:
         row = api.upload(f"/benchmarks/{name}/assets", {"url": url}, file.name, file)
     print_object(row, output, lambda asset: print(f"{asset['url']}: {asset['size']} bytes, sha256 {asset['sha256']}"))

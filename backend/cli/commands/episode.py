@@ -43,7 +43,7 @@ def export(
 ) -> None:
     """Write an episode to a folder: episode.json with attempts and steps, and all artifacts named by sha256."""
     if to.exists() and any(to.iterdir()):
-        raise UsageError(f"--to {to} exists and is not empty. Choose another folder.")
+        raise UsageError(f"--to {to} exists and is not empty. Choose another folder.", code="folder_not_empty")
     with Api(server) as api:
         record = whole_episode(api, episode)
         for attempt in record["attempts_made"]:

@@ -124,7 +124,7 @@ def trajectories(  # noqa: PLR0913, PLR0917  a command has as many options as it
         "open_licence": open_licence or None,
     }
     if out is None and not count:
-        raise UsageError("Nothing to do. Give --out with a folder, or --count.")
+        raise UsageError("Nothing to do. Give --out with a folder, or --count.", code="option_missing")
     with Api(server) as api:
         counts = api.get("/trajectories/count", **filters)
         if count or out is None:
@@ -137,7 +137,8 @@ def trajectories(  # noqa: PLR0913, PLR0917  a command has as many options as it
         print_object(manifest, output, lambda manifest: show_manifest(manifest, out))
     if download.missing:
         raise CliError(
-            f"{download.missing} pictures no longer exist in the store; {out / 'manifest.json'} counts them."
+            f"{download.missing} pictures no longer exist in the store; {out / 'manifest.json'} counts them.",
+            code="pictures_missing",
         )
 
 
@@ -148,7 +149,9 @@ def moment(text: str | None, option: str) -> str | None:
     try:
         return datetime.fromisoformat(text).astimezone().isoformat()
     except ValueError:
-        raise UsageError(f"{option} must be a time such as 2026-11-01 or 2026-11-01T12:00:00Z, got {text!r}.") from None
+        raise UsageError(
+            f"{option} must be a time such as 2026-11-01 or 2026-11-01T12:00:00Z, got {text!r}.", code="invalid_option"
+        ) from None
 
 
 def words(counts: dict[str, int]) -> str:

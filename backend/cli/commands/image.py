@@ -85,7 +85,7 @@ def build(
         print(context.get_help())
         return
     if system not in images.BUILDERS:
-        raise UsageError(f"Unknown system {system!r}. Known: {', '.join(images.BUILDERS)}.")
+        raise UsageError(f"Unknown system {system!r}. Known: {', '.join(images.BUILDERS)}.", code="unknown_system")
     place = folder(data)
     end(images.run(images.builder(system, place, context.args), environment(place, accelerator)))
 
@@ -104,7 +104,7 @@ def prepare(
     place = folder(data)
     entry = image_named(place, name)
     if entry.image is None or entry.problem:
-        raise CliError(f"Image {name} cannot be used: {entry.problem}")
+        raise CliError(f"Image {name} cannot be used: {entry.problem}", code="image_not_usable")
     shown = [(each.width, each.height) for each in entry.image.screens]
     resolution = size(screen) if screen else FIRST_SCREEN if FIRST_SCREEN in shown else shown[0]
     progress(f"Preparing {name} for {resolution[0]}x{resolution[1]} ...")
@@ -130,7 +130,7 @@ def remove(
     try:
         freed = remove_image(place, name)
     except OSError as error:
-        raise CliError(f"Image {name} cannot be removed: {error}.") from error
+        raise CliError(f"Image {name} cannot be removed: {error}.", code="image_not_removable") from error
     progress(f"Removed {name}; {freed / GIB:.1f} GiB freed.")
 
 
@@ -159,7 +159,7 @@ def image_named(data: Path, name: str) -> "FoundImage":
     try:
         return one_image(data, name, default_image())
     except NotFound as error:
-        raise CliError(error.text, ExitCode.USAGE) from error
+        raise CliError(error.text, ExitCode.USAGE, code=error.code) from error
 
 
 def row_of(entry: "FoundImage") -> dict[str, Any]:

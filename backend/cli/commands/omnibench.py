@@ -78,7 +78,7 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
             if len(pairs) == tasks:
                 break
     except Invalid as error:
-        raise CliError(error.text) from error
+        raise CliError(error.text, code=error.code) from error
     _write(root, out, [task for task, _ in pairs])
     served = Counter(letters for _, composition in pairs for letters in composition.complexity.capabilities())
     facts: dict[str, Any] = {"folder": str(out), "tasks": len(pairs), "capabilities": dict(sorted(served.items()))}
@@ -102,7 +102,7 @@ def cross_verify(
         subtasks = read_pool(pool.resolve(), [])
         tasks = list(trials(subtasks, seed=seed))
     except Invalid as error:
-        raise CliError(error.text) from error
+        raise CliError(error.text, code=error.code) from error
     _write(pool.resolve(), out, tasks)
     print_object({"folder": str(out), "trials": len(tasks)}, output, print_facts)
 
@@ -150,14 +150,15 @@ def paraphrase(
     )
     if done.returncode != 0:
         raise CliError(
-            done.stderr.strip()[-2000:] or ("The model could not be reached. Check the endpoint (docs/models.md).")
+            done.stderr.strip()[-2000:] or ("The model could not be reached. Check the endpoint (docs/models.md)."),
+            code="model_not_reachable",
         )
     print_object(json.loads(done.stdout.splitlines()[-1]), output, print_facts)
 
 
 def _check_free(out: Path) -> None:
     if out.exists():
-        raise UsageError(f"{out} exists already. Name a folder to create.")
+        raise UsageError(f"{out} exists already. Name a folder to create.", code="folder_not_empty")
 
 
 def _write(root: Path, out: Path, tasks: "Sequence[GraphTask]") -> None:
@@ -180,7 +181,8 @@ def _graph_specs(capabilities: list[str], levels: list[str]) -> "list[GraphSpec]
         dimension, _, word = text.partition("=")
         if dimension not in BOUNDS or word not in set(Difficulty):
             raise UsageError(
-                f"--level {text}: expected one of {', '.join(BOUNDS)}, followed by =easy, =medium or =hard."
+                f"--level {text}: expected one of {', '.join(BOUNDS)}, followed by =easy, =medium or =hard.",
+                code="invalid_option",
             )
         fixed[dimension] = Difficulty(word)
     each = [for_capability(letters) for letters in named] or [GraphSpec()]

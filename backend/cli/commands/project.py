@@ -67,8 +67,8 @@ def set_project(  # noqa: PLR0913, PLR0917  a command has as many options as it 
         body |= {} if quota is None else {"quota": read(quota, "quota")}
         body |= {} if reserved is None else {"reserved": read(reserved, "reserved")}
     except Invalid as error:
-        raise UsageError(f"--{error}") from None
+        raise UsageError(f"--{error}", code=error.code) from None
     if not body:
-        raise UsageError("Nothing to change. Give --weight, --quota or --reserved.")
+        raise UsageError("Nothing to change. Give --weight, --quota or --reserved.", code="option_missing")
     with Api(server) as api:
         print_rows([api.patch(f"/projects/{name}", body)], output, PROJECTS)

@@ -167,7 +167,7 @@ def screen_size(text: str) -> dict[str, int]:
     """Parses `1280x800` to the API's form. Raises UsageError."""
     width, _, height = text.partition("x")
     if not (width.isdecimal() and height.isdecimal()):
-        raise UsageError(f"--screen must be like 1280x800, got {text!r}.")
+        raise UsageError(f"--screen must be like 1280x800, got {text!r}.", code="invalid_option")
     return {"width": int(width), "height": int(height)}
 
 
@@ -239,7 +239,7 @@ def update(
     if concurrency is not None:
         changes["concurrency"] = concurrency or None
     if not changes:
-        raise UsageError("Nothing to change. Give --priority, --concurrency or both.")
+        raise UsageError("Nothing to change. Give --priority, --concurrency or both.", code="option_missing")
     with Api(server) as api:
         print_object(api.patch(f"/runs/{run}", changes), output, show_run)
 
@@ -316,7 +316,7 @@ def export(
     try:
         to.write_bytes(data)
     except OSError as error:
-        raise UsageError(f"--to {to} cannot be written: {error.strerror}.") from None
+        raise UsageError(f"--to {to} cannot be written: {error.strerror}.", code="file_not_writable") from None
     progress(f"Wrote {to}")
 
 
@@ -338,7 +338,7 @@ def parameters(words: list[str], option: str = "--param") -> dict[str, Any]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise UsageError(f"{option} must be K=V, got {word!r}.")
+            raise UsageError(f"{option} must be K=V, got {word!r}.", code="invalid_option")
         try:
             values[name] = json.loads(value)
         except ValueError:

@@ -12,7 +12,7 @@ import typer
 from backend.cli.client import Api
 from backend.cli.commands.run import parameters
 from backend.cli.errors import UsageError
-from backend.cli.options import Concurrency, Limit, OutputForm, Priority, Server, Tasks
+from backend.cli.options import Concurrency, Limit, OutputForm, Priority, Server, Tasks, note_output
 from backend.cli.output import Output, print_facts, print_object, print_rows, progress
 from backend.cli.tables.studies import COMPARISONS, STUDIES, flat, show_results, study_facts
 
@@ -122,7 +122,9 @@ def show(study: StudyId, output: OutputForm = Output.TABLE, server: Server = Non
 @app.command()
 def results(
     study: StudyId,
-    output: Annotated[ResultFormat, typer.Option("--output", "-o", help="Output format.")] = ResultFormat.TABLE,
+    output: Annotated[
+        ResultFormat, typer.Option("--output", "-o", help="Output format.", callback=note_output)
+    ] = ResultFormat.TABLE,
     server: Server = None,
 ) -> None:
     """Show a study's results: paired differences, and rates, steps and endings of each cell."""
@@ -152,11 +154,11 @@ def read(file: Path) -> dict[str, Any]:
     try:
         body = json.loads(sys.stdin.read() if str(file) == "-" else file.read_text())
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
+        raise UsageError(f"{file} cannot be read: {error.strerror}.", code="file_not_readable") from None
     except ValueError as error:
-        raise UsageError(f"{file} is not valid JSON: {error}.") from None
+        raise UsageError(f"{file} is not valid JSON: {error}.", code="file_not_json") from None
     if not isinstance(body, dict):
-        raise UsageError(f"{file} must contain a JSON object.")
+        raise UsageError(f"{file} must contain a JSON object.", code="file_not_json")
     return body
 
 
@@ -166,9 +168,9 @@ def factors(words: list[str]) -> dict[str, list[Any]]:
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name or not text:
-            raise UsageError(f"--factor must be FIELD=A,B, got {word!r}.")
+            raise UsageError(f"--factor must be FIELD=A,B, got {word!r}.", code="invalid_option")
         if name in levels:
-            raise UsageError(f"--factor {name} is given twice. Give all its levels at once.")
+            raise UsageError(f"--factor {name} is given twice. Give all its levels at once.", code="invalid_option")
         levels[name] = _levels(text)
     return levels
 
@@ -178,7 +180,9 @@ def _levels(text: str) -> list[Any]:
         try:
             listed = json.loads(text)
         except ValueError as error:
-            raise UsageError(f"The levels {text[:80]} are not a valid JSON list: {error}.") from None
+            raise UsageError(
+                f"The levels {text[:80]} are not a valid JSON list: {error}.", code="invalid_option"
+            ) from None
         return list(listed)
     return [_level(part.strip()) for part in text.split(",")]
 

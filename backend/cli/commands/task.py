@@ -221,7 +221,7 @@ def attach(
 ) -> None:
     """Attach a file to a draft. Steps and getters refer to it as asset:NAME."""
     if not path.is_file():
-        raise UsageError(f"{path} is not a file.")
+        raise UsageError(f"{path} is not a file.", code="path_not_found")
     with Api(server) as api:
         api.upload(f"/drafts/{draft}/files", {"name": name or path.name, "by": by}, path.name, path)
     print(f"asset:{name or path.name}")
@@ -257,7 +257,9 @@ def apply_recording(
     with Api(server) as api:
         known = [row["id"] for row in api.get(f"/drafts/{draft}")["recordings"]]
         if recording is None and not known:
-            raise UsageError("The draft has no recording. Start one with `deskarena task record`.")
+            raise UsageError(
+                "The draft has no recording. Start one with `deskarena task record`.", code="draft_not_recorded"
+            )
         chosen = recording or known[0]
         print_object(api.post(f"/drafts/{draft}/recordings/{chosen}/apply", {"by": by}), output, show_draft)
 
@@ -292,9 +294,9 @@ def read(path: Path) -> Any:
     try:
         return json.loads(sys.stdin.read() if str(path) == "-" else path.read_text())
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}.") from None
+        raise UsageError(f"{path} cannot be read: {error.strerror}.", code="file_not_readable") from None
     except ValueError as error:
-        raise UsageError(f"{path} is not valid JSON: {error}.") from None
+        raise UsageError(f"{path} is not valid JSON: {error}.", code="file_not_json") from None
 
 
 def _wait(api: Api, row: Any, timeout: float | None) -> Any:
@@ -306,7 +308,7 @@ def _wait(api: Api, row: Any, timeout: float | None) -> Any:
                 f"Not finished after {timeout:g} s; the trial continues. Check it with `deskarena task "
                 f"show {row['id']}`."
             )
-            raise CliError(message, ExitCode.WAIT_TIMED_OUT)
+            raise CliError(message, ExitCode.WAIT_TIMED_OUT, code="wait_timeout")
         time.sleep(LOOK_AGAIN_SECONDS)
         row = api.get(f"/drafts/{row['id']}")
     progress("All three runs have ended")

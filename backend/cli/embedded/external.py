@@ -38,28 +38,29 @@ def check_database(url: str) -> None:
     """Connects once and looks how old the schema is. The message never contains the URL: it has a password."""
     import psycopg
 
-    from backend.db.compatibility import old_schema
+    from backend.db.compatibility import OldSchema, old_schema
 
     scheme, _, rest = url.partition("://")
     if scheme not in DATABASE_SCHEMES:
-        raise UsageError("DATABASE_URL must begin with postgresql+psycopg://")
+        raise UsageError("DATABASE_URL must begin with postgresql+psycopg://", code="invalid_database_url")
     try:
         psycopg.connect(f"postgresql://{rest}", connect_timeout=int(SECONDS)).close()
     except psycopg.OperationalError as error:
         reason = str(error).strip().splitlines()[-1]
         raise StackError(
             f"The database in DATABASE_URL does not respond: {reason} Correct the variable, or "
-            "unset it to use the embedded database."
+            "unset it to use the embedded database.",
+            code="database_not_reachable",
         ) from None
     if problem := old_schema(url):
-        raise StackError(problem)
+        raise StackError(problem, code=OldSchema.code)
 
 
 def check_broker(url: str) -> None:
     """Opens a connection; the worker checks the password."""
     parts = urlsplit(url)
     if parts.scheme not in {"redis", "rediss", "redis+socket"}:
-        raise UsageError("REDIS_URL must begin with redis://, rediss:// or redis+socket://")
+        raise UsageError("REDIS_URL must begin with redis://, rediss:// or redis+socket://", code="invalid_broker_url")
     try:
         if parts.scheme == "redis+socket":
             with socket.socket(socket.AF_UNIX) as connection:
@@ -69,5 +70,6 @@ def check_broker(url: str) -> None:
     except OSError as error:
         raise StackError(
             f"The broker in REDIS_URL does not respond: {error}. Correct the variable, or unset it "
-            "to use the embedded broker."
+            "to use the embedded broker.",
+            code="broker_not_reachable",
         ) from None

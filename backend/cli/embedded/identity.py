@@ -45,7 +45,9 @@ def server_identity(folder: Path, purpose: Purpose) -> Identity | None:
     for number in _candidates(folder, purpose):
         if number not in used_ids and not _has_name(number):
             return Identity(uid=number, gid=number)
-    raise StackError("No free user id for the embedded servers. Run as an ordinary user instead.")
+    raise StackError(
+        "No free user id for the embedded servers. Run as an ordinary user instead.", code="no_server_user"
+    )
 
 
 def named_identity() -> Identity:
@@ -60,7 +62,8 @@ def named_identity() -> Identity:
             return Identity(uid=entry.pw_uid, gid=entry.pw_gid)
     raise StackError(
         "PostgreSQL's initdb needs a user other than root in /etc/passwd, and there is none. "
-        "Add one, or set DATABASE_URL."
+        "Add one, or set DATABASE_URL.",
+        code="no_server_user",
     )
 
 

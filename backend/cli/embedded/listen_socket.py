@@ -32,7 +32,8 @@ def check_exposure(host: str, *, has_token: bool) -> None:
     if not has_token and not is_loopback(host):
         raise UsageError(
             f"--host {host} is reachable from other machines and needs a token. Set "
-            "DESKARENA_TOKEN, or listen on 127.0.0.1."
+            "DESKARENA_TOKEN, or listen on 127.0.0.1.",
+            code="token_needed",
         )
 
 
@@ -45,7 +46,7 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except socket.gaierror as error:
-        raise UsageError(f"--host {host} is not an address: {error.strerror}.") from None
+        raise UsageError(f"--host {host} is not an address: {error.strerror}.", code="invalid_host") from None
     listener = socket.socket(family, kind, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -53,7 +54,7 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
-        raise StackError(_why_not(host, port, error)) from None
+        raise StackError(_why_not(host, port, error), code="port_not_available") from None
     return listener
 
 

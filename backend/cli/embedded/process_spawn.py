@@ -131,7 +131,7 @@ class GuardedProcess:
         self._send((json.dumps(self.spec.to_guard()) + "\n").encode())
         first = self._next_message(time.monotonic() + START_SECONDS)
         if first is None or "pid" not in first:
-            raise StackError(f"{self.spec.name} could not be started; see {self.spec.log}.")
+            raise StackError(f"{self.spec.name} could not be started; see {self.spec.log}.", code="process_not_started")
         return int(first["pid"])
 
     def fileno(self) -> int:
@@ -223,9 +223,9 @@ def run_to_end(spec: ChildSpec, timeout: float) -> Exit:
     finally:
         process.stop()
     if ended is None:
-        raise StackError(f"{spec.name} did not finish within {timeout:g} s; see {spec.log}.")
+        raise StackError(f"{spec.name} did not finish within {timeout:g} s; see {spec.log}.", code="process_timeout")
     if ended.code != 0:
-        raise StackError(crash_message(spec.name, ended, spec.log))
+        raise StackError(crash_message(spec.name, ended, spec.log), code="process_crashed")
     return ended
 
 

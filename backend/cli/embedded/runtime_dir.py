@@ -127,7 +127,8 @@ def runnable(root: Path, parts: tuple[str, ...], identity: Identity | None, data
     raise StackError(
         f"{root / program} cannot be run with dropped privileges, nor can a copy of it in "
         f"{places}. Run as an ordinary user, or set DATABASE_URL and REDIS_URL to servers of "
-        "your own."
+        "your own.",
+        code="server_not_executable",
     )
 
 

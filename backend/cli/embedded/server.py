@@ -63,6 +63,9 @@ def _wait(process: GuardedProcess, is_ready: Callable[[], bool], seconds: float)
     deadline = time.monotonic() + seconds
     while not is_ready():
         if (ended := process.wait(POLL_SECONDS)) is not None:
-            raise StackError(crash_message(process.spec.name, ended, process.spec.log))
+            raise StackError(crash_message(process.spec.name, ended, process.spec.log), code="process_crashed")
         if time.monotonic() > deadline:
-            raise StackError(f"{process.spec.name} did not respond within {seconds:g} s; see {process.spec.log}.")
+            raise StackError(
+                f"{process.spec.name} did not respond within {seconds:g} s; see {process.spec.log}.",
+                code="process_timeout",
+            )

@@ -159,9 +159,12 @@ class Stack:
         api = next(service for service in self.supervisor.services if service.name == "api")
         while api.process is not None and not _answers(self.url):
             if (ended := api.process.wait(LOOK_AGAIN_SECONDS)) is not None:
-                raise StackError(crash_message("api", ended, api.process.spec.log))
+                raise StackError(crash_message("api", ended, api.process.spec.log), code="process_crashed")
             if time.monotonic() > deadline:
-                raise StackError(f"The API did not respond within {HEALTHY_SECONDS:g} s; see {api.process.spec.log}.")
+                raise StackError(
+                    f"The API did not respond within {HEALTHY_SECONDS:g} s; see {api.process.spec.log}.",
+                    code="process_timeout",
+                )
 
 
 def _with_folder_lock(spec: ChildSpec, folder: DataFolder) -> ChildSpec:
