@@ -7,6 +7,7 @@ import pytest
 
 from backend.cli.client import Api
 from backend.cli.errors import CliError, ExitCode, UsageError
+from tests.error_codes import raises_code
 
 Handler = Callable[[httpx.Request], httpx.Response]
 
@@ -21,7 +22,7 @@ def answering(status: int, body: Any) -> Handler:
 
 class TestInit:
     def test_refuses_an_address_without_a_scheme(self) -> None:
-        with pytest.raises(UsageError, match="must begin with http"):
+        with raises_code(UsageError, "invalid_server_address"):
             Api("127.0.0.1:8000")
 
     def test_takes_address_and_token_from_the_environment(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,27 +91,30 @@ class TestErrors:
         assert caught.value.exit_code is ExitCode.INFRASTRUCTURE
 
     def test_a_missing_token_says_which_variable(self) -> None:
-        with api(answering(401, {"detail": "a token is needed"})) as client, pytest.raises(CliError, match="TOKEN"):
+        with (
+            api(answering(401, {"detail": "a token is needed"})) as client,
+            raises_code(CliError, "unexpected_answer", mentions="TOKEN"),
+        ):
             client.get("/runs")
 
     def test_an_answer_that_is_no_json_is_said_so(self) -> None:
         def page(_: httpx.Request) -> httpx.Response:
             return httpx.Response(200, text="<html>")
 
-        with api(page) as client, pytest.raises(CliError, match="is not a Deskarena service"):
+        with api(page) as client, raises_code(CliError, "not_a_service"):
             client.get("/runs")
 
     def test_an_error_that_is_no_problem_still_names_address_and_status(self) -> None:
         def page(_: httpx.Request) -> httpx.Response:
             return httpx.Response(502, text="Bad Gateway")
 
-        with api(page) as client, pytest.raises(CliError, match="/api/v1/runs answered 502"):
+        with api(page) as client, raises_code(CliError, "unexpected_answer", mentions=("/api/v1/runs", "502")):
             client.get("/runs")
 
     def test_nobody_there_says_how_to_start_one(self) -> None:
         def refuse(request: httpx.Request) -> httpx.Response:
             raise httpx.ConnectError("refused", request=request)
 
-        with api(refuse) as client, pytest.raises(CliError, match=r"127\.0\.0\.1:1.*deskarena up") as caught:
+        with api(refuse) as client, raises_code(CliError, "service_not_found", mentions="127.0.0.1:1") as caught:
             client.get("/runs")
         assert caught.value.exit_code is ExitCode.INFRASTRUCTURE

@@ -11,6 +11,7 @@ from backend.cli.errors import CliError
 from backend.cli.output import Output
 from backend.config import get_settings
 from backend.services.artifacts.stores.folder import FolderStore
+from tests.error_codes import raises_code
 from tests.fakes.s3 import place_at, s3_server
 
 
@@ -70,7 +71,7 @@ class TestCopyArtifacts:
     def test_without_a_bucket(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv("DESKARENA_S3_BUCKET")
         get_settings.cache_clear()
-        with pytest.raises(CliError, match="DESKARENA_S3_BUCKET") as caught:
+        with raises_code(CliError, "bucket_not_configured", mentions="DESKARENA_S3_BUCKET") as caught:
             copy_artifacts(data=tmp_path)
         assert caught.value.exit_code == 2
 

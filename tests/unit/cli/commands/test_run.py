@@ -2,6 +2,7 @@ import pytest
 
 from backend.cli.commands.run import parameters, screen_size
 from backend.cli.errors import UsageError
+from tests.error_codes import raises_code
 
 
 class TestParameters:
@@ -19,7 +20,7 @@ class TestParameters:
 
     @pytest.mark.parametrize("word", ["seed", "=7"])
     def test_anything_else_is_refused(self, word: str) -> None:
-        with pytest.raises(UsageError, match="must be K=V"):
+        with raises_code(UsageError, "invalid_option", mentions="K=V"):
             parameters([word])
 
 
@@ -29,5 +30,5 @@ class TestScreenSize:
 
     @pytest.mark.parametrize("word", ["", "1280", "1280x", "x800", "1280X800", "a x b"])
     def test_anything_else_is_refused(self, word: str) -> None:
-        with pytest.raises(UsageError, match="must be like 1280x800"):
+        with raises_code(UsageError, "invalid_option", mentions="1280x800"):
             screen_size(word)

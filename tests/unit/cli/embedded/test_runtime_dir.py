@@ -9,6 +9,7 @@ from backend.cli.embedded import runtime_dir
 from backend.cli.embedded.process_spawn import Identity
 from backend.cli.embedded.runtime_dir import Install, runnable, runtime_folder, runtime_name
 from backend.cli.errors import StackError
+from tests.error_codes import raises_code
 
 PROGRAM = "package/bin/program"
 
@@ -71,5 +72,5 @@ class TestRunnable:
     ) -> None:
         monkeypatch.setattr(runtime_dir, "runtime_bases", lambda: (tmp_path,))
         (wheel / PROGRAM).write_text("#!/bin/sh\nexit 1\n")
-        with pytest.raises(StackError, match="cannot be run with dropped privileges, nor can a copy of it"):
+        with raises_code(StackError, "server_not_executable"):
             runnable(wheel, (PROGRAM,), None, tmp_path / "data")
