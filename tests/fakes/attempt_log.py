@@ -34,7 +34,7 @@ class MemoryBook(MemoryRecorder):
     @property
     def loss(self) -> tuple[FailureClass, str] | None:
         """Class and code of the failure."""
-        return self.failure and (self.failure.failure_class, self.failure.code)
+        return (self.failure.failure_class, self.failure.code) if self.failure else None
 
     def opening(self, facts: Mapping[str, object]) -> None:
         self._check()

@@ -52,7 +52,7 @@ class ReasonCode(StrEnum):
 
     @classmethod
     def _missing_(cls, value: object) -> "ReasonCode":  # noqa: ARG003 - the hook of Enum
-        """Rows of other releases may have codes that this one does not know, or none."""
+        """Rows of other releases may have codes that this one does not know."""
         return cls.OTHER
 
 
@@ -66,4 +66,4 @@ class Reason:
 
 def stored_reason(code: str | None, text: str) -> Reason | None:
     """A reason from its two columns; None if there is none."""
-    return Reason(ReasonCode(code), text) if code or text else None
+    return Reason(ReasonCode(code or ReasonCode.OTHER), text) if code or text else None

@@ -14,7 +14,7 @@ from backend.db.repositories.attempts import attempts as repository
 from backend.domain.model.episode import EpisodeState
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import RunConfig, Settle
-from backend.services.lifecycle.state_transitions import EpisodeChange, reason_columns
+from backend.services.lifecycle.state_transitions import EpisodeChange, wait_columns
 
 T = TypeVar("T")
 LATER = datetime(9999, 1, 1, tzinfo=UTC)
@@ -45,7 +45,7 @@ def shuffled(tasks: Sequence[T], seed: int) -> list[T]:
 
 def held_back(reason: Reason | None = None) -> EpisodeChange:
     """Columns of an episode that waits for its person, if there is no other reason."""
-    return {"available_at": LATER, **reason_columns(reason or WAITS)}
+    return wait_columns(LATER, reason or WAITS)
 
 
 def is_lost(episode: Episode) -> bool:

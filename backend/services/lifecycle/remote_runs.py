@@ -4,7 +4,7 @@ from backend.db.models import Episode, Run
 from backend.domain.model.episode import EpisodeState
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.services.lifecycle.human_runs import LATER
-from backend.services.lifecycle.state_transitions import EpisodeChange, reason_columns
+from backend.services.lifecycle.state_transitions import EpisodeChange, wait_columns
 
 REMOTE = frozenset({"remote"})
 """Agents for whose episodes people may get a token. A `container`'s token goes to its worker."""
@@ -19,7 +19,7 @@ def is_remote(run: Run) -> bool:
 def held_back(lost: str = "") -> EpisodeChange:
     """Columns of an episode that starts when its program connects; `lost`: result of its last attempt."""
     reason = Reason(ReasonCode.PROGRAM, f"{lost}; it {ASKS}" if lost else ASKS)
-    return {"available_at": LATER, **reason_columns(reason)}
+    return wait_columns(LATER, reason)
 
 
 def is_held(run: Run, episode: Episode) -> bool:

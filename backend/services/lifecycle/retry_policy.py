@@ -27,6 +27,7 @@ from backend.services.lifecycle.state_transitions import (
     move_run,
     reason_columns,
     settle,
+    wait_columns,
 )
 
 MESSAGE_LIMIT = 4000
@@ -143,7 +144,7 @@ def _next(session: Session, run: Run, attempt: Attempt, delay: float) -> Episode
         return remote_runs.held_back(f"{lost}, and its desktop with it")
     text = f"{lost}; " + (f"tried again after {delay:g} s" if delay else "to be tried again")
     reason = Reason(ReasonCode.RETRY_DELAY, text)
-    return {**reason_columns(reason), "available_at": workers.now(session) + timedelta(seconds=delay)}
+    return wait_columns(workers.now(session) + timedelta(seconds=delay), reason)
 
 
 def give_up(session: Session, run: Run, episode: Episode, attempt: Attempt, message: str) -> None:
@@ -178,7 +179,7 @@ def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation,
     Returns:
         The request's id.
     """
-    change: EpisodeChange = {"available_at": NEVER_BY_ITSELF, **reason_columns(_repeated(request.pause))}
+    change = wait_columns(NEVER_BY_ITSELF, _repeated(request.pause))
     if episode.state != EpisodeState.RUNNING:
         change = {**AGAIN, **change}
     move_episode(session, run, episode, EpisodeState.WAITING, **change)
@@ -241,7 +242,7 @@ def waiting(session: Session, run: Run) -> EpisodeChange:
         return human_runs.held_back()
     if remote_runs.is_remote(run):
         return remote_runs.held_back()
-    return {**reason_columns(None), "available_at": workers.now(session)}
+    return wait_columns(workers.now(session), None)
 
 
 def _of_person(session: Session, run: Run) -> bool:

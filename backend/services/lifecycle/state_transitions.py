@@ -82,6 +82,12 @@ def reason_columns(reason: Reason | None) -> ReasonColumns:
     return {"reason": reason.text if reason else "", "reason_code": reason.code.value if reason else None}
 
 
+def wait_columns(available_at: datetime, reason: Reason | None) -> EpisodeChange:
+    """Columns of an episode that waits until a moment."""
+    columns = reason_columns(reason)
+    return {"available_at": available_at, "reason": columns["reason"], "reason_code": columns["reason_code"]}
+
+
 def move_run(session: Session, run: Run, new: RunState, **change: Unpack[RunChange]) -> None:
     """Moves a run, locked by the caller, with the columns of `change`. Raises IllegalMove."""
     old = RunState(run.state)

@@ -78,7 +78,7 @@ class TestWatch:
         def start() -> GuardedProcess:
             found = next(starts)
             if found is None:
-                raise StackError("No room.")
+                raise StackError("No room.", code="no_room")
             return found()
 
         service = ChildService(name="thing", start=start)

@@ -60,4 +60,4 @@ def not_runnable(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, Reason
     query = select(Episode.task_id, Episode.reason_code, Episode.reason).where(
         Episode.run_id.in_(run_ids), Episode.state == EpisodeState.NOT_RUNNABLE.value
     )
-    return {row[0]: Reason(ReasonCode(row[1]), row[2]) for row in session.execute(query)}
+    return {row[0]: Reason(ReasonCode(row[1] or ReasonCode.OTHER), row[2]) for row in session.execute(query)}

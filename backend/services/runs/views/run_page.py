@@ -184,7 +184,7 @@ def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUI
         phases=_phases(repository.phases(session, run_id), repository.untold(session, run_id)),
         losses=[_loss(loss) for loss in repository.losses(session, run_id, REASONS)],
         not_runnable=[
-            (Reason(ReasonCode(item.reason_code), item.reason), item.n)
+            (Reason(ReasonCode(item.reason_code or ReasonCode.OTHER), item.reason), item.n)
             for item in repository.not_runnable(session, run_id)
         ],
         episodes=_episodes(session, row.Run.config, episodes, unrated),

@@ -34,7 +34,7 @@ def submitted(made: World, **more: Any) -> list[tuple[str, str, str]]:
         columns = (Task.domain + "/" + Task.name, Episode.reason, Episode.reason_code)
         query = select(*columns).join(Episode, Episode.task_id == Task.id)
         query = query.where(Episode.run_id == run.id, Episode.state == "not_runnable").order_by(Episode.id)
-        return [(row[0], row[1], row[2]) for row in session.execute(query)]
+        return [(row[0], row[1], str(row[2])) for row in session.execute(query)]
 
 
 def quarantined(made: World) -> UUID:

@@ -52,7 +52,7 @@ class TestJoin:
 
 
 def code(reason: Reason | None) -> ReasonCode | None:
-    return reason and reason.code
+    return reason.code if reason else None
 
 
 class TestWhyNot:
