@@ -36,7 +36,7 @@ class LeaseFailure(StrEnum):
 
 
 @dataclass(frozen=True)
-class Failure:
+class AttemptFailure:
     """Why an attempt was lost. `code` is that of the error, or of its lease's end; docs/errors.md has them all."""
 
     failure_class: FailureClass

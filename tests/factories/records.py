@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Base, Episode, Project, Run, Worker
 from backend.db.session import SessionFactory, session_factory, unit_of_work
-from backend.domain.errors import Failure, FailureClass
+from backend.domain.errors import AttemptFailure, FailureClass
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import Evaluation
 from backend.domain.model.task import LoadedBenchmark
@@ -156,7 +156,7 @@ class World:
 
     def lose(self, claim: Claim, failure: FailureClass = FailureClass.GUEST, *, after_action: bool = False) -> None:
         """Loses the attempt and gives the lease back."""
-        broken = Failure(failure, "it_broke", "it broke")
+        broken = AttemptFailure(failure, "it_broke", "it broke")
         self.do(attempts.finish_lost, claim.fence, broken, {}, after_action=after_action)
         self.do(claims.release_lease, claim.lease_id, "lost")
 

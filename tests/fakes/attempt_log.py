@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.errors import Failure, FailureClass
+from backend.domain.errors import AttemptFailure, FailureClass
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import Evaluation
@@ -21,7 +21,7 @@ class MemoryBook(MemoryRecorder):
         self.evaluation: Evaluation | None = None
         self.evidence: Sequence[CallEvidence] = ()
         self.seconds: Mapping[str, float] = {}
-        self.failure: Failure | None = None
+        self.failure: AttemptFailure | None = None
         self.after_action = False
         self.desktop: Mapping[str, Any] = {}
         self.openings: list[Mapping[str, object]] = []
@@ -61,13 +61,13 @@ class MemoryBook(MemoryRecorder):
         self.evaluation, self.evidence, self.seconds = evaluation, evidence, seconds
 
     def unjudged(
-        self, task: Task, failure: Failure, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
+        self, task: Task, failure: AttemptFailure, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
         self._check()
         self.moves.append("unjudged")
         self.failure, self.evidence, self.seconds = failure, evidence, seconds
 
-    def lost(self, failure: Failure, seconds: Mapping[str, float], *, after_action: bool) -> None:
+    def lost(self, failure: AttemptFailure, seconds: Mapping[str, float], *, after_action: bool) -> None:
         self._check()
         self.moves.append("lost")
         self.failure, self.after_action, self.seconds = failure, after_action, seconds

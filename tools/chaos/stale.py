@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 from sqlalchemy.orm import Session
 
-from backend.domain.errors import Failure, FailureClass, LeaseLost
+from backend.domain.errors import AttemptFailure, FailureClass, LeaseLost
 from backend.domain.model.episode import EndedBy
 from backend.services.attempts import attempts
 from backend.services.scheduling.claims import Fence
@@ -32,7 +32,7 @@ def _score(session: Session, fence: Fence) -> None:
 
 
 def _lose(session: Session, fence: Fence) -> None:
-    attempts.finish_lost(session, fence, Failure(FailureClass.GUEST, "desktop_gone", "a stale write"), {})
+    attempts.finish_lost(session, fence, AttemptFailure(FailureClass.GUEST, "desktop_gone", "a stale write"), {})
 
 
 def _evaluate(session: Session, fence: Fence) -> None:

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any
 from uuid import UUID
 
-from backend.domain.errors import DeskarenaError, Failure, FailureClass, LeaseLost, Unavailable
+from backend.domain.errors import AttemptFailure, DeskarenaError, FailureClass, LeaseLost, Unavailable
 from backend.domain.model.episode import EndedBy
 from backend.services.attempts import attempts
 from backend.services.scheduling import claims
@@ -182,7 +182,10 @@ class SimulatedWorker:
     def _lost(self, claim: Claim, fate: AttemptOutcome) -> None:
         failure = fate.loss or FailureClass.GUEST
         self._write(
-            attempts.finish_lost, claim.fence, Failure(failure, "simulated", "simulated"), {"agent": fate.length.play}
+            attempts.finish_lost,
+            claim.fence,
+            AttemptFailure(failure, "simulated", "simulated"),
+            {"agent": fate.length.play},
         )
         self._next(claim)
 

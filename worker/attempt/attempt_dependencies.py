@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from backend.domain.errors import Failure
+from backend.domain.errors import AttemptFailure
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.health import DEFAULT_LIMITS, HealthLimits
@@ -51,12 +51,12 @@ class AttemptLog(Recorder, Protocol):
         ...
 
     def unjudged(
-        self, task: Task, failure: Failure, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
+        self, task: Task, failure: AttemptFailure, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
         """The evidence is complete, but there is no verdict: it is stored for another evaluation."""
         ...
 
-    def lost(self, failure: Failure, seconds: Mapping[str, float], *, after_action: bool) -> None:
+    def lost(self, failure: AttemptFailure, seconds: Mapping[str, float], *, after_action: bool) -> None:
         """An infrastructure failure. Also written by an attempt that had to stop, while the lease is ours."""
         ...
 

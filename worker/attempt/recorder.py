@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from backend.db.models.enums import EvidenceRole
-from backend.domain.errors import Cancelled, ClusterLost, Failure, Unavailable
+from backend.domain.errors import AttemptFailure, Cancelled, ClusterLost, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import Blob, Evaluation
@@ -114,7 +114,7 @@ class AttemptRecorder:
         )
 
     def unjudged(
-        self, task: Task, failure: Failure, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
+        self, task: Task, failure: AttemptFailure, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
         """Stores evidence without a verdict. Raises ClusterLost if there is no room for it."""
         rows, judged = self._rows(task, evidence), EvaluationBasis(spec_of(task, evidence))
@@ -135,7 +135,7 @@ class AttemptRecorder:
             for part, blob in enumerate(blobs or ())
         ]
 
-    def lost(self, failure: Failure, seconds: Mapping[str, float], *, after_action: bool) -> None:
+    def lost(self, failure: AttemptFailure, seconds: Mapping[str, float], *, after_action: bool) -> None:
         """Records an infrastructure failure; also the last write of an attempt that had to stop."""
         self._let_finish()
         self._database.insist(

@@ -9,11 +9,11 @@ from threading import Event
 from backend.domain import registry
 from backend.domain.benchmarks import external_assets
 from backend.domain.errors import (
+    AttemptFailure,
     Cancelled,
     ClusterLost,
     DeskarenaError,
     EvaluatorFailed,
-    Failure,
     GuestLost,
     GuestRefused,
     LeaseLost,
@@ -370,10 +370,10 @@ class _Attempt:
         logger.error("attempt %s broke", self._claim.attempt_id, exc_info=cause)
         return ClusterLost(f"internal error of the worker: {type(cause).__name__}: {cause}", code="worker_broke")
 
-    def _failure(self, lost: MachineLost) -> Failure:
+    def _failure(self, lost: MachineLost) -> AttemptFailure:
         why = self._opened.why_dead() if self._opened is not None and isinstance(lost, GuestLost) else ""
         words = f"{lost.message} (the desktop ended: {why})" if why else lost.message
-        return Failure(lost.failure_class, lost.code, sentences(words, lost.hint))
+        return AttemptFailure(lost.failure_class, lost.code, sentences(words, lost.hint))
 
     def _close(self) -> None:
         """Releases everything that belongs to the attempt."""

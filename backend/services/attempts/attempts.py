@@ -15,7 +15,7 @@ from backend.db.models.enums import AttemptController
 from backend.db.repositories.attempts import attempts as repository
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.runs import runs
-from backend.domain.errors import Conflict, Failure, LeaseLost
+from backend.domain.errors import AttemptFailure, Conflict, LeaseLost
 from backend.domain.model import score
 from backend.domain.model.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
 from backend.domain.model.trajectory import StepRecord
@@ -241,7 +241,7 @@ def finish_scored(  # noqa: PLR0913 - what is known of a verdict
 def finish_unjudged(  # noqa: PLR0913 - what is known of the evidence
     session: Session,
     fence: Fence,
-    failure: Failure,
+    failure: AttemptFailure,
     evidence: Sequence[EvidenceRow],
     seconds: Mapping[str, float],
     *,
@@ -269,7 +269,7 @@ def finish_unjudged(  # noqa: PLR0913 - what is known of the evidence
 def finish_lost(
     session: Session,
     fence: Fence,
-    failure: Failure,
+    failure: AttemptFailure,
     seconds: Mapping[str, float],
     *,
     after_action: bool = False,

@@ -13,7 +13,7 @@ from backend.db.repositories.attempts import attempts
 from backend.db.repositories.capacity import leases
 from backend.db.repositories.capacity import workers as repository
 from backend.db.repositories.runs import runs
-from backend.domain.errors import Failure, FailureClass, LeaseFailure, NotFound
+from backend.domain.errors import AttemptFailure, FailureClass, LeaseFailure, NotFound
 from backend.domain.machines.nodes import NodeState
 from backend.services.lifecycle import retry_policy
 
@@ -84,11 +84,11 @@ def end_worker(session: Session, worker: Worker, code: LeaseFailure, reason: str
     _end_leases(session, dict.fromkeys(leases.of_worker(session, worker.id), _failure(code, reason)), None)
 
 
-def _failure(code: LeaseFailure, reason: str) -> Failure:
-    return Failure(FailureClass.CLUSTER, code.value, reason)
+def _failure(code: LeaseFailure, reason: str) -> AttemptFailure:
+    return AttemptFailure(FailureClass.CLUSTER, code.value, reason)
 
 
-def _end_leases(session: Session, failures: Mapping[UUID, Failure], silent_since: datetime | None) -> list[UUID]:
+def _end_leases(session: Session, failures: Mapping[UUID, AttemptFailure], silent_since: datetime | None) -> list[UUID]:
     """Ends these leases, each with its reason, and returns the lost attempts.
 
     All runs are locked before any lease, in a fixed order: finishing an attempt holds its run and requests its lease,
@@ -106,7 +106,7 @@ def _run_of(session: Session, lease_id: UUID) -> UUID | None:
 
 
 def _end_lease(
-    session: Session, lease_id: UUID, failure: Failure, silent_since: datetime | None, locked: Mapping[UUID, Run]
+    session: Session, lease_id: UUID, failure: AttemptFailure, silent_since: datetime | None, locked: Mapping[UUID, Run]
 ) -> UUID | None:
     """Ends one lease. With `silent_since` only if it is still silent, and not while it is being renewed."""
     lease = leases.lock(session, lease_id, skip_locked=silent_since is not None)

@@ -14,7 +14,7 @@ from backend.db.repositories.attempts import attempts as repository
 from backend.db.repositories.attempts import reevaluations
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.people import human_agent
-from backend.domain.errors import Failure, NotFound
+from backend.domain.errors import AttemptFailure, NotFound
 from backend.domain.model.episode import AttemptState, EpisodeState, Outcome, RunState, next_try, repeat_pause
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.services import events
@@ -69,7 +69,7 @@ def lose(  # noqa: PLR0913 - what is known of a loss
     session: Session,
     run: Run,
     attempt_id: UUID,
-    failure: Failure,
+    failure: AttemptFailure,
     *,
     seconds: Mapping[str, float] | None = None,
     after_action: bool = False,

@@ -172,10 +172,10 @@ class _QueueView:
         return hindrance(open_, run)
 
     def _hold_reason(self, run_id: UUID) -> Reason | None:
-        held = repository.hold_reason(self._session, run_id)
-        if held is None:
+        row = repository.hold_reason(self._session, run_id)
+        if row is None:
             return None
-        reason = stored_reason(held.reason_code, held.reason)
+        reason = stored_reason(row.reason_code, row.reason)
         if reason is None:
             return Reason(ReasonCode.ON_HOLD, "the rest is on hold")
         hold = "" if reason.code is ReasonCode.PERSON else "on hold: "

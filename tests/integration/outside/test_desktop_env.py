@@ -12,7 +12,7 @@ from PIL import Image
 
 from backend.db.models import Run
 from backend.db.repositories.attempts import attempts as attempts_repository
-from backend.domain.errors import Failure, FailureClass
+from backend.domain.errors import AttemptFailure, FailureClass
 from backend.services.lifecycle import retry_policy
 from deskarena.desktop_env import DesktopEnv
 from deskarena.errors import AttemptLost, NotRunnable
@@ -147,7 +147,7 @@ class TestDesktopEnv:
         opened.fake.die("killed by the test")
         with service.world.work() as session:
             (attempt,) = attempts_repository.of_episode(session, episode.id)
-            killed = Failure(FailureClass.GUEST, "desktop_gone", "killed by the test")
+            killed = AttemptFailure(FailureClass.GUEST, "desktop_gone", "killed by the test")
             retry_policy.lose(session, session.get_one(Run, run), attempt.id, killed)
         with pytest.raises(AttemptLost):
             env.step(keys("TYPING", text="hello"))

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Artifact, Attempt, Episode, Evaluation, Event, Evidence, Lease, Measure, Run, Step
 from backend.db.models.enums import EvidenceRole
-from backend.domain.errors import Conflict, Failure, FailureClass, IllegalMove, LeaseLost
+from backend.domain.errors import AttemptFailure, Conflict, FailureClass, IllegalMove, LeaseLost
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.trajectory import Decision, Observation, StepRecord, Window
 from backend.services.artifacts.artifacts import ArtifactRef
@@ -33,7 +33,7 @@ WRITES: dict[str, Write] = {
     "enter_evaluating": lambda w, fence: w.do(attempts.enter_evaluating, fence, EndedBy.DONE, {}),
     "finish_scored": lambda w, fence: w.do(attempts.finish_scored, fence, evaluation(), [], {}),
     "finish_lost": lambda w, fence: w.do(
-        attempts.finish_lost, fence, Failure(FailureClass.GUEST, "desktop_gone", "x"), {}
+        attempts.finish_lost, fence, AttemptFailure(FailureClass.GUEST, "desktop_gone", "x"), {}
     ),
     "finish_cancelled": lambda w, fence: w.do(attempts.finish_cancelled, fence),
     "is_cancelled": lambda w, fence: w.do(attempts.is_cancelled, fence),
@@ -247,7 +247,9 @@ class TestHostileText:
             assert row.results == [{"output": "o\N{REPLACEMENT CHARACTER}", "n": None, "k\N{REPLACEMENT CHARACTER}": 1}]
 
     def test_a_message_without_end_is_cut(self, ready: World, claim: Claim) -> None:
-        ready.do(attempts.finish_lost, claim.fence, Failure(FailureClass.GUEST, "desktop_gone", "x" * 100_000), {})
+        ready.do(
+            attempts.finish_lost, claim.fence, AttemptFailure(FailureClass.GUEST, "desktop_gone", "x" * 100_000), {}
+        )
         with ready.work() as session:
             assert len(session.get_one(Attempt, claim.attempt_id).failure_message) == 4000
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Attempt, Episode, Event, Run, Worker
-from backend.domain.errors import Failure, FailureClass
+from backend.domain.errors import AttemptFailure, FailureClass
 from backend.domain.model.episode import RETRIES, UNBEGUN_RETRIES
 from backend.services.agents import agent_tokens
 from backend.services.attempts import attempts
@@ -204,7 +204,7 @@ class TestShown:
     )
     def test_a_reason_that_was_cut_says_so(self, ready: World, message: str, shown: str) -> None:
         claim = one(ready)
-        ready.do(attempts.finish_lost, claim.fence, Failure(FailureClass.GUEST, "desktop_gone", message), {})
+        ready.do(attempts.finish_lost, claim.fence, AttemptFailure(FailureClass.GUEST, "desktop_gone", message), {})
         run = ready.do(lambda session: session.scalars(select(Run.id)).one())
         (loss,) = ready.do(run_page, run, {}, None).losses
         assert (loss.failure_code, loss.reason, loss.attempts) == ("desktop_gone", shown, 1)
@@ -214,7 +214,7 @@ class TestOfACancelledRun:
     def test_the_episode_is_cancelled_and_not_tried_again(self, ready: World) -> None:
         claim = one(ready)
         ready.do(runs.cancel_run, claim.run_id)
-        ready.do(attempts.finish_lost, claim.fence, Failure(FailureClass.CLUSTER, "pod_lost", "x"), {})
+        ready.do(attempts.finish_lost, claim.fence, AttemptFailure(FailureClass.CLUSTER, "pod_lost", "x"), {})
         with ready.work() as session:
             assert session.scalars(select(Episode)).one().state == "cancelled"
             assert session.get_one(Attempt, claim.attempt_id).state == "lost"

@@ -9,7 +9,7 @@ from sqlalchemy import func, select, text, update
 
 from backend.db.models import Attempt, Episode, Evaluation, Event, Evidence, Measure, Reevaluation, Run
 from backend.db.models.enums import EvidenceRole
-from backend.domain.errors import Conflict, Failure, FailureClass, LeaseLost, Unavailable
+from backend.domain.errors import AttemptFailure, Conflict, FailureClass, LeaseLost, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.episode import REPEAT_PAUSES
 from backend.services.artifacts.artifacts import ArtifactRef
@@ -46,7 +46,7 @@ def unjudged(world: World, claim: Claim, fence: Fence | None = None) -> None:
     world.do(
         attempts.finish_unjudged,
         fence or claim.fence,
-        Failure(FailureClass.EVALUATOR, "evaluator_crashed", WHY),
+        AttemptFailure(FailureClass.EVALUATOR, "evaluator_crashed", WHY),
         rows,
         {"evaluation": 3.0},
         judged=judged,

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 from sqlalchemy import text
 
-from backend.domain.errors import Failure, FailureClass
+from backend.domain.errors import AttemptFailure, FailureClass
 from backend.domain.model.episode import EndedBy
 from backend.services.attempts import attempts
 from backend.services.runs.views import run_page
@@ -65,7 +65,7 @@ class TestPhases:
             ready.do(
                 attempts.finish_lost,
                 claim.fence,
-                Failure(failure, "worker_broke", "it broke"),
+                AttemptFailure(failure, "worker_broke", "it broke"),
                 told,
                 after_action=False,
             )

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, text, update
 from backend.db.models import Episode, Run, Task
 from backend.db.repositories.runs import durations
 from backend.db.repositories.scheduling import scheduler
-from backend.domain.errors import Failure, FailureClass
+from backend.domain.errors import AttemptFailure, FailureClass
 from backend.domain.machines.nodes import NodeReport, NodeState
 from backend.domain.scheduling.duration_estimate import OVERHEAD, STEP_SECONDS
 from backend.services.attempts import attempts
@@ -107,7 +107,9 @@ class TestClock:
     def test_a_back_off_is_kept_and_not_longer(self, queued: World) -> None:
         run = queued.submit(tasks=("files/t0",))
         claim = queued.must_claim(queued.worker())
-        queued.do(attempts.finish_lost, claim.fence, Failure(FailureClass.MODEL_API, "model_api_failed", "busy"), {})
+        queued.do(
+            attempts.finish_lost, claim.fence, AttemptFailure(FailureClass.MODEL_API, "model_api_failed", "busy"), {}
+        )
         self.ahead(queued, timedelta(hours=1))
         with queued.work() as session:
             assert scheduler.bring_back(session) == 1
@@ -117,7 +119,9 @@ class TestClock:
     def test_nothing_is_hurried_otherwise(self, queued: World) -> None:
         queued.submit(tasks=("files/t0",))
         claim = queued.must_claim(queued.worker())
-        queued.do(attempts.finish_lost, claim.fence, Failure(FailureClass.MODEL_API, "model_api_failed", "busy"), {})
+        queued.do(
+            attempts.finish_lost, claim.fence, AttemptFailure(FailureClass.MODEL_API, "model_api_failed", "busy"), {}
+        )
         assert queued.do(scheduler.bring_back) == 0
 
     def test_a_jump_is_seen_by_a_steady_clock(self) -> None:
@@ -154,14 +158,14 @@ class TestTurn:
         run = queued.submit(tasks=("files/t0",))
         claim = queued.must_claim(queued.worker())
         self.long_ago(queued)
-        queued.do(attempts.finish_lost, claim.fence, Failure(FailureClass.GUEST, "desktop_gone", "gone"), {})
+        queued.do(attempts.finish_lost, claim.fence, AttemptFailure(FailureClass.GUEST, "desktop_gone", "gone"), {})
         assert self.idle(queued, run) < 60.0
 
     def test_what_waits_beside_what_is_lost_goes_on_ageing(self, queued: World) -> None:
         run = queued.submit()
         claim = queued.must_claim(queued.worker())
         self.long_ago(queued)
-        queued.do(attempts.finish_lost, claim.fence, Failure(FailureClass.GUEST, "desktop_gone", "gone"), {})
+        queued.do(attempts.finish_lost, claim.fence, AttemptFailure(FailureClass.GUEST, "desktop_gone", "gone"), {})
         assert self.idle(queued, run) > 3000.0
 
     def test_one_that_waits_already_goes_on_ageing(self, queued: World) -> None:

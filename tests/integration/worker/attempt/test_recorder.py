@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.errors import Cancelled, ClusterLost, Failure, FailureClass, LeaseLost
+from backend.domain.errors import AttemptFailure, Cancelled, ClusterLost, FailureClass, LeaseLost
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.trajectory import Decision, Frame, Observation, StepRecord
 from backend.services.scheduling import claims
@@ -15,7 +15,7 @@ from worker.base.database import Database
 from worker.base.lease import HeldLease, LeaseGrant
 
 FRAME = Frame(data=b"\xff\xd8picture", media_type="image/jpeg", width=640, height=480)
-GONE = Failure(FailureClass.GUEST, "desktop_gone", "gone")
+GONE = AttemptFailure(FailureClass.GUEST, "desktop_gone", "gone")
 
 
 def record(index: int, frame: Frame = FRAME) -> StepRecord:
@@ -97,7 +97,7 @@ class TestLost:
         self, world: World, claim: Claim, recorder: AttemptRecorder, hold: HeldLease
     ) -> None:
         hold.stop(ClusterLost("the worker was stopped"))
-        stopped = Failure(FailureClass.CLUSTER, "worker_stopping", "the worker was stopped")
+        stopped = AttemptFailure(FailureClass.CLUSTER, "worker_stopping", "the worker was stopped")
         recorder.lost(stopped, {"agent": 1.0}, after_action=False)
         (attempt,) = attempts(world, claim.episode_id)
         assert (attempt.state, attempt.failure_class, attempt.failure_code) == ("lost", "cluster", "worker_stopping")

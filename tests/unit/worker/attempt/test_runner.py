@@ -7,10 +7,10 @@ import pytest
 
 from backend.domain import registry
 from backend.domain.errors import (
+    AttemptFailure,
     Cancelled,
     ClusterLost,
     EvaluatorFailed,
-    Failure,
     FailureClass,
     LeaseLost,
 )
@@ -133,7 +133,7 @@ class TestLost:
         attempt.provider.broken = ClusterLost("no memory left", code="host_memory_full")
         assert not attempt.run()
         assert attempt.book.moves == ["lost"]
-        assert attempt.book.failure == Failure(FailureClass.CLUSTER, "host_memory_full", "no memory left")
+        assert attempt.book.failure == AttemptFailure(FailureClass.CLUSTER, "host_memory_full", "no memory left")
 
     def test_a_set_up_step_that_is_refused_says_which(self) -> None:
         steps = (*note_task().setup, SetupStep(type="open", parameters={"path": "/nowhere"}))
@@ -252,7 +252,7 @@ class TestLost:
         attempt.run()
         assert attempt.book.moves == ["running", "evaluating", "unjudged"]
         assert attempt.book.evaluation is None
-        assert attempt.book.failure == Failure(FailureClass.EVALUATOR, "evaluator_crashed", "it broke (3 tries)")
+        assert attempt.book.failure == AttemptFailure(FailureClass.EVALUATOR, "evaluator_crashed", "it broke (3 tries)")
         assert [found.result is not None for found in attempt.book.evidence] == [True]
 
     def test_no_room_for_a_picture(self) -> None:
