@@ -4,6 +4,7 @@ Excel, LibreOffice and openpyxl write cells in the same simple form, which regul
 parser. If a single cell differs, expat reads the whole sheet.
 """
 
+import math
 import re
 from typing import Any, Protocol
 from xml.parsers import expat
@@ -18,6 +19,7 @@ from backend.domain.formats.sheet import (
     SheetRef,
     Value,
     column_number,
+    serial,
     unescaped,
 )
 
@@ -41,6 +43,10 @@ class WorkbookPackage(Protocol):
     @property
     def path(self) -> str:
         """Path of the file, for messages."""
+
+    @property
+    def epoch_1904(self) -> bool:
+        """Whether day 0 is 1904-01-01."""
 
     @property
     def strings(self) -> list[str]:
@@ -215,7 +221,12 @@ class SheetReader:
 
     @staticmethod
     def _number(text: str | bytes) -> Value:
-        return int(text) if text.isdigit() else float(text)
+        if text.isdigit():
+            return int(text)
+        number = float(text)
+        if not math.isfinite(number) or (b"_" if isinstance(text, bytes) else "_") in text:  # type: ignore[operator]
+            raise ValueError(f"{text[:40]!r} is no number")
+        return number
 
     def _value(self, kind: str, text: str) -> Value:
         match kind:
@@ -228,6 +239,9 @@ class SheetReader:
                 return text.strip() in {"1", "true"}
             case "e":
                 return CellError(text)
+            case "d":
+                days = serial(text, epoch_1904=self._book.epoch_1904)
+                return int(days) if days.is_integer() else days
             case _:
                 return unescaped(text)
 

@@ -137,8 +137,8 @@ class CellStyles:
 
     @cached_property
     def _formats(self) -> dict[int, str]:
-        own = {int(item.get("numFmtId", 0)): item.get("formatCode", "") for item in self._all("numFmts/numFmt")}
-        return {**BUILT_IN, **own}
+        own = [(item.get("numFmtId", "0"), item.get("formatCode", "")) for item in self._all("numFmts/numFmt")]
+        return BUILT_IN | {int(number): code for number, code in own if number.isdecimal()}
 
     @cached_property
     def _xfs(self) -> list[Any]:
@@ -159,8 +159,8 @@ class CellStyles:
         font, fill = _whole(xf.get("fontId")), _whole(xf.get("fillId"))
         return CellFormat(
             number_format=self._formats.get(_whole(xf.get("numFmtId")), "General"),
-            font=self._fonts[font] if font < len(self._fonts) else Font(),
-            fill=self._fills[fill] if fill < len(self._fills) else CellFill(),
+            font=self._fonts[font] if 0 <= font < len(self._fonts) else Font(),
+            fill=self._fills[fill] if 0 <= fill < len(self._fills) else CellFill(),
         )
 
     def _font(self, item: Any, *, whole: bool) -> Font:

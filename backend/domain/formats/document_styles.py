@@ -5,10 +5,12 @@ each with the styles that it is based on, then the document's defaults. Source: 
 (toggle properties).
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from backend.domain.formats.documents import Element, child, w
+from backend.domain.formats.documents import child
+from backend.domain.formats.word_wrappers import Element, w
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -20,7 +22,12 @@ _DEFAULTS = "/defaults"
 """Stands for the document's defaults in place of a style's name."""
 _THEME = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/theme"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
-_OFF = {"0", "false", "off", "none"}
+_SWITCH = {"0": False, "false": False, "off": False, "1": True, "true": True, "on": True}
+_KINDS = {"paragraph", "character", "table", "numbering"}
+_LOGICAL = {"start": "left", "end": "right"}
+"""Names of alignments in newer files and in those saved as Strict."""
+_MEASURE = re.compile(r"(-?[0-9.]+)(mm|cm|in|pt|pc|pi)")
+_POINTS = {"mm": 72 / 25.4, "cm": 72 / 2.54, "in": 72.0, "pt": 1.0, "pc": 12.0, "pi": 12.0}
 SINGLE = ("auto", 240)
 """Default line spacing: single, in 240ths of a line."""
 DEFAULT_SIZE = 10.0
@@ -33,21 +40,35 @@ class DocumentStyles:
     Args:
         document: python-docx's document.
         direct: use direct formatting only, as the published evaluators do.
+
+    Raises:
+        ValueError: a style has an unknown type, for which Word rejects the document.
     """
 
     def __init__(self, document: "Document", *, direct: bool = False) -> None:
         root = document.styles.element
         self._direct = direct
         self._by_id = {style.get(w("styleId")): style for style in root.iterchildren(w("style"))}
+        kinds = {style.get(w("type"), "paragraph") for style in self._by_id.values()}
+        if not direct and not kinds <= _KINDS:
+            raise ValueError(f"styles of the kinds {kinds}")
         self._default = next((name for name, style in self._by_id.items() if _is_default(style)), None)
         self._defaults = child(root, "docDefaults")
         self._theme = _theme_fonts(document)
         self._last_run: tuple[Element | None, Element | None] = (None, None)
         self._known: dict[tuple[str, str | None, str], Any] = {}
 
+    def name(self, paragraph: Element) -> str:
+        """The name of the paragraph's style as Word shows it (`Heading 1`), that of the default style without one."""
+        from docx.styles import BabelFish
+
+        own = self._by_id.get(_style(paragraph, "p"), self._by_id.get(self._default))
+        return str(BabelFish.internal2ui(_value(own, "name") or ""))
+
     def alignment(self, paragraph: Element) -> str:
         """`left`, `center`, `right`, `both`, ...; `left` by default."""
-        return self._of_paragraph(paragraph, "jc", _value) or "left"
+        alignment = self._of_paragraph(paragraph, "jc", _value) or "left"
+        return _LOGICAL.get(alignment, alignment)
 
     def line_spacing(self, paragraph: Element) -> tuple[str, int] | None:
         """(`auto`, 240ths of a line) or (`exact` or `atLeast`, twentieths of a point); None if not set directly."""
@@ -65,7 +86,7 @@ class DocumentStyles:
     def size(self, paragraph: Element, run: Element) -> float | None:
         """Points; None if not set with `direct`."""
         half_points = self._of_run(paragraph, run, "sz", _value)
-        return float(half_points) / 2 if half_points is not None else None if self._direct else DEFAULT_SIZE
+        return _points(half_points, 2) if half_points is not None else None if self._direct else DEFAULT_SIZE
 
     def position(self, paragraph: Element, run: Element) -> str | None:
         """`subscript`, `superscript`, `baseline` or None."""
@@ -82,7 +103,7 @@ class DocumentStyles:
     def highlight(self, paragraph: Element, run: Element) -> str | None:
         """The colour's name (`yellow`), or six hexadecimal digits of a shading; None = not highlighted."""
         name = self._of_run(paragraph, run, "highlight", _value)
-        if name is not None and name not in _OFF:
+        if name is not None and name != "none":
             return name
         return self._of_run(paragraph, run, "shd", _shading) or None
 
@@ -160,7 +181,7 @@ class DocumentStyles:
 
 
 def _is_default(style: Element) -> bool:
-    return style.get(w("type")) == "paragraph" and style.get(w("default"), "0") not in _OFF
+    return style.get(w("type")) == "paragraph" and _SWITCH[style.get(w("default"), "0")]
 
 
 def _value(level: Element | None, name: str) -> str | None:
@@ -170,7 +191,7 @@ def _value(level: Element | None, name: str) -> str | None:
 
 def _flag(level: Element | None, name: str) -> bool | None:
     element = child(level, name)
-    return None if element is None else element.get(w("val"), "1") not in _OFF
+    return None if element is None else _SWITCH[element.get(w("val"), "1")]
 
 
 def _style(element: Element, kind: str) -> str | None:
@@ -181,7 +202,13 @@ def _line(level: Element, name: str) -> tuple[str, int] | None:
     spacing = child(level, name)
     if spacing is None or spacing.get(w("line")) is None:
         return None
-    return spacing.get(w("lineRule"), "auto"), round(float(spacing.get(w("line"))))
+    return spacing.get(w("lineRule"), "auto"), round(20 * _points(spacing.get(w("line")), 20))
+
+
+def _points(value: str, per_point: int) -> float:
+    """A length that is a number of parts of a point, or has a unit, as in files saved as Strict."""
+    measure = _MEASURE.fullmatch(value)
+    return float(value) / per_point if measure is None else float(measure[1]) * _POINTS[measure[2]]
 
 
 def _shading(level: Element, name: str) -> str | None:

@@ -1,61 +1,63 @@
 """Reads untrusted Word documents (.docx): text, tables, pictures.
 
-python-docx opens the package. Text follows its definition (runs and hyperlinks of a paragraph, tabs and line breaks as
-characters), but is read from the elements directly, which is ten times faster. Formatting is in `document_styles`.
-Source of the element names: ECMA-376, part 1, section 17.
+python-docx opens the package. Text follows its definition (runs of a paragraph, tabs and line breaks as characters),
+but is read from the elements directly, which is ten times faster, after `word_wrappers` has resolved insertions,
+content controls and the like. Formatting is in `document_styles`. Source of the element names: ECMA-376, part 1,
+section 17.
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from backend.domain.formats.failures import let_through
+from backend.domain.formats.package_repair import openable
 from backend.domain.formats.packages import check_package
+from backend.domain.formats.word_wrappers import Element, resolve_wrappers, w
 
 if TYPE_CHECKING:
     from docx.document import Document
 
 T = TypeVar("T")
-Element = Any
-"""An lxml element of WordprocessingML."""
-
-_MAIN = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _PICTURE = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _VML = "{urn:schemas-microsoft-com:vml}"
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-
-
-def w(name: str) -> str:
-    """The full name of a WordprocessingML element or attribute."""
-    return _MAIN + name
+MAX_SPAN = 63
+"""Columns of a table, Word's limit."""
 
 
 def child(element: Element | None, name: str) -> Element | None:
     """The first child of that name, if there is one."""
-    return None if element is None else next(element.iterchildren(_MAIN + name), None)
+    return None if element is None else next(element.iterchildren(w(name)), None)
 
 
 _RUN, _LINK, _TEXT, _BREAK, _TYPE = map(w, ("r", "hyperlink", "t", "br", "type"))
 _CHARACTERS = {w("tab"): "\t", w("ptab"): "\t", w("cr"): "\n", w("noBreakHyphen"): "-"}
 
 
-def read_document(path: str | None, take: Callable[["Document"], T]) -> tuple[T | None, str]:
+def read_document(
+    path: str | None, take: Callable[["Document"], T], *, as_stored: bool = False
+) -> tuple[T | None, str]:
     """The result of `take` on the opened document, or the reason: missing, not a document, damaged, too large.
 
     Args:
         path: the file.
         take: called with the open document; its exceptions count as damage of the file, so it must only read.
+        as_stored: open and read the file as the published evaluators do: files that python-docx rejects are damaged,
+            text inside insertions, content controls and the like is ignored.
 
     Returns:
         (result, "") or (None, reason).
     """
     reason = check_package(path)
-    if reason:
+    if reason or path is None:
         return None, reason
     try:
         from docx import Document
 
-        return take(Document(str(path))), ""
+        document = Document(path if as_stored else openable(path))
+        if not as_stored:
+            resolve_wrappers(document.element.body)
+        return take(document), ""
     except Exception as error:  # noqa: BLE001 - python-docx raises whatever a damaged file makes it stumble over.
         let_through(error, path)
         return None, f"the document is damaged: {type(error).__name__}"
@@ -72,7 +74,7 @@ def texts(document: "Document") -> list[str]:
 
 
 def runs(paragraph: Element) -> Iterator[Element]:
-    """The runs of a paragraph and of its hyperlinks, in order."""
+    """The runs of a paragraph and, in a document as stored, of its hyperlinks, in order."""
     for one in paragraph.iterchildren(_RUN, _LINK):
         if one.tag == _RUN:
             yield one
@@ -110,18 +112,25 @@ def cell_paragraphs(document: "Document") -> Iterator[Element]:
 
 
 def grid(table: Element) -> list[list[str]]:
-    """The texts of a table's cells by row and column; a cell that spans several is repeated in each."""
+    """The stripped texts of a table's cells by row and column; a cell that spans several is repeated in each.
+
+    Raises:
+        ValueError: a cell spans more columns than a table can have.
+    """
     rows: list[list[str]] = []
     for row in table.iterchildren(w("tr")):
         cells: list[str] = []
         for cell in row.iterchildren(w("tc")):
             merged = child(child(cell, "tcPr"), "vMerge")
             spans = child(child(cell, "tcPr"), "gridSpan")
-            text = "\n".join(map(text_of, cell.iterchildren(w("p"))))
+            text = "\n".join(map(text_of, cell.iterchildren(w("p")))).strip()
             if merged is not None and merged.get(w("val"), "continue") == "continue" and rows:
                 above = rows[-1]
                 text = above[len(cells)] if len(cells) < len(above) else ""
-            cells += [text] * (int(spans.get(w("val"), "1")) if spans is not None else 1)
+            columns_of_cell = int(spans.get(w("val"), "1")) if spans is not None else 1
+            if columns_of_cell > MAX_SPAN:
+                raise ValueError(f"a cell spans {columns_of_cell} columns")
+            cells += [text] * columns_of_cell
         rows.append(cells)
     return rows
 
@@ -132,16 +141,9 @@ def columns(table: Element) -> int:
     return 0 if layout is None else len(list(layout.iterchildren(w("gridCol"))))
 
 
-def visible(root: Element, *names: str) -> Iterator[Element]:
-    """Descendants with those full names, without copies for old readers."""
-    for element in root.iter(*names):
-        if next(element.iterancestors(_FALLBACK), None) is None:
-            yield element
-
-
 def pictures(root: Element) -> Iterator[str]:
     """Relationship ids of pictures below an element, in display order."""
-    for element in visible(root, f"{_PICTURE}blip", f"{_VML}imagedata"):
+    for element in root.iter(f"{_PICTURE}blip", f"{_VML}imagedata"):
         name = element.get(f"{_RELATION}embed") or element.get(f"{_RELATION}id")
         if name:
             yield name

@@ -20,9 +20,13 @@ _STYLE = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"
 _FO = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 _PARAGRAPHS = (f"{_TEXT}p", f"{_TEXT}h")
-_DELETED = f"{_TEXT}tracked-changes"
+_ASIDE = (f"{_TEXT}tracked-changes", f"{_OFFICE}annotation")
+"""What holds paragraphs that are not of the text: deleted ones and comments."""
 _CHARACTERS = {f"{_TEXT}tab": "\t", f"{_TEXT}line-break": "\n"}
-_INLINE = {f"{_TEXT}{name}" for name in ("span", "a", "meta", "ruby", "ruby-base")}
+_NOT_INLINE = {f"{_TEXT}{name}" for name in ("note", "number", "ruby-text", "script", "hidden-text")}
+_VOLATILE = {f"{_TEXT}{name}" for name in ("page-number", "page-count", "editing-duration", "editing-cycles")}
+_CLOCK = (f"{_TEXT}date", f"{_TEXT}time")
+"""Fields that show when the document was opened last, unless they are fixed."""
 _MOST_SPACES = 10_000
 
 
@@ -53,7 +57,7 @@ def read_odt(path: str | None, take: Callable[[Odt], T]) -> tuple[T | None, str]
 
 
 def odt_texts(document: Odt) -> list[str]:
-    """The text of every paragraph and heading; fields (dates, page numbers) and deleted text are left out."""
+    """The text of every paragraph and heading, without comments, deleted text and fields that change by themselves."""
     return ["".join(text for text, _ in pieces(paragraph)) for paragraph in odt_paragraphs(document)]
 
 
@@ -75,7 +79,7 @@ def odt_paragraphs(document: Odt) -> Iterator[Element]:
     """Paragraphs and headings, first those of headers and footers."""
     for root in (document.styles, document.content):
         for paragraph in root.iter(*_PARAGRAPHS):
-            if next(paragraph.iterancestors(_DELETED), None) is None:
+            if next(paragraph.iterancestors(*_ASIDE), None) is None:
                 yield paragraph
 
 
@@ -133,8 +137,16 @@ def _pieces(element: Element, styles: tuple[str, ...]) -> Iterator[tuple[str, tu
             yield _CHARACTERS[child.tag], styles
         elif child.tag == f"{_TEXT}s":
             yield " " * min(int(child.get(f"{_TEXT}c", "1")), _MOST_SPACES), styles
-        elif child.tag in _INLINE:
+        elif _is_inline(child):
             name = child.get(f"{_TEXT}style-name")
             yield from _pieces(child, (name, *styles) if name else styles)
         if child.tail:
             yield child.tail, styles
+
+
+def _is_inline(element: Element) -> bool:
+    """Whether an element's text is part of the line: spans, links, fields. Frames and comments are beside it."""
+    tag = element.tag
+    if not isinstance(tag, str) or not tag.startswith(_TEXT) or tag in _NOT_INLINE or tag in _VOLATILE:
+        return False
+    return tag not in _CLOCK or element.get(f"{_TEXT}fixed") == "true"

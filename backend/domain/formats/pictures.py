@@ -8,28 +8,35 @@ from typing import IO, TYPE_CHECKING
 from backend.domain.formats.failures import let_through
 
 if TYPE_CHECKING:
+    import numpy as np
     from PIL.Image import Image
 
 MAX_BYTES = 64 * 2**20
 MAX_PIXELS = 64 * 10**6
 _GIMP = b"gimp xcf"
-_ORIENTATION = 0x0112  # EXIF's tag
+_BITS_PER_SAMPLE = 258  # TIFF's number of the tag
+_STRIP = 256
 
 
-def read_picture(path: str | None) -> tuple["Image | None", str]:
-    """The decoded picture, or the reason: missing, not a picture, damaged, too large.
+def read_picture(path: str | None, *, as_stored: bool = False) -> tuple["Image | None", str]:
+    """The decoded picture as viewers show it, or the reason: missing, not a picture, damaged, too large.
 
-    EXIF orientation is not applied; see `upright`.
+    EXIF orientation is applied. Samples of 16 or 32 bits and floating point are scaled from their range to 8 bits. Of
+    several frames the first one counts; a JPEG with several pictures (MPO) is a JPEG.
+
+    Args:
+        path: the file.
+        as_stored: skip all that, as the published evaluators do.
     """
     if path is None or not Path(path).is_file():
         return None, "the file is not there"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     with Path(path).open("rb") as file:
-        return decode_picture(io.BytesIO(file.read(MAX_BYTES)))
+        return decode_picture(io.BytesIO(file.read(MAX_BYTES)), as_stored=as_stored)
 
 
-def decode_picture(file: IO[bytes]) -> tuple["Image | None", str]:
+def decode_picture(file: IO[bytes], *, as_stored: bool = False) -> tuple["Image | None", str]:
     """The same for bytes. The size is read from the header before anything is decoded."""
     from PIL import Image as Pictures
     from PIL import UnidentifiedImageError
@@ -46,7 +53,9 @@ def decode_picture(file: IO[bytes]) -> tuple["Image | None", str]:
             picture.load()
             if picture.mode == "LAB":  # The only mode that Pillow converts to nothing but RGB.
                 picture = picture.convert("RGB")
-    except Pictures.DecompressionBombError:  # Pillow's own limit, also by the header.
+            if not as_stored:
+                picture = _as_shown(picture)
+    except Pictures.DecompressionBombError:  # Pillow's own limit, by the header, too.
         return None, f"the picture is too large: it has more than {MAX_PIXELS // 10**6} million pixels"
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         let_through(error)
@@ -58,7 +67,50 @@ def decode_picture(file: IO[bytes]) -> tuple["Image | None", str]:
     return picture, ""
 
 
-def upright(picture: "Image") -> "Image":
+def _as_shown(picture: "Image") -> "Image":
+    file_format = picture.format
+    if picture.mode[0] in "IF":  # `I`, `I;16` and its kin, `F`: Pillow cuts all that is above 255.
+        picture = _eight_bits(picture)
+    picture = _upright(picture)
+    picture.format = "JPEG" if file_format == "MPO" else file_format
+    return picture
+
+
+def _eight_bits(picture: "Image") -> "Image":
+    """Grey, with the one transparent value that a PNG may declare."""
+    import numpy as np
+    from PIL import Image as Pictures
+
+    values, transparent = np.asarray(picture), picture.info.get("transparency")
+    gray = np.empty((*values.shape, 2), dtype=np.uint8)
+    most = _most(picture, values)
+    for row in range(0, len(values), _STRIP):  # So that large pictures do not fill the memory.
+        strip = np.nan_to_num(values[row : row + _STRIP].astype(np.float64), posinf=most)
+        gray[row : row + _STRIP, :, 0] = np.rint(strip.clip(0, most) * (255 / most))
+        gray[row : row + _STRIP, :, 1] = np.where(strip == transparent, 0, 255)
+    shown = Pictures.fromarray(gray) if isinstance(transparent, int) else Pictures.fromarray(gray[..., 0])
+    shown.info |= {name: note for name, note in picture.info.items() if name == "exif"}
+    return shown
+
+
+def _most(picture: "Image", values: "np.ndarray") -> float:
+    """The value of white. Programs use several ranges for 32 bits and floating point."""
+    import numpy as np
+
+    if picture.mode not in {"I", "F"}:
+        bits = getattr(picture, "tag_v2", {}).get(_BITS_PER_SAMPLE, (16,))[0]
+        return float(2**bits - 1)
+    if picture.mode == "I" and picture.format in {"PNG", "PPM"}:
+        return 65535.0
+    finite = [
+        strip[np.isfinite(strip)] for strip in (values[row : row + _STRIP] for row in range(0, len(values), _STRIP))
+    ]
+    largest = max((float(strip.max()) for strip in finite if strip.size), default=0.0)
+    ranges = [255.0, 65535.0, 2.0**31 - 1]
+    return next((most for most in ([1.0, *ranges] if picture.mode == "F" else ranges) if largest <= most), largest)
+
+
+def _upright(picture: "Image") -> "Image":
     """The picture with its EXIF orientation applied."""
     from PIL import ImageOps
 
@@ -67,15 +119,6 @@ def upright(picture: "Image") -> "Image":
     except Exception as error:  # noqa: BLE001 - a damaged note turns nothing.
         let_through(error)
         return picture
-
-
-def is_turned(picture: "Image") -> bool:
-    """Whether the picture has an EXIF orientation to apply."""
-    try:
-        return bool(picture.getexif().get(_ORIENTATION, 1) != 1)
-    except Exception as error:  # noqa: BLE001 - a damaged note turns nothing.
-        let_through(error)
-        return False
 
 
 def has_alpha(picture: "Image") -> bool:

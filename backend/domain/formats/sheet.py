@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,6 +12,8 @@ Value = bool | int | float | str | None
 Bounds = tuple[int, int, int, int]
 """First row, first column, last row, last column, counted from 1."""
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_LEAP_1900 = 60
+"""Days up to here are one less: spreadsheets know a 29th of February 1900."""
 _RANGE = re.compile(r"\$?([A-Za-z]{1,3})?\$?(\d{1,7})?(?::\$?([A-Za-z]{1,3})?\$?(\d{1,7})?)?")
 
 
@@ -88,7 +91,22 @@ class Sheet:
 
 def unescaped(text: str) -> str:
     """Text with `_x000D_` and the like as characters (18.4.12)."""
-    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
+    if "_x" not in text:
+        return text
+    characters = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text)
+    # Characters beyond 16 bits are escaped as two halves.
+    return characters.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+def serial(text: str, *, epoch_1904: bool) -> float:
+    """The number of days that stands for an ISO 8601 date, time or both (18.18.11, `d`). Raises ValueError."""
+    days, _, clock = text.strip().rpartition("T") if "T" in text or ":" in text else (text.strip(), "", "")
+    date = datetime.fromisoformat(days or "1899-12-30").replace(tzinfo=None)
+    since = date - datetime(1904, 1, 1) if days and epoch_1904 else date - datetime(1899, 12, 30)  # noqa: DTZ001
+    time = datetime.fromisoformat(f"1970-01-01T{clock}") if clock else None
+    early = bool(days) and not epoch_1904 and since.days <= _LEAP_1900
+    seconds = 0.0 if time is None else time.hour * 3600 + time.minute * 60 + time.second + time.microsecond / 1e6
+    return since.days - early + seconds / 86_400
 
 
 def column_number(letters: str) -> int:

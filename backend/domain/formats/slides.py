@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from backend.domain.formats.failures import let_through
+from backend.domain.formats.package_repair import openable
 from backend.domain.formats.packages import check_package
 from backend.domain.formats.slides_colours import Colour
 
@@ -45,6 +46,7 @@ class TextRun:
         own_colour: whether it has its own colour, in any notation.
         colour: the displayed colour, including inherited and theme colours; None if unknown.
         linked: part of a hyperlink, whose colour is the theme's.
+        look: its complete direct formatting, without language and proofing marks.
     """
 
     text: str
@@ -59,6 +61,7 @@ class TextRun:
     own_colour: bool
     colour: Colour | None
     linked: bool
+    look: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +201,7 @@ def look_into(path: str | None, read: "Callable[[Presentation], T]") -> tuple[T 
     from pptx import Presentation
 
     try:
-        deck = Presentation(str(path))
+        deck = Presentation(openable(str(path)))
         if deck.slide_width is None or deck.slide_height is None:
             return None, "the presentation is damaged: its slides have no size"
         return read(deck), ""

@@ -9,7 +9,9 @@ from backend.domain.formats.slides_fills import placeholders
 
 _TRUE = {"1", "true", "on"}
 NEAR = 64
-"""Channels with a smaller difference may be the same colour, rounded by another program."""
+"""Channels that differ by less may be the same colour, resolved or rounded by another program."""
+_NO_LOOK = {"lang", "altLang", "dirty", "err", "noProof", "smtClean", "smtId", "bmk", "extLst"}
+"""Attributes of a run that PowerPoint writes by itself and that do not show."""
 _PLAIN = ((0, 0, 0), (255, 255, 255))
 
 
@@ -107,6 +109,7 @@ class TextReader:
             own_colour=own,
             colour=colour_in(solid, self.theme) if own else self._inherited(level, "text"),
             linked=properties.find(f"{A}hlinkClick") is not None,
+            look=_look(properties),
         )
 
     def _inherited(self, level: int, what: str) -> Colour | None:
@@ -140,6 +143,14 @@ def _parts(paragraph: Any) -> Iterator[str]:
             yield child.findtext(f"{A}t") or ""
         elif kind == "br":
             yield "\v"
+
+
+def _look(properties: Any) -> str:
+    from lxml import etree
+
+    notes = [f"{name}={value}" for name, value in sorted(properties.items()) if name not in _NO_LOOK]
+    notes += [etree.tostring(child, method="c14n").decode() for child in properties if local(child.tag) not in _NO_LOOK]
+    return " ".join(notes)
 
 
 def _flag(text: str | None) -> bool | None:

@@ -123,17 +123,18 @@ class Workbook:
         return CellStyles(self.xml(parts.get("styles", "")), self.xml(parts.get("theme", "")))
 
     def place(self, name: str) -> SheetRef | None:
-        """The sheet of that name."""
-        return next((place for place in self.places if place.name == name), None)
+        """The sheet of that name, in whatever letter case, as in spreadsheets."""
+        alike = [place for place in self.places if place.name.casefold() == name.casefold()]
+        return next((place for place in alike if place.name == name), alike[0] if alike else None)
 
     def sheet(self, name: str) -> Sheet | None:
         """The worksheet of that name, read; None if it does not exist."""
         place = self.place(name)
         if place is None or place.kind != "worksheet":
             return None
-        if name not in self._sheets:
-            self._sheets[name] = SheetReader(self, place).read()
-        return self._sheets[name]
+        if place.name not in self._sheets:
+            self._sheets[place.name] = SheetReader(self, place).read()
+        return self._sheets[place.name]
 
 
 def read_workbook(path: str | None) -> tuple[Workbook | None, str]:

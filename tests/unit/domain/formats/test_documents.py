@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backend.domain.formats.document_styles import DocumentStyles
-from backend.domain.formats.documents import grid, paragraphs, pictures, read_document, runs, texts, w
+from backend.domain.formats.documents import grid, paragraphs, pictures, read_document, runs, texts
 from backend.domain.formats.odt import (
     Odt,
     OdtBackgrounds,
@@ -20,6 +20,7 @@ from backend.domain.formats.odt import (
     pieces,
     read_odt,
 )
+from backend.domain.formats.word_wrappers import w
 from tests.factories.docx import Picture, Xml, p, png, r, save, save_odt, table
 
 T = TypeVar("T")
@@ -50,10 +51,14 @@ class TestTexts:
     def test_as_python_docx_reads(self, tmp_path: Path) -> None:
         link = "<w:hyperlink><w:r><w:t>link</w:t></w:r></w:hyperlink>"
         more = '<w:r><w:t>a</w:t><w:br/><w:t>b</w:t><w:br w:type="page"/><w:cr/><w:noBreakHyphen/><w:tab/></w:r>'
-        hidden = "<w:ins><w:r><w:t>new</w:t></w:r></w:ins>"
-        path = save(tmp_path / "x.docx", p("x\ty\n", xml=link + more + hidden), table(("cell",)), "z")
-        found = taken(path, lambda one: (texts(one), [paragraph.text for paragraph in one.paragraphs]))
-        assert found[0] == found[1] == ["x\ty\nlinka\nb\n-\t", "z"]
+        inserted = "<w:ins><w:r><w:t>new</w:t></w:r></w:ins>"
+        path = save(tmp_path / "x.docx", p("x\ty\n", xml=link + more + inserted), table(("cell",)), "z")
+
+        def both(one: Document) -> tuple[list[str], list[str]]:
+            return texts(one), [paragraph.text for paragraph in one.paragraphs]
+
+        assert taken(path, both) == (["x\ty\nlinka\nb\n-\tnew", "z"],) * 2
+        assert read_document(path, both, as_stored=True)[0] == (["x\ty\nlinka\nb\n-\t", "z"],) * 2
 
     @settings(max_examples=15, deadline=None)
     @given(st.lists(st.text("ab \t\n-", max_size=6), max_size=4))
@@ -86,7 +91,8 @@ class TestGrid:
 class TestPictures:
     def test_order_and_copies_for_old_readers(self, tmp_path: Path) -> None:
         old = '<w:pict><v:shape><v:imagedata r:id="rId99"/></v:shape></w:pict>'
-        both = f"<w:r><mc:AlternateContent><mc:Fallback>{old}</mc:Fallback></mc:AlternateContent></w:r>"
+        new = f'<mc:Choice Requires="v"><w:drawing/></mc:Choice><mc:Fallback>{old}</mc:Fallback>'
+        both = f"<w:r><mc:AlternateContent>{new}</mc:AlternateContent></w:r>"
         path = save(tmp_path / "x.docx", Picture(png()), p(xml=both), p(xml=f"<w:r>{old}</w:r>"), Picture(png("blue")))
         found = taken(path, lambda one: list(pictures(one.element.body)))
         assert found[1] == "rId99"
@@ -162,9 +168,27 @@ class TestOdt:
         "<text:span>d<text:span>e</text:span><text:line-break/></text:span><text:a xlink:href='x'>link</text:a>"
         " on <text:date>today</text:date>.</text:p>"
     )
+    FIELDS = (
+        "<text:p>a<text:bookmark-ref>1</text:bookmark-ref><text:user-defined>2</text:user-defined>"
+        "<text:span><text:sequence>3</text:sequence></text:span><text:a><text:author-name>4</text:author-name></text:a>"
+        "<text:date text:fixed='true'>5</text:date><text:page-number>X</text:page-number><text:time>X</text:time>"
+        "<text:variable-set>6</text:variable-set><text:placeholder>7</text:placeholder><text:number>X</text:number>"
+        "<office:annotation><text:p>X</text:p></office:annotation><office:annotation-end/>"
+        "<text:ruby><text:ruby-base>8</text:ruby-base><text:ruby-text>X</text:ruby-text></text:ruby>"
+        "<text:reference-ref>9</text:reference-ref></text:p>"
+    )
 
     def test_all_text(self, tmp_path: Path) -> None:
         assert opened(save_odt(tmp_path / "x.odt", self.BODY), odt_texts) == ["Title", "a   b\tcde\nlink on ."]
+
+    def test_fields_without_comments_and_what_changes_by_itself(self, tmp_path: Path) -> None:
+        assert opened(save_odt(tmp_path / "x.odt", self.FIELDS), odt_texts) == ["a123456789"]
+
+    def test_sections_lists_and_tables(self, tmp_path: Path) -> None:
+        body = "<text:section><text:p>a</text:p></text:section><text:list><text:list-item><text:p>b</text:p>"
+        inner = "<text:list><text:list-header><text:h>c</text:h></text:list-header></text:list>"
+        body += f"{inner}</text:list-item></text:list>"
+        assert opened(save_odt(tmp_path / "x.odt", body), odt_texts) == ["a", "b", "c"]
 
     def test_as_published(self, tmp_path: Path) -> None:
         assert opened(save_odt(tmp_path / "x.odt", self.BODY), odt_texts_as_published) == ["abcd on ."]

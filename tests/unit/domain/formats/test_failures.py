@@ -19,7 +19,7 @@ from backend.domain.formats.documents import read_document
 from backend.domain.formats.failures import EXPLODES, let_through
 from backend.domain.formats.odt import read_odt
 from backend.domain.formats.packages import check_package
-from backend.domain.formats.pictures import is_turned, read_picture, upright
+from backend.domain.formats.pictures import read_picture
 from backend.domain.formats.slides import look_into
 from backend.domain.model.score import Blob
 from tests.factories.docx import p, png, save, save_odt
@@ -107,14 +107,10 @@ class TestReaders:
     def test_of_pictures(self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         path = tmp_path / "a.png"
         path.write_bytes(png())
-        picture, _ = read_picture(str(path))
-        assert picture is not None
-        monkeypatch.setattr("PIL.ImageOps.exif_transpose", raising(error))
-        monkeypatch.setattr(picture, "getexif", raising(error))
-        monkeypatch.setattr("PIL.Image.open", raising(error))
-        for read in (lambda: read_picture(str(path)), lambda: upright(picture), lambda: is_turned(picture)):
+        for function in ("PIL.ImageOps.exif_transpose", "PIL.Image.open"):
+            monkeypatch.setattr(function, raising(error))
             with pytest.raises(type(error)):
-                read()
+                read_picture(str(path))
 
     @EACH
     def test_of_workbooks(self, error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

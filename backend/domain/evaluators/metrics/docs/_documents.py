@@ -14,9 +14,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def judged(result: str | None, take: Callable[["Document"], T], judge: Callable[[T], MetricValue]) -> MetricValue:
-    """The verdict of `judge` on what `take` reads from the agent's document; 0 with the reason if it is unreadable."""
-    value, reason = read_document(result, take)
+def judged(
+    result: str | None,
+    take: Callable[["Document"], T],
+    judge: Callable[[T], MetricValue],
+    *,
+    as_stored: bool = False,
+) -> MetricValue:
+    """The verdict of `judge` on what `take` reads from the agent's document; 0 with the reason if it is unreadable.
+
+    Args:
+        result: path of the document.
+        take: see `read_document`, also for `as_stored`.
+        judge: returns the verdict.
+        as_stored: read the document as the published evaluators do.
+    """
+    value, reason = read_document(result, take, as_stored=as_stored)
     return verdict(met=False, reason=reason) if value is None else judge(value)
 
 
@@ -25,23 +38,25 @@ def compared(
     expected: str | None,
     take: Callable[["Document"], T],
     judge: Callable[[T, T], MetricValue],
+    *,
+    as_stored: bool = False,
 ) -> MetricValue:
     """The same for two documents: `judge(actual, expected)`.
 
     Raises:
         EvaluatorFailed: the expected document cannot be read.
     """
-    gold = expectation(expected, take)
-    return judged(result, take, lambda actual: judge(actual, gold))
+    gold = expectation(expected, take, as_stored=as_stored)
+    return judged(result, take, lambda actual: judge(actual, gold), as_stored=as_stored)
 
 
-def expectation(expected: str | None, take: Callable[["Document"], T]) -> T:
+def expectation(expected: str | None, take: Callable[["Document"], T], *, as_stored: bool = False) -> T:
     """The content that `take` reads from the task's own document.
 
     Raises:
         EvaluatorFailed: it cannot be read.
     """
-    value, reason = read_document(expected, take)
+    value, reason = read_document(expected, take, as_stored=as_stored)
     if value is None:
         raise EvaluatorFailed(f"the document to compare with: {reason}", code="invalid_reference")
     return value

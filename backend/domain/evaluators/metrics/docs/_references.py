@@ -52,7 +52,7 @@ def compare_lists(  # noqa: PLR0913 - upstream's options.
             actual, expected = ([" ".join(text.split()) for text in each] for each in (actual, expected))
         return _value(actual, expected, base, epsilon)
 
-    return compared(result, expected, take, judge)
+    return compared(result, expected, take, judge, as_stored=strict_upstream)
 
 
 def _after(paragraphs: list[str], heading: str, *, strict: bool) -> list[str]:

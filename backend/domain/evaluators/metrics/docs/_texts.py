@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeVar
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import compared
-from backend.domain.formats.documents import read_document, texts, w
+from backend.domain.formats.documents import read_document, texts
 from backend.domain.formats.odt import odt_texts, odt_texts_as_published, read_odt
+from backend.domain.formats.word_wrappers import w
 from backend.domain.model.score import MetricValue
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ def with_same_text(
     expected: str | None,
     take: Callable[["Document"], T],
     judge: Callable[[T, T], MetricValue],
+    *,
+    as_stored: bool = False,
 ) -> MetricValue:
     """`judge(actual, expected)` of two .docx files if their texts are equal but for blanks; else their difference.
 
@@ -83,7 +86,7 @@ def with_same_text(
         del elements
         return content
 
-    return compared(result, expected, read, both)
+    return compared(result, expected, read, both, as_stored=as_stored)
 
 
 def compare_texts(actual: Sequence[str], expected: Sequence[str], how: CompareDocxOptions) -> MetricValue:
@@ -122,7 +125,7 @@ def ratio(mine: str, other: str) -> float:
 
 def _read(path: str | None, ending: str, how: CompareDocxOptions) -> tuple[list[str] | None, str]:
     if ending == "docx":
-        return read_document(path, texts)
+        return read_document(path, texts, as_stored=how.strict_upstream)
     return read_odt(path, odt_texts_as_published if how.strict_upstream else odt_texts)
 
 

@@ -7,7 +7,8 @@ from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import with_same_text
 from backend.domain.formats.document_styles import DocumentStyles
-from backend.domain.formats.documents import paragraphs, run_text, runs, w
+from backend.domain.formats.documents import paragraphs, run_text, runs
+from backend.domain.formats.word_wrappers import w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -41,7 +42,13 @@ def check_italic_font_size_14(
         strict_upstream: styles are ignored; italics may be gone; links are ignored, blanks count.
     """
     if strict_upstream:
-        return with_same_text(result, expected, _as_published, lambda actual, _: first_wrong(_wrong(actual), _FINE))
+        return with_same_text(
+            result,
+            expected,
+            _as_published,
+            lambda actual, _: first_wrong(_wrong(actual), _FINE),
+            as_stored=True,
+        )
     return with_same_text(result, expected, _pieces, _judge)
 
 

@@ -30,4 +30,4 @@ def check_no_duplicates(result: str | None, expected: str | None, *, strict_upst
         wrong += [f"train {short(train)} should not be there" for train in actual if train not in expected]
         return first_wrong(wrong, f"all {len(expected)} trains are there once")
 
-    return compared(result, expected, trains, judge)
+    return compared(result, expected, trains, judge, as_stored=strict_upstream)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import compared, expectation
-from backend.domain.formats.documents import Element, paragraphs, text_of, w
+from backend.domain.formats.documents import paragraphs, text_of
+from backend.domain.formats.word_wrappers import Element, w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 

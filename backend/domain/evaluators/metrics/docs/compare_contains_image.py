@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
-from backend.domain.formats.documents import Element, paragraphs, visible
+from backend.domain.formats.documents import paragraphs
+from backend.domain.formats.word_wrappers import Element
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -42,8 +43,8 @@ def compare_contains_image(result: str | None, expected: str | None, *, strict_u
         ]
         return first_wrong(wrong, "pictures are in the same paragraphs")
 
-    return compared(result, expected, take, judge)
+    return compared(result, expected, take, judge, as_stored=strict_upstream)
 
 
 def _has_picture(paragraph: Element) -> bool:
-    return next(visible(paragraph, _DRAWN, _VML), None) is not None
+    return next(paragraph.iter(_DRAWN, _VML), None) is not None

@@ -40,13 +40,13 @@ def compare_docx_images(result: str | None, expected: str | None, *, strict_upst
             if "image" in relation.reltype and not relation.is_external
         }
         names = list(parts) if strict_upstream else [name for name in pictures(document.element.body) if name in parts]
-        return _pictures(names, parts)
+        return _pictures(names, parts, as_stored=strict_upstream)
 
-    return compared(result, expected, take, _judge)
+    return compared(result, expected, take, _judge, as_stored=strict_upstream)
 
 
-def _pictures(names: Sequence[str], parts: Mapping[str, bytes]) -> list[DocumentPicture]:
-    known = {name: _document_picture(parts[name]) for name in dict.fromkeys(names)}
+def _pictures(names: Sequence[str], parts: Mapping[str, bytes], *, as_stored: bool) -> list[DocumentPicture]:
+    known = {name: _document_picture(parts[name], as_stored=as_stored) for name in dict.fromkeys(names)}
     return [known[name] for name in names]
 
 
@@ -61,8 +61,8 @@ def _judge(actual: list[DocumentPicture], expected: list[DocumentPicture]) -> Me
     return first_wrong(wrong, f"all {len(expected)} pictures are the same")
 
 
-def _document_picture(data: bytes) -> DocumentPicture:
-    picture, reason = decode_picture(io.BytesIO(data))
+def _document_picture(data: bytes, *, as_stored: bool) -> DocumentPicture:
+    picture, reason = decode_picture(io.BytesIO(data), as_stored=as_stored)
     if picture is None:  # Drawings (EMF, WMF, SVG) and damaged pictures cannot be decoded.
         return DocumentPicture(hashlib.sha256(data).hexdigest(), f"{len(data)} bytes, {reason}")
     size = f"{picture.width}x{picture.height}"

@@ -27,7 +27,7 @@ def compare_docx_lines(result: str | None, expected: str | None, *, strict_upstr
         counts = Counter(text.strip() for text in texts(document) if text.strip())
         return Counter(dict.fromkeys(counts, 1)) if strict_upstream else counts
 
-    return compared(result, expected, lines, _judge)
+    return compared(result, expected, lines, _judge, as_stored=strict_upstream)
 
 
 def _judge(actual: Counter[str], expected: Counter[str]) -> MetricValue:

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
-from backend.domain.formats.documents import columns, grid, w
+from backend.domain.formats.documents import columns, grid
+from backend.domain.formats.word_wrappers import w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -23,7 +24,7 @@ def compare_docx_tables(result: str | None, expected: str | None) -> MetricValue
 
 def _tables(document: "Document") -> list[Table]:
     tables = document.element.body.iterchildren(w("tbl"))
-    return [(columns(table), [[text.strip() for text in row] for row in grid(table)]) for table in tables]
+    return [(columns(table), grid(table)) for table in tables]
 
 
 def _judge(actual: list[Table], expected: list[Table]) -> MetricValue:

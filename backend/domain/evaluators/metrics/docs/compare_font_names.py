@@ -7,7 +7,8 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
 from backend.domain.formats.document_styles import DocumentStyles
-from backend.domain.formats.documents import paragraphs, run_text, runs, w
+from backend.domain.formats.documents import paragraphs, run_text
+from backend.domain.formats.word_wrappers import w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -37,7 +38,7 @@ def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_u
         return [
             (number, text, styles.font(paragraph, run))
             for number, paragraph in enumerate(paragraphs(document), start=1)
-            for run in (paragraph.iterchildren(w("r")) if strict_upstream else runs(paragraph))
+            for run in paragraph.iterchildren(w("r"))
             if (text := run_text(run)).strip() or strict_upstream
         ]
 
@@ -51,4 +52,4 @@ def compare_font_names(result: str | None, rules: Mapping[str, Any], *, strict_u
         ]
         return first_wrong(wrong, f"all text is in {expected}")
 
-    return judged(result, take, judge)
+    return judged(result, take, judge, as_stored=strict_upstream)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.docs._documents import compared, first_wrong
 from backend.domain.formats.document_styles import DocumentStyles
-from backend.domain.formats.documents import Element, run_text, runs, visible, w
+from backend.domain.formats.documents import run_text, runs
+from backend.domain.formats.word_wrappers import Element, w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -26,7 +27,8 @@ def compare_highlighted_text(result: str | None, expected: str | None, *, strict
         expected: path of the expected document.
         strict_upstream: compare the set of highlighted pieces; shadings and what styles say do not count.
     """
-    return compared(result, expected, _as_published if strict_upstream else _highlighted, _judge)
+    take = _as_published if strict_upstream else _highlighted
+    return compared(result, expected, take, _judge, as_stored=strict_upstream)
 
 
 def _judge(actual: Sequence[str], expected: Sequence[str]) -> MetricValue:
@@ -40,7 +42,7 @@ def _judge(actual: Sequence[str], expected: Sequence[str]) -> MetricValue:
 
 def _highlighted(document: "Document") -> list[str]:
     styles = DocumentStyles(document)
-    texts = ("".join(_letters(styles, paragraph)) for paragraph in visible(document.element.body, w("p")))
+    texts = ("".join(_letters(styles, paragraph)) for paragraph in document.element.body.iter(w("p")))
     return [text for text in texts if text]
 
 

@@ -25,4 +25,4 @@ def compare_init_lines(result: str | None, expected: str | None, *, strict_upstr
                 return verdict(met=False, reason=f"paragraph {number} is {short(mine)}, expected {short(other)}")
         return verdict(met=True, reason=f"the first {min(len(actual), len(expected))} paragraphs are the same")
 
-    return compared(result, expected, texts, judge)
+    return compared(result, expected, texts, judge, as_stored=strict_upstream)

@@ -6,7 +6,8 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import with_same_text
-from backend.domain.formats.documents import Element, paragraphs, visible, w
+from backend.domain.formats.documents import paragraphs
+from backend.domain.formats.word_wrappers import Element, w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -29,12 +30,12 @@ def compare_insert_equation(result: str | None, expected: str | None, *, strict_
         strict_upstream: any run at the same position in both documents has an embedded object.
     """
     if strict_upstream:
-        return with_same_text(result, expected, _objects, _judge_as_published)
+        return with_same_text(result, expected, _objects, _judge_as_published, as_stored=True)
     return with_same_text(result, expected, _equations, _judge)
 
 
 def _equations(document: "Document") -> list[bool]:
-    return [next(visible(paragraph, _FORMULA, w("object")), None) is not None for paragraph in paragraphs(document)]
+    return [next(paragraph.iter(_FORMULA, w("object")), None) is not None for paragraph in paragraphs(document)]
 
 
 def _judge(actual: list[bool], expected: list[bool]) -> MetricValue:

@@ -30,7 +30,7 @@ def compare_line_spacing(result: str | None, expected: str | None, *, strict_ups
         styles = DocumentStyles(document, direct=strict_upstream)
         return [styles.line_spacing(paragraph) for paragraph in paragraphs(document)]
 
-    return with_same_text(result, expected, take, _judge)
+    return with_same_text(result, expected, take, _judge, as_stored=strict_upstream)
 
 
 def _judge(actual: list[Spacing], expected: list[Spacing]) -> MetricValue:

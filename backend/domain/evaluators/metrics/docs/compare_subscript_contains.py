@@ -1,11 +1,13 @@
 """`compare_subscript_contains`: two documents have the same subscripts."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.docs._documents import compared
 from backend.domain.formats.document_styles import DocumentStyles
-from backend.domain.formats.documents import Element, paragraphs, run_text, runs, w
+from backend.domain.formats.documents import paragraphs, run_text, runs
+from backend.domain.formats.word_wrappers import Element, w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -28,9 +30,9 @@ def compare_subscript_contains(
         strict_upstream: a run that is a subscript in both is enough, though applications cut text into runs as they
             like; styles are ignored.
     """
-    if strict_upstream:
-        return compared(result, expected, _runs, lambda actual, gold: _judge(actual, gold, overlap=True))
-    return compared(result, expected, _characters, lambda actual, gold: _judge(actual, gold, overlap=False))
+    take = _runs if strict_upstream else _characters
+    judge = partial(_judge, overlap=strict_upstream)
+    return compared(result, expected, take, judge, as_stored=strict_upstream)
 
 
 def _judge(actual: Places, expected: Places, *, overlap: bool) -> MetricValue:

@@ -7,7 +7,8 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.docs._documents import judged
 from backend.domain.formats.document_styles import DocumentStyles
-from backend.domain.formats.documents import Element, paragraphs, visible, w
+from backend.domain.formats.documents import paragraphs
+from backend.domain.formats.word_wrappers import Element, w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -33,27 +34,25 @@ def contains_page_break(
     if expected is not None and (not isinstance(expected, int) or isinstance(expected, bool)):
         raise EvaluatorFailed(f"`page_break_count` is {expected!r}, which is not a number", code="invalid_rule")
 
-    def judge(breaks: tuple[int, int, int]) -> MetricValue:
-        published, characters, before = breaks
-        counts = {published} if strict_upstream else {published, characters, characters + before}
-        words = f"{characters} page breaks and {before} paragraphs that begin a page"
+    def judge(counts: set[int]) -> MetricValue:
         met = max(counts) > 0 and (expected is None or expected in counts)
-        return verdict(met, f"{words}, expected {'at least one' if expected is None else expected}")
+        words = " or ".join(map(str, sorted(counts)))
+        return verdict(met, f"{words} page breaks, expected {'at least one' if expected is None else expected}")
 
-    return judged(result, _breaks, judge)
+    published = judged(result, _published, judge, as_stored=True)
+    return published if published.value or strict_upstream else judged(result, _breaks, judge)
 
 
-def _breaks(document: "Document") -> tuple[int, int, int]:
-    """Number of breaks as published, of all break characters, and of paragraphs that start a page."""
-    styles, body = DocumentStyles(document), paragraphs(document)
-    published = sum(
-        _is_break(element)
-        for paragraph in body
-        for run in paragraph.iterchildren(w("r"))
-        for element in run.iter(w("br"))
-    )
-    characters = sum(map(_is_break, visible(document.element.body, w("br"))))
-    return published, characters, sum(styles.breaks_before(paragraph) for paragraph in body)
+def _published(document: "Document") -> set[int]:
+    runs = (run for paragraph in paragraphs(document) for run in paragraph.iterchildren(w("r")))
+    return {sum(_is_break(element) for run in runs for element in run.iter(w("br")))}
+
+
+def _breaks(document: "Document") -> set[int]:
+    """The number of break characters, without and with the paragraphs that start a page."""
+    styles = DocumentStyles(document)
+    characters = sum(map(_is_break, document.element.body.iter(w("br"))))
+    return {characters, characters + sum(map(styles.breaks_before, paragraphs(document)))}
 
 
 def _is_break(element: Element) -> bool:

@@ -34,7 +34,7 @@ def evaluate_alignment(result: str | None, *, strict_upstream: bool = False) -> 
         words = [f"{short(sentence, 60)} is not divided after three words" for sentence in wrong]
         return first_wrong(words, f"all {len(concerned)} sentences are divided")
 
-    return judged(result, texts, judge)
+    return judged(result, texts, judge, as_stored=strict_upstream)
 
 
 def _apart(sentence: str) -> bool:

@@ -9,7 +9,8 @@ from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import with_same_text
 from backend.domain.formats.colour_difference import difference
 from backend.domain.formats.document_styles import DocumentStyles
-from backend.domain.formats.documents import Element, cell_paragraphs, run_text, runs, w
+from backend.domain.formats.documents import cell_paragraphs, run_text, runs
+from backend.domain.formats.word_wrappers import Element, w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -36,7 +37,7 @@ def evaluate_colored_words_in_tables(
             words or require tables.
     """
     if strict_upstream:
-        return with_same_text(result, expected, _pieces, lambda actual, _: _colored(actual, threshold))
+        return with_same_text(result, expected, _pieces, lambda actual, _: _colored(actual, threshold), as_stored=True)
 
     def judge(actual: Words, expected: Words) -> MetricValue:
         mine, other = ([word for word, _ in words] for words in (actual, expected))

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong, judged
-from backend.domain.formats.documents import cell_paragraphs, paragraphs, run_text, w
+from backend.domain.formats.documents import cell_paragraphs, paragraphs, run_text
+from backend.domain.formats.word_wrappers import w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -27,7 +28,7 @@ def evaluate_conversion(result: str | None, *, strict_upstream: bool = False) ->
         wrong = [f"{short(text, 60)} is in capitals" for text in pieces if text.isupper()]
         return first_wrong(wrong, "no text is in capitals")
 
-    return judged(result, _pieces, judge)
+    return judged(result, _pieces, judge, as_stored=strict_upstream)
 
 
 def _pieces(document: "Document") -> list[str]:

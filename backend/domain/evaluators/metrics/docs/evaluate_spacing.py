@@ -34,4 +34,4 @@ def evaluate_spacing(result: str | None, *, strict_upstream: bool = False) -> Me
             f"the first paragraphs have line spacings {short(spacings)}, expected {short(_EXPECTED)}",
         )
 
-    return judged(result, take, judge)
+    return judged(result, take, judge, as_stored=strict_upstream)

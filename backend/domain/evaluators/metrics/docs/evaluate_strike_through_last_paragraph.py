@@ -6,7 +6,8 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.evaluators.metrics.docs._documents import first_wrong
 from backend.domain.evaluators.metrics.docs._texts import with_same_text
 from backend.domain.formats.document_styles import DocumentStyles
-from backend.domain.formats.documents import paragraphs, run_text, runs, text_of, w
+from backend.domain.formats.documents import paragraphs, run_text, text_of
+from backend.domain.formats.word_wrappers import w
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -34,7 +35,7 @@ def evaluate_strike_through_last_paragraph(
         return [
             (run_text(run), styles.has("strike", paragraph, run))
             for paragraph in last
-            for run in (paragraph.iterchildren(w("r")) if strict_upstream else runs(paragraph))
+            for run in paragraph.iterchildren(w("r"))
             if run_text(run).strip() or strict_upstream
         ]
 
@@ -44,4 +45,4 @@ def evaluate_strike_through_last_paragraph(
         wrong = [f"{short(text, 60)} is not struck through" for text, struck in pieces if not struck]
         return first_wrong(wrong, "the last paragraph is struck through")
 
-    return with_same_text(result, expected, take, judge)
+    return with_same_text(result, expected, take, judge, as_stored=strict_upstream)

@@ -33,4 +33,4 @@ def is_first_line_centered(result: str | None, *, strict_upstream: bool = False)
             return verdict(met=False, reason="the document has no text")
         return verdict(alignment == "center", f"the first line {short(text, 60)} is aligned {alignment!r}")
 
-    return judged(result, take, judge)
+    return judged(result, take, judge, as_stored=strict_upstream)

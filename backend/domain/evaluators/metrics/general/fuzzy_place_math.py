@@ -6,8 +6,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import HINT, rule, texts
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.failures import let_through
-from backend.domain.formats.packages import check_package
+from backend.domain.formats import documents
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -29,8 +28,8 @@ def fuzzy_place_math(result: str | None, rules: Mapping[str, Any]) -> MetricValu
     places = texts(rule(rules, "expected"), "`expected`")
     if not places:
         raise EvaluatorFailed("the metric has no places to look for", code="invalid_rule", hint=HINT)
-    words, reason = _words(result)
-    if reason:
+    words, reason = documents.read_document(result, lambda document: " ".join(documents.texts(document)).split())
+    if words is None:
         return verdict(met=False, reason=reason)
     if len(words) != PLACES:
         return verdict(met=False, reason=f"the document has {len(words)} words, expected {PLACES}: {short(words)}")
@@ -39,17 +38,3 @@ def fuzzy_place_math(result: str | None, rules: Mapping[str, Any]) -> MetricValu
         f"{short(word)} is {score:.3f} like {short(place)}" for word, (score, place) in zip(words, best, strict=True)
     )
     return MetricValue(value=sum(score for score, _ in best) / PLACES, reasons=reasons)
-
-
-def _words(path: str | None) -> tuple[list[str], str]:
-    reason = check_package(path)
-    if reason:
-        return [], reason
-    from docx import Document
-
-    try:
-        paragraphs = Document(str(path)).paragraphs
-        return [word for paragraph in paragraphs for word in paragraph.text.split()], ""
-    except Exception as error:  # noqa: BLE001 - python-docx raises whatever a damaged file makes it stumble over.
-        let_through(error, path)
-        return [], f"the document is damaged: {type(error).__name__}"

@@ -9,18 +9,18 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-def expected_picture(path: str | None) -> "Image":
+def expected_picture(path: str | None, *, as_stored: bool = False) -> "Image":
     """A picture of the task. Raises EvaluatorFailed if it cannot be read."""
-    picture, reason = read_picture(path)
+    picture, reason = read_picture(path, as_stored=as_stored)
     if picture is None:
         raise EvaluatorFailed(f"the expected picture: {reason}", code="invalid_reference")
     return picture
 
 
-def pair(result: str | None, expected: str | None) -> tuple["Image | None", "Image", str]:
-    """The agent's picture (or None and the reason) and the expected one."""
-    gold = expected_picture(expected)
-    picture, reason = read_picture(result)
+def pair(result: str | None, expected: str | None, *, as_stored: bool = False) -> tuple["Image | None", "Image", str]:
+    """The agent's picture (or None and the reason) and the expected one; see `read_picture`."""
+    gold = expected_picture(expected, as_stored=as_stored)
+    picture, reason = read_picture(result, as_stored=as_stored)
     return picture, gold, reason
 
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from backend.domain.formats.pictures import has_alpha, is_turned, on_white, upright
+from backend.domain.formats.pictures import has_alpha, on_white
 from backend.domain.formats.structural_similarity import WINDOW, structural_similarity
 
 if TYPE_CHECKING:
@@ -31,22 +31,16 @@ def similar(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:
 
 
 def same_structure(one: "Image", other: "Image", threshold: float, *, strict: bool = False) -> tuple[bool, str]:
-    """Like `similar`, with EXIF orientation applied and the transparency of the expected picture.
+    """Like `similar`, with the transparency of the expected picture.
+
+    The best similarity with and without the colours behind full transparency counts: programs write them differently.
 
     Args:
         one: the agent's picture.
         other: the expected picture.
         threshold: minimum similarity.
-        strict: ignore both, as upstream does.
+        strict: ignore transparency, as upstream does.
     """
-    alike, reason = _best(one, other, threshold, strict=strict)
-    if not alike and not strict and (is_turned(one) or is_turned(other)):
-        alike, reason = _best(upright(one), upright(other), threshold, strict=strict)
-    return alike, reason
-
-
-def _best(one: "Image", other: "Image", threshold: float, *, strict: bool) -> tuple[bool, str]:
-    """The best similarity with and without the colours behind full transparency, which programs write differently."""
     alike, reason = similar(one, other, threshold)
     if strict or one.size != other.size or not has_alpha(other) or not _holes(other).any():
         return alike, reason

@@ -36,10 +36,10 @@ def check_brightness_decrease_and_structure_sim(
     """
     if not isinstance(threshold, int | float) or isinstance(threshold, bool):
         raise EvaluatorFailed(f"threshold is {short(threshold)}, expected a number", code="invalid_rule")
-    picture, reason = read_picture(result)
+    picture, reason = read_picture(result, as_stored=strict_upstream)
     if expected is None or picture is None:
         return verdict(met=False, reason=reason or "the picture to compare with is not there")
-    other = expected_picture(expected)
+    other = expected_picture(expected, as_stored=strict_upstream)
     dark, bright = brightness(picture), brightness(other)
     words = f"brightness {dark:.2f}, of the other picture {bright:.2f}"
     if not dark < bright:

@@ -28,7 +28,7 @@ def check_contrast_increase_and_structure_sim(
     Raises:
         EvaluatorFailed: the original cannot be read.
     """
-    picture, original, reason = pair(result, expected)
+    picture, original, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     mine, old = (_contrast(one if strict_upstream else one.convert("RGB")) for one in (picture, original))

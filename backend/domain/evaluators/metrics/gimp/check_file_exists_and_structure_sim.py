@@ -23,7 +23,7 @@ def check_file_exists_and_structure_sim(
     Raises:
         EvaluatorFailed: the expected picture cannot be read.
     """
-    picture, gold, reason = pair(result, expected)
+    picture, gold, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     return verdict(*same_structure(picture, gold, _LIKENESS, strict=strict_upstream))

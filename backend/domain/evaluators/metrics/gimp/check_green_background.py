@@ -26,7 +26,7 @@ def check_green_background(result: str | None, expected: str | None, *, strict_u
     Raises:
         EvaluatorFailed: the original cannot be read, or has no background.
     """
-    picture, original, reason = pair(result, expected)
+    picture, original, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     if strict_upstream:

@@ -29,7 +29,7 @@ def check_image_file_size(
     most = rule(rules, "max_size")
     if not isinstance(most, int | float) or isinstance(most, bool):
         raise EvaluatorFailed(f"max_size is {short(most)}, expected a number of bytes", code="invalid_rule")
-    picture, reason = read_picture(result)
+    picture, reason = read_picture(result, as_stored=strict_upstream)
     if result is None or not Path(result).is_file() or (picture is None and not strict_upstream):
         return verdict(met=False, reason=reason)
     size = Path(result).stat().st_size

@@ -23,7 +23,7 @@ def check_image_mirror(result: str | None, expected: str | None, *, strict_upstr
     """
     from PIL import ImageOps
 
-    picture, original, reason = pair(result, expected)
+    picture, original, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     return verdict(*same_structure(ImageOps.mirror(picture), original, _LIKENESS, strict=strict_upstream))

@@ -30,7 +30,7 @@ def check_image_size(result: str | None, rules: Mapping[str, Any], *, strict_ups
     expected = {side: rules[side] for side in _SIDES if isinstance(rules, Mapping) and rules.get(side) is not None}
     if not expected or not all(isinstance(value, int) for value in expected.values()):
         raise EvaluatorFailed(f"the rules are {short(rules)}, expected width or height in pixels", code="invalid_rule")
-    picture, reason = read_picture(result)
+    picture, reason = read_picture(result, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     trim = bool(rules.get("ignore_transparent")) or (strict_upstream and "transparency" in picture.info)

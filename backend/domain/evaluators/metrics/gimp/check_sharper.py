@@ -1,11 +1,15 @@
 """`check_sharper`: a picture is sharper than another."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 
 @register(PluginKind.METRIC, "check_sharper")
@@ -19,21 +23,19 @@ def check_sharper(result: str | None, expected: str | None) -> MetricValue:
     Raises:
         EvaluatorFailed: the original cannot be read.
     """
-    picture, _, reason = pair(result, expected)
+    picture, original, reason = pair(result, expected)
     if picture is None:
         return verdict(met=False, reason=reason)
-    mine, old = _sharpness(str(result)), _sharpness(str(expected))
+    mine, old = _sharpness(str(result), picture), _sharpness(str(expected), original)
     return verdict(mine > old, f"sharpness {mine:.2f}, of the original {old:.2f}, wanted more")
 
 
-def _sharpness(path: str) -> float:
+def _sharpness(path: str, picture: "Image") -> float:
     """Variance of the Laplacian. OpenCV decodes the valid file itself, because its grey values differ from Pillow's."""
     import cv2
     import numpy as np
-    from PIL import Image
 
     grey = cv2.imdecode(np.frombuffer(Path(path).read_bytes(), dtype=np.uint8), cv2.IMREAD_GRAYSCALE)
     if grey is None:  # A format that only Pillow supports.
-        with Image.open(path) as picture:
-            grey = np.asarray(picture.convert("L"))
+        grey = np.asarray(picture.convert("L"))
     return float(np.var(cv2.Laplacian(grey, cv2.CV_64F)))

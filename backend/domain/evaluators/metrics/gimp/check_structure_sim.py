@@ -21,7 +21,7 @@ def check_structure_sim(result: str | None, expected: str | None, *, strict_upst
     Raises:
         EvaluatorFailed: the expected picture cannot be read.
     """
-    picture, gold, reason = pair(result, expected)
+    picture, gold, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     return verdict(*same_structure(picture, gold, _LIKENESS, strict=strict_upstream))

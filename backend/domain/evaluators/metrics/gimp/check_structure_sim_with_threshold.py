@@ -36,7 +36,7 @@ def check_structure_sim_with_threshold(
         raise EvaluatorFailed(
             f"ssim_threshold is {short(ssim_threshold)}, expected a number from 0 to 1", code="invalid_rule"
         )
-    picture, gold, reason = pair(result, expected)
+    picture, gold, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     scaled = picture.resize(gold.size, Image.Resampling.LANCZOS) if picture.size != gold.size else picture

@@ -19,7 +19,7 @@ def check_textbox_on_leftside(result: str | None, *, strict_upstream: bool = Fal
     """
     import numpy as np
 
-    picture, reason = read_picture(result)
+    picture, reason = read_picture(result, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     grey = (picture if strict_upstream else on_white(picture)).convert("L")

@@ -22,7 +22,7 @@ def check_triangle_position(result: str | None, *, strict_upstream: bool = False
         result: path of the picture.
         strict_upstream: use the second rarest colour as the triangle.
     """
-    picture, reason = read_picture(result)
+    picture, reason = read_picture(result, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     if strict_upstream:

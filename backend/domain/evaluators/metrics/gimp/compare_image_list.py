@@ -32,11 +32,11 @@ def compare_image_list(result: Paths, expected: Paths, *, strict_upstream: bool 
     mine, expected_paths = _listed(result), _listed(expected)
     if not expected_paths:
         raise EvaluatorFailed("there is no expected picture", code="invalid_reference")
-    models = [expected_picture(path) for path in expected_paths]
+    models = [expected_picture(path, as_stored=strict_upstream) for path in expected_paths]
     if len(mine) != len(models) and not strict_upstream:
         return verdict(met=False, reason=f"{len(mine)} pictures, expected {len(models)}")
     for number, (path, model) in enumerate(zip(mine, models, strict=False), 1):
-        picture, reason = read_picture(path)
+        picture, reason = read_picture(path, as_stored=strict_upstream)
         if picture is None:
             return verdict(met=False, reason=f"picture {number}: {reason}")
         if reason := _difference(picture, model, colours_of_alpha=not strict_upstream):

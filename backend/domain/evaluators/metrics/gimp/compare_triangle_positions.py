@@ -29,7 +29,7 @@ def compare_triangle_positions(
     Raises:
         EvaluatorFailed: the second picture cannot be read or has no triangle.
     """
-    picture, other, reason = pair(result, expected)
+    picture, other, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
     if strict_upstream:

@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
-from backend.domain.formats.failures import let_through
-from backend.domain.formats.packages import check_package
+from backend.domain.formats.document_styles import DocumentStyles
+from backend.domain.formats.documents import paragraphs, read_document, run_text, runs, text_of
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
+
+if TYPE_CHECKING:
+    from docx.document import Document
 
 
 @register(PluginKind.METRIC, "document_goals")
@@ -18,45 +21,42 @@ def document_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     Args:
         result: its path.
         rules: `paragraphs`: regular expressions, each must match a whole paragraph; `without`: each matches none;
-            `bold`: texts, all of whose characters are bold; `styles`: text of a paragraph -> its style's name; `keeps`:
-            regular expressions of paragraphs that must still be there; `partial`: the value is the share of met goals.
+            `bold`: texts of which an occurrence is bold throughout, directly or by a style; `styles`: text of a
+            paragraph -> its style's name; `keeps`: regular expressions of paragraphs that must still be there;
+            `partial`: the value is the share of met goals.
     """
-    reason = check_package(result)
-    if reason:
+    goals, reason = read_document(result, lambda document: _goals(document, rules))
+    if goals is None:
         return verdict(met=False, reason=reason)
-    try:
-        from docx import Document
+    return reached(goals[0], partial=bool(rules.get("partial")), keeps=goals[1])
 
-        paragraphs = list(Document(str(result)).paragraphs)
-    except Exception as error:  # noqa: BLE001 - python-docx raises whatever a damaged file makes it stumble over.
-        let_through(error, result)
-        return verdict(met=False, reason=f"the document is damaged: {type(error).__name__}")
-    texts = [paragraph.text.strip() for paragraph in paragraphs]
+
+def _goals(document: "Document", rules: Mapping[str, Any]) -> tuple[list[Goal], list[Goal]]:
+    styles = DocumentStyles(document)
+    named = [(text_of(paragraph).strip(), styles.name(paragraph)) for paragraph in paragraphs(document)]
+    pieces = [
+        [(run_text(run), styles.has("b", paragraph, run)) for run in runs(paragraph)]
+        for paragraph in paragraphs(document)
+    ]
 
     def some(pattern: str) -> bool:
-        return any(re.fullmatch(pattern, text) for text in texts)
+        return any(re.fullmatch(pattern, text) for text, _ in named)
 
     goals: list[Goal] = [(some(one), f"a paragraph {short(one)}") for one in rules.get("paragraphs", ())]
     goals += [(not some(one), f"no paragraph {short(one)}") for one in rules.get("without", ())]
-    goals += [(_bold(paragraphs, text), f"{short(text)} in bold") for text in rules.get("bold", ())]
-    goals += [_styled(paragraphs, text, style) for text, style in rules.get("styles", {}).items()]
-    keeps = [(some(one), f"the paragraph {short(one)} is gone") for one in rules.get("keeps", ())]
-    return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)
+    goals += [(any(_bold(one, text) for one in pieces), f"{short(text)} in bold") for text in rules.get("bold", ())]
+    goals += [_styled(named, text, style) for text, style in rules.get("styles", {}).items()]
+    return goals, [(some(one), f"the paragraph {short(one)} is gone") for one in rules.get("keeps", ())]
 
 
-def _bold(paragraphs: list[Any], text: str) -> bool:
-    """Whether an occurrence of the text is bold throughout."""
-    for paragraph in paragraphs:
-        marks = "".join("b" * len(run.text) if run.bold else "-" * len(run.text) for run in paragraph.runs)
-        whole = "".join(run.text for run in paragraph.runs)
-        start = whole.find(text)
-        if start >= 0 and set(marks[start : start + len(text)]) == {"b"}:
-            return True
-    return False
+def _bold(pieces: list[tuple[str, bool]], text: str) -> bool:
+    """Whether an occurrence of the text is bold throughout; blanks may have any weight."""
+    whole = "".join(piece for piece, _ in pieces)
+    marks = [bold or letter.isspace() for piece, bold in pieces for letter in piece]
+    starts = (match.start() for match in re.finditer(f"(?={re.escape(text)})", whole))
+    return text.strip() != "" and any(all(marks[start : start + len(text)]) for start in starts)
 
 
-def _styled(paragraphs: list[Any], text: str, style: str) -> Goal:
-    styles = [
-        paragraph.style.name if paragraph.style else "" for paragraph in paragraphs if paragraph.text.strip() == text
-    ]
+def _styled(paragraphs: list[tuple[str, str]], text: str, style: str) -> Goal:
+    styles = [name for paragraph, name in paragraphs if paragraph == text]
     return style in styles, f"{short(text)} has style {short(styles)}, wanted {style!r}"

@@ -19,8 +19,8 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
     Args:
         result: its path.
-        rules: `cells` and `keeps`: `Sheet!B7` (or `#0!B7`, a sheet by its number) -> `{value, tolerance, formula}`
-            (`formula`: true = it must be a formula);
+        rules: `cells` and `keeps`: `Sheet!B7` (`'My sheet'!B7` as in formulas, `#0!B7` by the sheet's number) ->
+            `{value, tolerance, formula}` (`formula`: true = it must be a formula);
             `sheets`: the names of all sheets in order, a goal of its own; `partial`: the value is the share of met
                 goals.
 
@@ -42,14 +42,17 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
 
 def _cell(book: Workbook, where: str, expected: Mapping[str, Any]) -> Goal:
-    name, reference = where.rsplit("!", 1)
-    if name.startswith("#") and int(name[1:]) < len(book.places):
+    name, _, reference = where.rpartition("!")
+    if name.startswith("#") and name[1:].isdigit() and int(name[1:]) < len(book.places):
         name = book.places[int(name[1:])].name
-    sheet, area = book.sheet(name), bounds(reference)
+    elif name.startswith("'") and name.endswith("'"):
+        name = name[1:-1].replace("''", "'")
+    area = bounds(reference)
+    if not name or area is None:
+        raise EvaluatorFailed(f"{where!r} is not a cell of a sheet; write Sheet!B7", code="invalid_rule")
+    sheet = book.sheet(name)
     if sheet is None:
         return False, f"there is no sheet {name!r}"
-    if area is None:
-        raise EvaluatorFailed(f"{where!r} is not a cell; write Sheet!B7", code="invalid_rule")
     cell = sheet.at(area[0], area[1])
     origin = " (computed)" if cell.formula else ""
     words = f"{where} is {short(cell.value)}{origin}, wanted {short(dict(expected))}"

@@ -66,7 +66,7 @@ class WorkbookPair:
             EvaluatorFailed: the expected workbook has no such sheet.
         """
         book = self.book(reference)
-        name = _name(reference, book)
+        name = _name(reference, book, exact=self.strict)
         if name is None and book is self.expected:
             raise EvaluatorFailed(
                 f"the expectation has no sheet {reference!r}, only {', '.join(book.names)[:200]}",
@@ -96,12 +96,13 @@ class WorkbookPair:
         return f"there is no sheet {reference!r}, only {', '.join(self.result.names)[:200]}"
 
 
-def _name(reference: int | str, book: Workbook) -> str | None:
+def _name(reference: int | str, book: Workbook, *, exact: bool) -> str | None:
     by_number = _BY_NUMBER.fullmatch(str(reference)) if isinstance(reference, str) else None
     if isinstance(reference, int) or by_number is not None:
         number = reference if isinstance(reference, int) else int(by_number[1]) if by_number else 0
         return book.names[number] if -len(book.names) <= number < len(book.names) else None
-    return reference[2:] if book.place(reference[2:]) is not None else None
+    place = book.place(reference[2:])
+    return None if place is None or (exact and place.name != reference[2:]) else place.name
 
 
 class Rule(Parameters):

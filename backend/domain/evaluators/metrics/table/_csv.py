@@ -1,5 +1,7 @@
-"""Compares two text tables line by line."""
+"""Compares two text tables by lines and cells."""
 
+import csv
+import re
 from collections.abc import Sequence
 
 from backend.domain.errors import EvaluatorFailed
@@ -7,11 +9,20 @@ from backend.domain.evaluators.metrics._verdicts import short, verdict
 from backend.domain.formats.csvs import read_lines
 from backend.domain.model.score import MetricValue
 
+_DELIMITERS = (",", ";", "\t", "|")
+_QUOTED_TEXT = re.compile('"[^"]*"')
 
-def compared(
-    result: str | None, expected: str | Sequence[str | None] | None, *, strict: bool, ignore_case: bool, keep_mark: bool
+
+def compared(  # noqa: PLR0913 - the options of two suites.
+    result: str | None,
+    expected: str | Sequence[str | None] | None,
+    *,
+    strict: bool,
+    ignore_case: bool,
+    keep_mark: bool,
+    as_written: bool,
 ) -> MetricValue:
-    """1 if the lines are those of an expected file.
+    """1 if the cells are those of an expected file.
 
     Args:
         result: path of the file to judge.
@@ -19,6 +30,7 @@ def compared(
         strict: trailing blanks count.
         ignore_case: ignore case.
         keep_mark: a byte-order mark counts.
+        as_written: quotes count even where a cell needs none.
 
     Raises:
         EvaluatorFailed: an expected file cannot be read, and no other one matches.
@@ -42,9 +54,27 @@ def compared(
     mine = plain(actual)
     if mine in tables:
         return verdict(met=True, reason="the lines are the same")
+    if not as_written and any(_same_cells(mine, table) for table in tables):
+        return verdict(met=True, reason="the cells are the same")
     if unread:
         raise EvaluatorFailed(f"a table to compare with: {unread[0]}", code="invalid_reference")
     return verdict(met=False, reason=_difference(mine, tables))
+
+
+def _same_cells(lines: list[str], expected: list[str]) -> bool:
+    """Whether both have the same cells, quoted or not. The delimiter is the expected table's most frequent one."""
+    plain = _QUOTED_TEXT.sub("", "\n".join(expected))
+    delimiter = max(_DELIMITERS, key=plain.count)
+    try:
+        return _cells(lines, delimiter) == _cells(expected, delimiter)
+    except csv.Error:  # Unbalanced quotes, or a cell of megabytes.
+        return False
+
+
+def _cells(lines: list[str], delimiter: str) -> list[list[str]]:
+    """An empty line is one empty cell."""
+    rows = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter, strict=True)
+    return [row or [""] for row in rows]
 
 
 def _difference(lines: list[str], tables: list[list[str]]) -> str:

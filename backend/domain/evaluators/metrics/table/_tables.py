@@ -22,11 +22,14 @@ from backend.domain.evaluators.metrics.table._rules.sheet_print import SheetPrin
 from backend.domain.evaluators.metrics.table._rules.sparkline import SparklineRule
 from backend.domain.evaluators.metrics.table._rules.style import StyleRule
 from backend.domain.evaluators.metrics.table._rules.zoom import ZoomRule
+from backend.domain.formats.failures import let_through
 from backend.domain.formats.sheet import DamagedWorkbook
 from backend.domain.formats.workbook import Workbook, read_workbook
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import MetricValue
 
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""Exceptions of rules for invalid numbers, names and references in a workbook."""
 T = TypeVar("T", bound=Callable[..., MetricValue])
 AnyRule = Annotated[
     ChartRule
@@ -103,3 +106,19 @@ def _judged(rule: Rule, books: WorkbookPair) -> list[str]:
         if books.expected is not None and error.path == books.expected.path:
             raise EvaluatorFailed(f"the workbook to compare with: {error}", code="invalid_reference") from error
         return [f"the workbook is damaged: {error}"]
+    except _DAMAGE as error:
+        let_through(error, books.result.path)
+        if books.expected is not None and _is_damaged(rule, books.expected):
+            raise EvaluatorFailed(f"the workbook to compare with: {error!r:.200}", code="invalid_reference") from error
+        return [f"the workbook is damaged: {error!r:.200}"]
+
+
+def _is_damaged(rule: Rule, book: Workbook) -> bool:
+    """Whether a rule also fails when the workbook is compared with itself."""
+    try:
+        rule.judge(WorkbookPair(book, book))
+    except _DAMAGE:
+        return True
+    except EvaluatorFailed:
+        return False
+    return False

@@ -9,17 +9,32 @@ from backend.domain.registry import PluginKind, register
 
 @register(PluginKind.METRIC, "compare_csv")
 def compare_csv(
-    result: str | None, expected: str | Sequence[str | None] | None, *, strict: bool = True, ignore_case: bool = False
+    result: str | None,
+    expected: str | Sequence[str | None] | None,
+    *,
+    strict: bool = True,
+    ignore_case: bool = False,
+    strict_upstream: bool = False,
 ) -> MetricValue:
     """1 if all lines are the same. OSWorld's behaviour.
+
+    Quotes that a cell does not need are ignored: `"a","b"` equals `a,b`.
 
     Args:
         result: path of the file to judge.
         expected: path of the expected file, or several alternatives.
         strict: trailing blanks count.
         ignore_case: ignore case.
+        strict_upstream: quotes count.
     """
-    return compared(result, expected, strict=strict, ignore_case=ignore_case, keep_mark=False)
+    return compared(
+        result,
+        expected,
+        strict=strict,
+        ignore_case=ignore_case,
+        keep_mark=False,
+        as_written=strict_upstream,
+    )
 
 
 @register(PluginKind.METRIC, "compare_csv", dialect="waa")
@@ -35,4 +50,11 @@ def compare_csv_waa(
 
     1 if all lines are the same; see the common one.
     """
-    return compared(result, expected, strict=strict, ignore_case=ignore_case, keep_mark=strict_upstream)
+    return compared(
+        result,
+        expected,
+        strict=strict,
+        ignore_case=ignore_case,
+        keep_mark=strict_upstream,
+        as_written=strict_upstream,
+    )

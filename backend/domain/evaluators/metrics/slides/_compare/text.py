@@ -1,7 +1,8 @@
 """Compares paragraphs, runs and bullets."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 from backend.domain.evaluators.metrics._verdicts import short
 from backend.domain.evaluators.metrics.slides._compare.options import CompareMode, CompareSlidesOptions
@@ -76,8 +77,14 @@ def _align(paragraph: SlideParagraph, m: CompareMode) -> str | None:
 def _runs(one: SlideParagraph, other: SlideParagraph, m: CompareMode) -> tuple[Sequence[TextRun], Sequence[TextRun]]:
     """The runs to compare; an empty paragraph may have one empty run or none."""
     if m.waa or one.text.strip() or other.text.strip():
-        return one.runs, other.runs
+        return (one.runs, other.runs) if m.strict else (_joined(one.runs), _joined(other.runs))
     return [run for run in one.runs if run.text.strip()], [run for run in other.runs if run.text.strip()]
+
+
+def _joined(runs: Sequence[TextRun]) -> list[TextRun]:
+    """Merges adjacent runs of equal looks: PowerPoint splits runs for spelling marks and languages."""
+    groups = [list(group) for _, group in groupby(runs, key=lambda run: run.look)]
+    return [replace(group[0], text="".join(run.text for run in group)) for group in groups]
 
 
 def _run(one: TextRun, other: TextRun, rules: TextRules) -> Iterator[str]:

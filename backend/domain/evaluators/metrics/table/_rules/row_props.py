@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from backend.domain.evaluators.metrics.table._books import PairRule, SheetReference, WorkbookPair, differences
-from backend.domain.formats.sheet import Sheet, column_letters
+from backend.domain.formats.sheet import MAX_COLUMN, Sheet, column_letters
 
 _ROW = {"hidden": "hidden", "collapsed": "collapsed", "height": "ht", "outlineLevel": "outlineLevel", "s": "s"}
 _COLUMN = {
@@ -59,10 +59,14 @@ class ColumnPropsRule(PairRule):
         plain = _plain(sheet, "defaultColWidth")
         usual = {name: _typed(name, None, plain) for name in names}
         table: dict[str, Mapping[str, Any]] = {}
+        listed = 0
         for item in sheet.root.iterfind("{*}cols/{*}col"):
             first, last = (int(item.get(name, 0)) for name in ("min", "max"))
+            listed += last - first + 1
+            if not 0 < first <= last <= MAX_COLUMN or listed > MAX_COLUMN:
+                raise ValueError(f"columns {first} to {last}")
             row = {name: _typed(name, item.get(name), _UPSTREAM_WIDTH if strict else plain) for name in names}
-            for number in (first,) if strict or {"min", "max"} & set(names) else range(first, min(last, 16_384) + 1):
+            for number in (first,) if strict or {"min", "max"} & set(names) else range(first, last + 1):
                 if strict or row != usual:
                     table[column_letters(number)] = row
         return table

@@ -110,6 +110,7 @@ class TestStructure:
         note[0x0112] = 6
         mine = save(sideways, tmp_path / "mine.jpg", exif=note, quality=98, subsampling=0)
         assert both("check_structure_sim", mine, save(scene(), tmp_path / "gold.png")) == [1, 0]
+        assert both("check_structure_sim", mine, save(sideways, tmp_path / "stored.png")) == [0, 1]
 
     def test_a_margin_around_the_layer(self, original: str, tmp_path: Path) -> None:
         canvas = Image.new("RGBA", (300, 200), (0, 0, 0, 0))

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from pptx.enum.dml import MSO_THEME_COLOR
 from pptx.enum.text import PP_ALIGN
+from pptx.oxml import parse_xml
 from pptx.util import Cm, Pt
 
 from backend.domain.errors import EvaluatorFailed
@@ -241,6 +242,49 @@ class TestOptions:
         mine = deck(tmp_path / "mine.pptx", split)
         assert compare(mine, gold).value == 0
         assert compare(mine, gold, examine_run_count=False).value == 1
+
+    @pytest.mark.parametrize(
+        ("first", "second", "value"),
+        [
+            ("", 'lang="en-GB" dirty="0"', 1.0),
+            ('lang="en-US" err="1"', 'lang="en-US" dirty="0"', 1.0),
+            ('noProof="1" altLang="de"', 'smtClean="0"', 1.0),
+            ('b="1" lang="en-US"', 'b="1" lang="de-DE"', 1.0),
+            ('sz="2400" b="1"', 'b="1" sz="2400"', 1.0),
+            ("", 'b="1"', 0.0),
+            ("", 'baseline="30000"', 0.0),
+            ("", 'cap="all"', 0.0),
+            ('sz="2400"', 'sz="2000"', 0.0),
+            ("", 'u="sng"', 0.0),
+        ],
+    )
+    def test_runs_of_one_look_are_one(
+        self,
+        first: str,
+        second: str,
+        value: float,
+        gold: str,
+        tmp_path: Path,
+    ) -> None:
+        """Except to upstream's function, OSWorld's, which counts them."""
+
+        def split(show: Any) -> None:
+            one = show.slides[0].shapes[1].text_frame.paragraphs[0]._p
+            for element in one.findall(f"{{{A}}}r"):
+                one.remove(element)
+            for text, look in (("al", first), ("pha", second)):
+                one.append(parse_xml(f"<a:r {NS}><a:rPr {look}/><a:t>{text}</a:t></a:r>"))
+
+        def whole(show: Any) -> None:
+            one = show.slides[0].shapes[1].text_frame.paragraphs[0]._p
+            for element in one.findall(f"{{{A}}}r"):
+                one.remove(element)
+            one.append(parse_xml(f"<a:r {NS}><a:rPr {first}/><a:t>alpha</a:t></a:r>"))
+
+        mine, model = deck(tmp_path / "mine.pptx", split), deck(tmp_path / "model.pptx", whole)
+        assert compare(mine, model).value == value
+        assert compare(model, mine).value == value
+        assert compare(mine, model, strict_upstream=True).value == 0.0
 
     def test_image_size(self, gold: str, tmp_path: Path) -> None:
         options: dict[str, Any] = {"examine_shape": False, "examine_image_size": True, "approximately_tolerance": 0.01}

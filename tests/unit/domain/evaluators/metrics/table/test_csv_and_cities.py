@@ -35,6 +35,33 @@ class TestCompareCsv:
         assert compare_csv(*paths, **options).value == value
         assert compare_csv_waa(*paths, **options).value == value
 
+    @pytest.mark.parametrize(
+        ("actual", "gold", "value"),
+        [
+            ('"a","b"\n"1",""\n', "a,b\n1,\n", 1.0),
+            ("a,b\n1,\n", '"a","b"\n"1",""\n', 1.0),
+            ('"a";"b"\n', "a;b\n", 1.0),
+            ('"a"\t"b"\n', "a\tb\n", 1.0),
+            ('"a, b",c\n', '"a, b","c"\n', 1.0),
+            ('"a ""b""",c\n', '"a ""b""","c"\n', 1.0),
+            ('"a\nb",c\n', '"a\nb","c"\n', 1.0),
+            ('""\n', "\n", 1.0),
+            ('"a,b"\n', "a,b\n", 0.0),
+            ('"a,b";c\n', "a,b;c\n", 0.0),
+            ('"a" ,b\n', "a,b\n", 0.0),
+            ('" a",b\n', "a,b\n", 0.0),
+            ('"a\n', "a\n", 0.0),
+            ('"a"b\n', "ab\n", 0.0),
+            ('"a","b"\n\n', "a,b\n", 0.0),
+        ],
+    )
+    def test_quotes_are_another_spelling(self, tmp_path: Path, actual: str, gold: str, value: float) -> None:
+        (tmp_path / "result.csv").write_text(actual)
+        (tmp_path / "gold.csv").write_text(gold)
+        paths = str(tmp_path / "result.csv"), str(tmp_path / "gold.csv")
+        assert [compare_csv(*paths).value, compare_csv_waa(*paths).value] == [value, value]
+        assert [judge(*paths, strict_upstream=True).value for judge in (compare_csv, compare_csv_waa)] == [0.0, 0.0]
+
     def test_one_of_several(self, tmp_path: Path) -> None:
         for name in ("a", "b", "c"):
             (tmp_path / name).write_text(f"{name}\n")

@@ -1,0 +1,183 @@
+"""Workbooks that other programs write, or nobody should: values in rarer forms, names, numbers that are none."""
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics.goals.sheet_goals import sheet_goals
+from backend.domain.evaluators.metrics.table.compare_table import compare_table
+
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+DATE = '<cellXfs count="2"><xf/><xf numFmtId="14" applyNumberFormat="1"/></cellXfs>'
+
+
+def workbook(  # noqa: PLR0913 - parts of a file.
+    path: Path, cells: str, *, sheet: str = "Sheet1", styles: str = DATE, before: str = "", properties: str = ""
+) -> str:
+    """One sheet: `cells` are those of row 2, `before` stands before the cells."""
+    rels = f'<Relationships xmlns="{_PACKAGE}/relationships">{{}}</Relationships>'
+    relation = f'<Relationship Id="{{}}" Type="{_R}/{{}}" Target="{{}}"/>'
+    parts = relation.format("a", "worksheet", "worksheets/sheet1.xml") + relation.format("b", "styles", "styles.xml")
+    members = {
+        "[Content_Types].xml": f'<Types xmlns="{_PACKAGE}/content-types"/>',
+        "_rels/.rels": rels.format(relation.format("a", "officeDocument", "xl/workbook.xml")),
+        "xl/_rels/workbook.xml.rels": rels.format(parts),
+        "xl/workbook.xml": f'<workbook xmlns="{_MAIN}" xmlns:r="{_R}">{properties}'
+        f'<sheets><sheet name="{sheet}" sheetId="1" r:id="a"/></sheets></workbook>',
+        "xl/styles.xml": f'<styleSheet xmlns="{_MAIN}">{styles}</styleSheet>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{_MAIN}">{before}<sheetData><row r="1">'
+        f'<c r="A1" t="inlineStr"><is><t>h</t></is></c></row><row r="2">{cells}</row></sheetData></worksheet>',
+    }
+    with zipfile.ZipFile(path, "w") as out:
+        for name, text in members.items():
+            out.writestr(name, text)
+    return str(path)
+
+
+def table(actual: str, expected: str, kind: str = "sheet_data", **options: Any) -> float:
+    rule = {"type": kind, "sheet_idx0": "RNSheet1", "sheet_idx1": "ENSheet1", **options}
+    strict = rule.pop("strict_upstream", False)
+    return compare_table(actual, expected, rules=[rule], strict_upstream=strict).value
+
+
+OLD = '<workbookPr date1904="1"/>'
+
+
+class TestDates:
+    @pytest.mark.parametrize(
+        ("iso", "number", "properties"),
+        [
+            ("2024-05-01", "45413", ""),
+            ("2024-05-01T00:00:00", "45413", ""),
+            ("2024-05-01T12:00:00Z", "45413.5", ""),
+            ("2024-05-01T06:00:00.000", "45413.25", ""),
+            ("T18:00:00", "0.75", ""),
+            ("18:00:00", "0.75", ""),
+            ("1900-01-01", "1", ""),
+            ("1900-02-28", "59", ""),
+            ("1900-03-01", "61", ""),
+            ("1999-12-31", "36525", ""),
+            ("2024-05-01", "43951", OLD),
+            ("1904-01-02", "1", OLD),
+        ],
+    )
+    def test_iso(self, tmp_path: Path, iso: str, number: str, properties: str) -> None:
+        mine = workbook(tmp_path / "a.xlsx", f'<c r="A2" s="1" t="d"><v>{iso}</v></c>', properties=properties)
+        gold = workbook(tmp_path / "b.xlsx", f'<c r="A2" s="1"><v>{number}</v></c>', properties=properties)
+        other = workbook(tmp_path / "c.xlsx", '<c r="A2" s="1"><v>40000</v></c>', properties=properties)
+        assert [table(mine, gold), table(mine, other)] == [1.0, 0.0]
+        assert sheet_goals(mine, {"cells": {"Sheet1!A2": {"value": float(number)}}}).value == 1.0
+
+    @pytest.mark.parametrize("text", ["2024-13-01", "yesterday", "", "T", "12:00:99"])
+    def test_what_is_no_date(self, tmp_path: Path, text: str) -> None:
+        mine = workbook(tmp_path / "a.xlsx", f'<c r="A2" s="1" t="d"><v>{text}</v></c>')
+        assert table(mine, workbook(tmp_path / "b.xlsx", '<c r="A2"><v>1</v></c>')) == 0.0
+
+
+class TestValues:
+    @pytest.mark.parametrize(
+        ("text", "shown"),
+        [
+            ("_xD83D__xDE00_", "\U0001f600"),
+            ("a_xD83D__xDE00__x0041_", "a\U0001f600A"),
+            ("_x005F_x0041_", "_x0041_"),
+            ("_x0009_", "\t"),
+            ("_xZZZZ_", "_xZZZZ_"),
+        ],
+    )
+    def test_escapes(self, tmp_path: Path, text: str, shown: str) -> None:
+        mine = workbook(tmp_path / "a.xlsx", f'<c r="A2" t="inlineStr"><is><t>x{text}</t></is></c>')
+        assert sheet_goals(mine, {"cells": {"Sheet1!A2": {"value": f"x{shown}"}}}).value == 1.0
+
+    def test_half_a_character(self, tmp_path: Path) -> None:
+        mine = workbook(tmp_path / "a.xlsx", '<c r="A2" t="inlineStr"><is><t>x_xD83D_</t></is></c>')
+        assert sheet_goals(mine, {"cells": {"Sheet1!A2": {"value": "x"}}}).value == 0.0
+
+    @pytest.mark.parametrize("text", ["1_000", "1_0.5", "inf", "nan", "-Infinity", "1e999", "0x10", "1,5"])
+    @pytest.mark.parametrize("cell", ['<c r="A2"><v>{}</v></c>', '<c r="A2" ><v>{}</v></c>'])
+    def test_what_is_no_number(self, tmp_path: Path, text: str, cell: str) -> None:
+        """In the usual form and in one that the quick reader leaves to the parser."""
+        mine = workbook(tmp_path / "a.xlsx", cell.format(text))
+        gold = workbook(tmp_path / "b.xlsx", '<c r="A2"><v>1000</v></c>')
+        assert table(mine, gold) == 0.0
+        assert sheet_goals(mine, {"cells": {"Sheet1!A2": {"value": 1000}}}).value == 0.0
+
+
+ONE = '<c r="A2"><v>1</v></c>'
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        ("sheet", "where"),
+        [
+            ("Sheet1", "Sheet1!A2"),
+            ("Sheet1", "'Sheet1'!A2"),
+            ("Sheet1", "sheet1!A2"),
+            ("Sheet1", "#0!A2"),
+            ("Sheet1", "Sheet1!$A$2"),
+            ("My sheet", "'my sheet'!A2"),
+            ("Bob's", "'Bob''s'!A2"),
+            ("Bob's", "Bob's!A2"),
+            ("a!b", "a!b!A2"),
+            ("Straße", "STRASSE!A2"),
+        ],
+    )
+    def test_of_sheets(self, tmp_path: Path, sheet: str, where: str) -> None:
+        mine = workbook(tmp_path / "a.xlsx", ONE, sheet=sheet)
+        assert sheet_goals(mine, {"cells": {where: {"value": 1}}}).value == 1.0
+
+    @pytest.mark.parametrize("where", ["A2", "!A2", "Sheet1!", "Sheet1", "Sheet1!2", "''!A2"])
+    def test_a_rule_without_cell_is_the_tasks_fault(self, tmp_path: Path, where: str) -> None:
+        with pytest.raises(EvaluatorFailed) as failure:
+            sheet_goals(workbook(tmp_path / "a.xlsx", ONE), {"cells": {where: {"value": 1}}})
+        assert failure.value.code == "invalid_rule"
+
+    def test_upstream_knows_sheets_by_their_exact_names(self, tmp_path: Path) -> None:
+        mine = workbook(tmp_path / "a.xlsx", ONE, sheet="SHEET1")
+        gold = workbook(tmp_path / "b.xlsx", ONE)
+        assert [table(mine, gold), table(mine, gold, strict_upstream=True)] == [1.0, 0.0]
+
+
+BROKEN: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
+    "columns by letters": ("col_props", {"props": ["width"]}, {"before": '<cols><col min="x" max="2"/></cols>'}),
+    "columns below zero": ("col_props", {"props": ["min"]}, {"before": '<cols><col min="-3" max="2"/></cols>'}),
+    "columns backwards": ("col_props", {"props": ["width"]}, {"before": '<cols><col min="3" max="2"/></cols>'}),
+    "a million columns": ("col_props", {"props": ["width"]}, {"before": '<cols><col min="1" max="1000000"/></cols>'}),
+    "columns again and again": (
+        "col_props",
+        {"props": ["hidden"]},
+        {"before": "<cols>" + '<col min="1" max="16384" hidden="1"/>' * 2000 + "</cols>"},
+    ),
+    "wide": ("col_props", {"props": ["width"]}, {"before": '<cols><col min="1" max="2" width="wide"/></cols>'}),
+    "plain height": ("row_props", {"props": ["height"]}, {"before": '<sheetFormatPr defaultRowHeight="x"/>'}),
+    "outline": (
+        "col_props",
+        {"props": ["outlineLevel"]},
+        {"before": '<cols><col min="1" max="2" outlineLevel="q"/></cols>'},
+    ),
+}
+
+
+class TestBroken:
+    @pytest.mark.parametrize("name", BROKEN)
+    def test_the_agents_file_is_0_the_tasks_an_error(self, tmp_path: Path, name: str) -> None:
+        kind, options, parts = BROKEN[name]
+        mine = workbook(tmp_path / "a.xlsx", ONE, **parts)
+        gold = workbook(tmp_path / "b.xlsx", ONE)
+        for strict in (False, True):
+            assert table(mine, gold, kind, **options, strict_upstream=strict) == 0.0
+        with pytest.raises(EvaluatorFailed) as failure:
+            table(gold, mine, kind, **options)
+        assert failure.value.code == "invalid_reference"
+
+    def test_a_number_format_without_number(self, tmp_path: Path) -> None:
+        styles = f'<numFmts><numFmt numFmtId="x" formatCode="0.00"/></numFmts>{DATE}'
+        mine = workbook(tmp_path / "a.xlsx", '<c r="A2" s="1"><v>1</v></c>', styles=styles)
+        gold = workbook(tmp_path / "b.xlsx", '<c r="A2" s="1"><v>1</v></c>')
+        assert table(mine, gold) == 1.0
+        assert table(mine, gold, "style", props=["number_format"]) == 1.0
