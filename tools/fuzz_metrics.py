@@ -144,14 +144,14 @@ def main() -> int:
     arguments = parser.parse_args()
     registry.load()
     cases = {key: case for key, case in all_cases().items() if not arguments.metric or key[1] in arguments.metric}
-    begun, counts = time.monotonic(), Counter[str]()
+    start, counts = time.monotonic(), Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
         numbers = range(arguments.first, arguments.first + arguments.number)
         for outcome in fuzz(arguments.seed, numbers, cases, Path(folder)):
             counts["verdicts" if outcome.what == VERDICT else "failures"] += 1
             if outcome.what != VERDICT:
                 print(f"{outcome.number} {'/'.join(outcome.key)}: {outcome.what}", flush=True)
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - start
     print(f"{counts['verdicts']} verdicts, {counts['failures']} failures of {len(cases)} metrics in {seconds:.0f} s")
     return int(counts["failures"] > 0)
 

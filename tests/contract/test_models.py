@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -270,18 +271,15 @@ class TestWaiting:
         thread.join()
         assert waited.seconds() == waited.seconds()
 
-    def test_all_attempts_rest_when_the_api_asks_for_it(
-        self, server: ModelServer, api: str, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_all_attempts_rest_when_the_api_asks_for_it(self, server: ModelServer, api: str) -> None:
         server.fail(429, retry_after="1.5")
         server.say("One.")
         server.say("Two.")
-        rest, rests = RateLimiter.rest, threading.Event()
-        monkeypatch.setattr(RateLimiter, "rest", lambda *words: (rest(*words), rests.set()))
         gate, told = RateLimiter(8), endpoint(api, f"{server.address}/v1")
+        gate.rest = rest = Mock(wraps=gate.rest)  # type: ignore[method-assign]
         other = threading.Thread(target=lambda: client(told, gate=gate).complete(asked("Hi")))
         other.start()
-        assert rests.wait(10)
+        _until(lambda: rest.called)
         client(told, gate=gate).complete(asked("Hi"))
         other.join()
         assert all(one.at - server.asked[0].at >= 1.4 for one in server.asked[1:])

@@ -42,8 +42,8 @@ def bookmark_saved(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 def _leads_to(url: str, expected: str) -> bool:
     if expected.startswith("/"):
         return _path(url).endswith(unquote(expected))
-    actual, wanted = normal(url), normal(expected)
-    return actual == wanted if "://" in expected else actual.partition("://")[2] == wanted.partition("://")[2]
+    actual, goal = normal(url), normal(expected)
+    return actual == goal if "://" in expected else actual.partition("://")[2] == goal.partition("://")[2]
 
 
 def _path(url: str) -> str:

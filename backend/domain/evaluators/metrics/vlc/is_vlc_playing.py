@@ -84,14 +84,14 @@ def _same_file(shown: str, expected: str) -> bool:
 def _same_stream(shown: str, expected: str) -> bool:
     """Host and path are the same, and the query where one is expected; a name alone is the path's last part."""
     try:
-        wanted, address = urlsplit(expected), urlsplit(shown)
-        same_host = (wanted.hostname, wanted.port) == (address.hostname, address.port)
+        goal, address = urlsplit(expected), urlsplit(shown)
+        same_host = (goal.hostname, goal.port) == (address.hostname, address.port)
     except ValueError:
         return False
     if "://" not in shown:
-        return unquote(shown) == unquote(wanted.path.rpartition("/")[2]) or shown == expected
-    same_path = unquote(wanted.path) == unquote(address.path)
-    return same_host and same_path and wanted.query in {"", address.query}
+        return unquote(shown) == unquote(goal.path.rpartition("/")[2]) or shown == expected
+    same_path = unquote(goal.path) == unquote(address.path)
+    return same_host and same_path and goal.query in {"", address.query}
 
 
 def _published(shown: str, expected: str) -> bool:
