@@ -207,11 +207,11 @@ def _after(context: SetupContext, step: SetupStep) -> str:
     except (MissingInput, Invalid, WebFailed) as error:
         raise EvaluatorFailed(f"{what}: {error.message}", code="evidence_not_gathered", hint=error.hint) from error
     except TaskSetupFailed as error:
-        return f"{what} did not work: {error.message}"
+        return f"{what} failed: {error.message}"
     except GuestRefused as error:
         if error.may_pass and error.kind not in _BY_WHAT_IS_LEFT.get(step.type, ()):
             raise EvaluatorFailed(f"{what}: {error.message}", code="evidence_not_gathered", hint=error.hint) from error
-        return f"{what} did not work: {error.message}"
+        return f"{what} failed: {error.message}"
     return ""
 
 
@@ -245,7 +245,7 @@ def _getter(task: Task, spec: Mapping[str, JSON]) -> tuple[Getter, Mapping[str, 
 
 def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -> tuple[MetricEvidence, MetricValue]:
     if not gathered.opened:
-        never = MetricValue(value=0.0, reasons=("it was never looked at: what comes before it was not reached",))
+        never = MetricValue(value=0.0, reasons=("not evaluated: an earlier part was not reached",))
         return MetricEvidence(func=call.func, value=0.0, reasons=never.reasons), never
     metric: Metric = registry.lookup(PluginKind.METRIC, call.func, task.dialect)
     result = _read(task, call.result, gathered.result, folder / "result")
@@ -261,7 +261,7 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
         raise
     except Exception as error:  # A metric that raises has no verdict; guessing one would be wrong.
         raise EvaluatorFailed(
-            f"metric {call.func} broke: {type(error).__name__}: {error}", code="metric_broke"
+            f"metric {call.func} raised {type(error).__name__}: {error}", code="metric_broke"
         ) from error
     evidence = MetricEvidence(
         func=call.func,

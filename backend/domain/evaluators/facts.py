@@ -49,7 +49,7 @@ def unpacked(blobs: Sequence[Blob]) -> list[tuple[Fact, Sequence[Blob]]]:
             answers.append((dict(entry["fact"]), blobs[place : place + int(entry["blobs"])]))
             place += int(entry["blobs"])
     except (ValueError, LookupError, TypeError) as error:
-        raise EvaluatorFailed(f"the evidence of the checks cannot be read: {error}", code="evidence_damaged") from error
+        raise EvaluatorFailed(f"the evidence of the checks is invalid: {error}", code="evidence_damaged") from error
     if place != len(blobs):
         raise EvaluatorFailed("the evidence of the checks is incomplete", code="evidence_damaged")
     return answers
@@ -77,7 +77,7 @@ def gather_more(
     new = [fact for fact in facts if all(fact != other for other, _ in known)]
     if len(known) + len(new) > MOST_CHECKS:
         raise EvaluatorFailed(
-            f"the evaluation function asks for more than {MOST_CHECKS} different checks", code="too_many_checks"
+            f"the evaluation function needs more than {MOST_CHECKS} different checks", code="too_many_checks"
         )
     answers = [(fact, gather(context, task, as_call(fact)).result or ()) for fact in new]
     return gathered.model_copy(update={"result": packed([*known, *answers])})

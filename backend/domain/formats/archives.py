@@ -35,7 +35,7 @@ def unpacked(path: str | None, below: str, folder: Path) -> dict[str, Path]:
         ArchiveRefused: the archive is missing, damaged, too large, or leads out of its folder.
     """
     if path is None or not Path(path).is_file():
-        raise ArchiveRefused("the file is not there")
+        raise ArchiveRefused("the file does not exist")
     if Path(path).stat().st_size > MAX_BYTES:
         raise ArchiveRefused(f"the file is larger than {MAX_BYTES // 2**20} MiB")
     place = PurePosixPath(below.replace("\\", "/").strip("/"))

@@ -30,7 +30,7 @@ def read_samples(path: str | None) -> tuple[Any, str]:
         EvaluatorFailed: the file needs that program and it is not installed.
     """
     if path is None or not Path(path).is_file():
-        return None, "the file is not there"
+        return None, "the file does not exist"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     samples, reason = _by_ffmpeg(path) if _is_container(path) else _by_soundfile(path)
@@ -61,10 +61,10 @@ def _by_soundfile(path: str) -> tuple[Any, str]:
                 if read > most:
                     return None, f"the sound is longer than {MAX_SECONDS // 60} minutes"
     except (soundfile.SoundFileError, ValueError, TypeError) as error:
-        return None, f"the file is no readable sound: {' '.join(str(error).split())[-120:]}"
+        return None, f"the file is not a readable sound: {' '.join(str(error).split())[-120:]}"
     samples = np.concatenate(blocks)
     if not np.isfinite(samples).all():
-        return None, "the file is no readable sound: it has values that are no numbers"
+        return None, "the file is not a readable sound: it has values that are not numbers"
     return _resampled(samples, rate), ""
 
 
@@ -84,7 +84,7 @@ def _by_ffmpeg(path: str) -> tuple[Any, str]:
         [program, *options, "-i", f"file:{path}", *form], capture_output=True, check=False, timeout=60
     )
     if done.returncode != 0:
-        return None, f"the file is no readable sound: {done.stderr.decode(errors='replace').strip()[-120:]}"
+        return None, f"the file is not a readable sound: {done.stderr.decode(errors='replace').strip()[-120:]}"
     return np.frombuffer(done.stdout[: len(done.stdout) // 4 * 4], np.float32), ""
 
 

@@ -23,12 +23,12 @@ def rows(path: Path, query: str) -> tuple[list[tuple[Any, ...]] | None, str]:
         (rows, "") or (None, reason).
     """
     if not path.is_file():
-        return None, "the file is not there"
+        return None, "the file does not exist"
     if path.stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
-            return None, "the file is no SQLite database"
+            return None, "the file is not a SQLite database"
     try:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             deadline = time.monotonic() + MAX_SECONDS

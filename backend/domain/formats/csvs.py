@@ -15,7 +15,7 @@ def read_lines(path: str | None, *, keep_mark: bool = False) -> tuple[list[str] 
         keep_mark: keep a byte-order mark in the first line.
     """
     if path is None or not Path(path).is_file():
-        return None, "the file is not there"
+        return None, "the file does not exist"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     return _decoded(Path(path).read_bytes(), keep_mark=keep_mark).splitlines(), ""

@@ -34,4 +34,4 @@ def parse_jsonc(text: str, *, plain: bool = False) -> tuple[Any, str]:
     try:
         return json.loads(text), ""
     except (ValueError, RecursionError) as error:
-        return None, f"the file is no JSON: {str(error)[:200]}"
+        return None, f"the file is not JSON: {str(error)[:200]}"

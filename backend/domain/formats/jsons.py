@@ -17,7 +17,7 @@ def read_json(path: str | None) -> tuple[Any, str]:
     try:
         return json.loads(text), ""
     except (ValueError, RecursionError) as error:
-        return None, f"the file is no JSON: {str(error)[:200]}"
+        return None, f"the file is not JSON: {str(error)[:200]}"
 
 
 def read_yaml(path: str | None) -> tuple[Any, str]:
@@ -34,7 +34,7 @@ def read_yaml(path: str | None) -> tuple[Any, str]:
         value = yaml.load(text, Loader=loader)  # noqa: S506 - both are safe loaders.
         nodes = _nodes(value, {})
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
-        return None, f"the file is no YAML: {' '.join(str(error).split())[:200]}"
+        return None, f"the file is not YAML: {' '.join(str(error).split())[:200]}"
     return (value, "") if nodes <= MAX_NODES else (None, "the file's aliases unpack to too many values")
 
 

@@ -53,7 +53,7 @@ def check_archive(path: str | None) -> str:
     passwords.
     """
     if path is None or not Path(path).is_file():
-        return "the file is not there"
+        return "the file does not exist"
     size = Path(path).stat().st_size
     if size > MAX_PACKED:
         return f"the file is larger than {MAX_PACKED // 2**20} MiB"
@@ -65,7 +65,7 @@ def check_archive(path: str | None) -> str:
         with Path(path).open("rb") as file:
             if file.read(len(_OLD_FORMAT)) == _OLD_FORMAT:
                 return "the file is a document of the old binary format, or one with a password"
-        return f"the file is no office document: {type(error).__name__}"
+        return f"the file is not an office document: {type(error).__name__}"
 
 
 def _unsafe(members: Sequence[zipfile.ZipInfo], size: int) -> str:

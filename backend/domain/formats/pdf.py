@@ -35,13 +35,13 @@ def opened(path: str | None) -> Iterator[Any]:
     import pypdfium2 as pdfium  # type: ignore[import-untyped]
 
     if path is None or not Path(path).is_file():
-        raise PdfRefused("the file is not there")
+        raise PdfRefused("the file does not exist")
     size = Path(path).stat().st_size
     if size > MAX_BYTES:
         raise PdfRefused(f"the file is larger than {MAX_BYTES // 2**20} MiB")
     data = Path(path).read_bytes()
     if b"%PDF-" not in data[:1024]:
-        raise PdfRefused("the file is no PDF")
+        raise PdfRefused("the file is not a PDF")
     try:
         document = pdfium.PdfDocument(data)
     except pdfium.PdfiumError as error:

@@ -29,7 +29,7 @@ def read_picture(path: str | None, *, as_stored: bool = False) -> tuple["Image |
         as_stored: skip all that, as the published evaluators do.
     """
     if path is None or not Path(path).is_file():
-        return None, "the file is not there"
+        return None, "the file does not exist"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     with Path(path).open("rb") as file:
@@ -59,7 +59,7 @@ def decode_picture(file: IO[bytes], *, as_stored: bool = False) -> tuple["Image 
         return None, f"the picture is too large: it has more than {MAX_PIXELS // 10**6} million pixels"
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError) as error:
         let_through(error)
-        return None, f"the file is no readable picture: {type(error).__name__}"
+        return None, f"the file is not a readable picture: {type(error).__name__}"
     # Decoders raise various exceptions on damaged pictures (struct.error, EOFError, KeyError, ...).
     except Exception as error:  # noqa: BLE001
         let_through(error)

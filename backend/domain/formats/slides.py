@@ -207,4 +207,4 @@ def look_into(path: str | None, read: "Callable[[Presentation], T]") -> tuple[T 
         return read(deck), ""
     except Exception as error:  # noqa: BLE001 - python-pptx raises whatever a damaged file makes it stumble over.
         let_through(error, path)
-        return None, f"the file is no readable presentation: {type(error).__name__}"
+        return None, f"the file is not a readable presentation: {type(error).__name__}"

@@ -33,12 +33,12 @@ def first_row(path: str | None, sql: str) -> tuple[tuple[Any, ...] | None, str]:
         Invalid: the statement itself is wrong.
     """
     if path is None or not Path(path).is_file():
-        return None, "the file is not there"
+        return None, "the file does not exist"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     with Path(path).open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
-            return None, "the file is no SQLite database"
+            return None, "the file is not a SQLite database"
     try:
         with _opened(path) as connection:
             row = connection.execute(sql).fetchone()

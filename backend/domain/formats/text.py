@@ -15,7 +15,7 @@ def read_text(path: str | None) -> tuple[str | None, str]:
         (text, "") or (None, reason).
     """
     if path is None or not Path(path).is_file():
-        return None, "the file is not there"
+        return None, "the file does not exist"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     data = Path(path).read_bytes()

@@ -26,10 +26,10 @@ files, are not videos.
 def refusal(path: str | None) -> str:
     """Why the file cannot be opened as a video; empty if it may be tried."""
     if path is None or not Path(path).is_file():
-        return "the file is not there"
+        return "the file does not exist"
     if Path(path).stat().st_size > MAX_BYTES:
         return f"the file is larger than {MAX_BYTES // 2**20} MiB"
-    return "" if _is_video(path) else "the file is no video"
+    return "" if _is_video(path) else "the file is not a video"
 
 
 def _is_video(path: str) -> bool:

@@ -13,7 +13,7 @@ def read_settings(path: str | None) -> tuple[dict[str, str] | None, str]:
     if text is None:
         return None, reason
     if "\0" in text:
-        return None, "the file is no text"
+        return None, "the file is not text"
     lines = (line.split("=", 1) for line in text.split("\n") if "=" in line and not line.startswith("#"))
     return {key.strip(): value.strip() for key, value in lines}, ""
 

@@ -77,7 +77,7 @@ class Workbook:
     def root(self) -> Any:
         root = self.xml(self.main)
         if root is None:
-            raise DamagedWorkbook(self.path, "the file is no workbook")
+            raise DamagedWorkbook(self.path, "the file is not a workbook")
         return root
 
     @cached_property

@@ -99,8 +99,6 @@ class HistoryStep:
             return folders[0]
         done = context.desktop.run_python(_WHICH.format(program=self.product.program))
         if done.returncode != 0:
-            raise TaskSetupFailed(
-                f"the browser could not be determined: {done.error.strip()[-300:]}", code="command_failed"
-            )
+            raise TaskSetupFailed(f"the browser is unknown: {done.error.strip()[-300:]}", code="command_failed")
         browser = done.output.strip()
         return next((folder for folder in folders if browser and browser in folder.lower()), folders[0])

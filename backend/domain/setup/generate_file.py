@@ -25,7 +25,7 @@ os.utime(path, (then, then))
 
 def _known(file_type: str) -> str:
     if file_type not in KINDS:
-        raise ValueError(f"files of type {file_type!r} cannot be made; known: {', '.join(sorted(KINDS))}")
+        raise ValueError(f"files of type {file_type!r} are not supported; known: {', '.join(sorted(KINDS))}")
     return file_type
 
 

@@ -55,7 +55,7 @@ def _sign_in(context: SetupContext, browser: Browser, email: str, password: str)
 
     if not look_again(context.desktop, arrived, looks=_LOOKS):
         raise TaskSetupFailed(
-            "Google did not let the account in",
+            "Google refused the sign-in",
             code="login_failed",
             hint="It may ask for a second factor: use an account without one.",
         )
@@ -68,7 +68,7 @@ def _fill(  # noqa: PLR0913, PLR0917 - one field of one page
     shows = f"(e => !!e && e.offsetParent !== null)(document.querySelector({json.dumps(selector)}))"
     if not look_again(context.desktop, lambda: bool(browser.evaluate(tab, shows)), looks=_LOOKS):
         raise TaskSetupFailed(
-            f"Google's page shows no field {selector}", code="login_failed", hint="Has its sign-in page changed?"
+            f"Google's page has no field {selector}", code="login_failed", hint="Has its sign-in page changed?"
         )
     browser.evaluate(tab, f"document.querySelector({json.dumps(selector)}).focus()")
     # As if typed, so that the page's code notices it.

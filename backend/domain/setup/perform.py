@@ -19,7 +19,7 @@ SETTLE = 3.0
 
 
 class _Steps(Parameters):
-    steps: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=500, description="As those of a solution.")
+    steps: tuple[dict[str, Any], ...] = Field(min_length=1, max_length=500, description="Steps as in a solution.")
 
     def read(self) -> tuple[OracleStep, ...]:
         steps = read_solution(self.steps)

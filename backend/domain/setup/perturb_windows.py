@@ -66,9 +66,9 @@ def _task_window(desktop: Desktop, how: str) -> Window:
     windows = desktop.windows()
     if not windows:
         raise TaskSetupFailed(
-            f"there is no window that could be {how}",
+            f"there is no window to be {how}",
             code="no_window_to_perturb",
-            hint="This task begins without a window: leave it out of a study of this perturbation.",
+            hint="This task starts without a window: exclude it from studies of this perturbation.",
         )
     return next((window for window in windows if window.active), windows[-1])
 
@@ -103,7 +103,7 @@ def _move(desktop: Desktop, window: Window, dice: Random) -> None:
     placed = _place(desktop, window, x=x, y=y, width=width, height=height)
     if not elsewhere(placed.x, placed.y):
         raise TaskSetupFailed(
-            f"the window {window.title!r} was to be moved to {x}, {y} and stayed where it was",
+            f"the window {window.title!r} did not move to {x}, {y}",
             code="window_not_perturbed",
         )
 
@@ -112,10 +112,10 @@ def _shrink(desktop: Desktop, window: Window, _: Random) -> None:
     """A window with its minimum size is already as required."""
     placed = _place(desktop, window, width=_SMALLEST[0], height=_SMALLEST[1])
     if placed.width > window.width or placed.height > window.height:
-        raise TaskSetupFailed(f"the window {window.title!r} was to be shrunk and grew", code="window_not_perturbed")
+        raise TaskSetupFailed(f"the window {window.title!r} grew instead of shrinking", code="window_not_perturbed")
     if placed.width >= desktop.screen.width and placed.height > desktop.screen.height * _ROOM:
         raise TaskSetupFailed(
-            f"the window {window.title!r} was to be shrunk and still fills the screen", code="window_not_perturbed"
+            f"the window {window.title!r} still fills the screen after shrinking", code="window_not_perturbed"
         )
 
 
@@ -126,7 +126,7 @@ def _clutter(context: SetupContext, dice: Random) -> None:
     candidates = _irrelevant(context)
     if len(candidates) < _CLUTTER:
         raise TaskSetupFailed(
-            f"{_CLUTTER} irrelevant programs are needed to clutter the screen, here are {len(candidates)}",
+            f"{_CLUTTER} unrelated programs are needed to clutter the screen, found {len(candidates)}",
             code="too_few_programs",
             hint=f"Install some of: {', '.join(_of_platform(context.desktop))}.",
         )
@@ -164,13 +164,13 @@ def _open_over(desktop: Desktop, program: str) -> None:
     desktop.launch([program])
     if not look_again(desktop, lambda: bool(fresh()), looks=_LOOKS):
         raise TaskSetupFailed(
-            f"{program} was opened to clutter the screen, but no window opened", code="window_not_opened"
+            f"{program} was started to clutter the screen, but no window opened", code="window_not_opened"
         )
     desktop.wait_stable(quiet=_QUIET, timeout=_SETTLE)  # Until then a program may still be naming its window.
     windows = fresh()
     if not windows:
         raise TaskSetupFailed(
-            f"{program} was opened to clutter the screen and its window closed again", code="window_not_opened"
+            f"{program} was started to clutter the screen, but its window closed", code="window_not_opened"
         )
     _place(desktop, windows[-1], maximized=True)
     desktop.activate_window(windows[-1].title, strict=True)
@@ -185,6 +185,6 @@ def _check_covered(desktop: Desktop) -> None:
     top, screen = desktop.windows()[-1], desktop.screen
     if top.width < screen.width * _ROOM or top.height < screen.height * _ROOM:
         raise TaskSetupFailed(
-            f"the window {top.title!r} was to fill the screen and is {top.width}x{top.height}",
+            f"the window {top.title!r} should fill the screen, but has {top.width}x{top.height}",
             code="window_not_perturbed",
         )

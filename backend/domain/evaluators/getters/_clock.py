@@ -42,7 +42,7 @@ def instant(blob: Blob) -> datetime:
     try:
         return datetime.fromtimestamp(clock, UTC)
     except (OverflowError, ValueError, OSError) as error:
-        raise EvaluatorFailed(f"the desktop's clock shows no time: {clock}", code="evidence_damaged") from error
+        raise EvaluatorFailed(f"the desktop's clock has no valid time: {clock}", code="evidence_damaged") from error
 
 
 def local_instant(blob: Blob) -> datetime:

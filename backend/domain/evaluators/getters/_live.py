@@ -138,7 +138,7 @@ def page(blobs: Sequence[Blob], prefix: str) -> Mapping[str, Any] | None:
     note = blobs[2 + chosen].note
     if note:
         raise EvaluatorFailed(
-            f"the page {pages[chosen].get('url')} could not be looked at: {note}", code="evidence_unreadable"
+            f"the page {pages[chosen].get('url')} could not be inspected: {note}", code="evidence_unreadable"
         )
     return dict(pages[chosen])
 

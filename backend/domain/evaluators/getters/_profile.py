@@ -71,7 +71,7 @@ def settings(blobs: Sequence[Blob]) -> dict[str, Any] | None:
     for blob in blobs:
         value = stated(blob) if blob.data is not None else {}
         if not isinstance(value, dict):
-            raise EvaluatorFailed(f"{blob.name} does not hold settings", code="evidence_damaged")
+            raise EvaluatorFailed(f"{blob.name} has no settings", code="evidence_damaged")
         result = _merged(result, value)
     return result
 

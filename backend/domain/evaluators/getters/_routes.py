@@ -40,7 +40,7 @@ def answer(blob: Blob) -> Any:
     if reply.get("refused") in NO and NO_ROUTE not in str(reply.get("message", "")):
         return None
     raise EvaluatorFailed(
-        f"the desktop cannot say {blob.name}: {reply.get('message') or reply.get('refused')}",
+        f"the desktop did not answer {blob.name}: {reply.get('message') or reply.get('refused')}",
         code="evidence_unreadable",
     )
 

@@ -35,7 +35,7 @@ def active_page(result: Any, rules: Any, same: Same) -> MetricValue:
     (expected,) = texts([rule(rules, "url")], "`url`")
     address = address_of(result)
     if address is None:
-        return verdict(met=False, reason="no page was found to show")
+        return verdict(met=False, reason="no visible page was found")
     return verdict(same(expected, address), f"the page is {short(address, 300)}, expected {short(expected, 300)}")
 
 
@@ -60,9 +60,9 @@ def without_cookies(result: Any, rules: Any, same: Same) -> MetricValue:
     kind_of(rules, "domains")
     domains = texts(rule(rules, "domains"), "`domains`")
     if result is None:
-        return verdict(met=False, reason="the browser has no file of cookies")
+        return verdict(met=False, reason="the browser has no cookie file")
     hosts = [str(row[1]) for row in result if len(row) > 1]
     left = sorted({host for host in hosts if any(same(domain, host) for domain in domains)})
     return verdict(
-        not left, f"cookies are left of {short(left, 300)}" if left else f"{len(hosts)} cookies, none of those"
+        not left, f"cookies remain of {short(left, 300)}" if left else f"{len(hosts)} cookies, none of these domains"
     )

@@ -12,7 +12,7 @@ HINT = "Look at the task's `expected.rules`."
 def rule(rules: Any, key: str) -> Any:
     """`rules[key]`. Raises EvaluatorFailed if it is missing."""
     if not isinstance(rules, Mapping):
-        raise EvaluatorFailed(f"the rules are {short(rules)}, expected an object", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed(f"the rules must be an object, got {short(rules)}", code="invalid_rule", hint=HINT)
     if key not in rules:
         raise EvaluatorFailed(f"the rules have no {key!r}", code="invalid_rule", hint=HINT)
     return rules[key]

@@ -28,9 +28,7 @@ def reached(goals: Iterable[Goal], *, partial: bool, keeps: Iterable[Goal] = ())
     """
     goals, broken = list(goals), [words for fine, words in keeps if not fine]
     if not goals:
-        raise EvaluatorFailed(
-            "the metric has nothing to look for", code="invalid_rule", hint="Look at the task's `expected.rules`."
-        )
+        raise EvaluatorFailed("the rules are empty", code="invalid_rule", hint="Look at the task's `expected.rules`.")
     met = sum(fine for fine, _ in goals)
     reasons = tuple(f"{'met' if fine else 'not met'}: {words}" for fine, words in goals)
     reasons += tuple(f"broken: {words}" for words in broken)

@@ -25,7 +25,7 @@ def omnibench(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResu
     reached = [part.name for part in parts if part.reached]
     if len(steps) < len(reached):
         raise EvaluatorFailed(
-            "it is not known at which step a node was reached: nodes are looked at after each step",
+            "the step of a reached node is unknown: nodes must be evaluated after each step",
             code="checkpoint_steps_unknown",
         )
     measures = {"CR": completion(before, reached)}

@@ -160,7 +160,7 @@ class TestEvaluate:
     def test_notes_stand_before_the_reasons(self, tmp_path: Path) -> None:
         evidence = [CallEvidence(result=(Blob(name="/a"),), expected=(), notes=("the window was gone",))]
         found = evaluate(make_task(text_call("/a", "x")), evidence, tmp_path)
-        assert found.metrics[0].reasons == ("the window was gone", "the file is not there")
+        assert found.metrics[0].reasons == ("the window was gone", "the file does not exist")
 
     def test_evidence_of_another_task_gives_no_verdict(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):

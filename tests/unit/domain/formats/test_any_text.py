@@ -37,4 +37,4 @@ def test_a_damaged_one_has_no_text_and_a_reason(tmp_path: Path, ending: str, pac
 
 def test_no_file(tmp_path: Path) -> None:
     for name in ("a.txt", "a.ods", "a.xlsx"):
-        assert read_any_text(str(tmp_path / name)) == (None, "the file is not there")
+        assert read_any_text(str(tmp_path / name)) == (None, "the file does not exist")

@@ -35,7 +35,7 @@ def taken(path: str, take: Callable[[Document], T]) -> T:
 
 class TestReadDocument:
     def test_absent(self) -> None:
-        assert read_document(None, texts) == (None, "the file is not there")
+        assert read_document(None, texts) == (None, "the file does not exist")
 
     def test_no_word_document(self, tmp_path: Path) -> None:
         path = save_odt(tmp_path / "x.docx", "<text:p>a</text:p>")

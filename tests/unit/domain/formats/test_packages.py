@@ -29,14 +29,14 @@ class TestCheckPackage:
         assert [check_package(str(path)) for path in sorted(tmp_path.iterdir())] == ["", "", ""]
 
     def test_absent(self, tmp_path: Path) -> None:
-        assert check_package(None) == check_package(str(tmp_path / "x")) == "the file is not there"
-        assert check_package(str(tmp_path)) == "the file is not there"
+        assert check_package(None) == check_package(str(tmp_path / "x")) == "the file does not exist"
+        assert check_package(str(tmp_path)) == "the file does not exist"
 
     @pytest.mark.parametrize("data", [b"", b"hello", b"PK\x03\x04" + bytes(400)])
     def test_no_zip_file(self, tmp_path: Path, data: bytes) -> None:
         path = tmp_path / "x.docx"
         path.write_bytes(data)
-        assert check_package(str(path)) == "the file is no office document: BadZipFile"
+        assert check_package(str(path)) == "the file is not an office document: BadZipFile"
 
     def test_old_format(self, tmp_path: Path) -> None:
         path = tmp_path / "x.docx"

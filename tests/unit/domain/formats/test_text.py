@@ -20,4 +20,4 @@ class TestReadText:
         assert "\N{REPLACEMENT CHARACTER}" in text
 
     def test_a_folder_is_no_file(self, tmp_path: Path) -> None:
-        assert read_text(str(tmp_path)) == (None, "the file is not there")
+        assert read_text(str(tmp_path)) == (None, "the file does not exist")

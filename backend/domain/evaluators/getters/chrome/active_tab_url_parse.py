@@ -25,11 +25,11 @@ class _Parse(LiveTabParams):
     def _fit(self) -> Self:
         unknown = set(self.replace) - set(self.parse_keys)
         if unknown:
-            raise ValueError(f"`replace` has {sorted(unknown)}, which `parse_keys` has not")
+            raise ValueError(f"`replace` has {sorted(unknown)}, which is not in `parse_keys`")
         names = {self.replace.get(key, key) for key in self.parse_keys}
         missing = {*self.either, *self.either.values()} - names
         if missing:
-            raise ValueError(f"`or` has {sorted(missing)}, which is none of the parts asked for")
+            raise ValueError(f"`or` has {sorted(missing)}, which is not a requested part")
         return self
 
 

@@ -86,7 +86,7 @@ def _drive_blob(drive: GoogleDrive, search: Steps) -> Blob:
             return Blob(name=name, note=f"nothing matches {query!r}")
         file = files[0]
         parent = str(file["id"])
-    return Blob(name=name, data=drive.content(file) if file else None, note="" if file else "nothing was asked for")
+    return Blob(name=name, data=drive.content(file) if file else None, note="" if file else "no file was requested")
 
 
 def _by_name(path: Steps) -> Iterator[str]:

@@ -30,7 +30,7 @@ class ValidatePwaInstalled(ParameterGetter):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         blob = only(blobs)
         if blob.data is None:
-            raise EvaluatorFailed(f"the installed packages are not known: {blob.note}", code="evidence_unreadable")
+            raise EvaluatorFailed(f"the installed packages are unknown: {blob.note}", code="evidence_unreadable")
         try:
             packages = json.loads(blob.data or b"[]")
         except ValueError as error:

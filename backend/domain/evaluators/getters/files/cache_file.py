@@ -25,7 +25,7 @@ class CacheFile(ParameterGetter):
     def collect(self, context: SetupContext, parameters: Mapping[str, Any]) -> Sequence[Blob]:
         name = _CacheFileParams.of(parameters).path
         data = context.output(name)
-        note = "" if data is not None else "no step has kept anything under this name"
+        note = "" if data is not None else "no step stored an output under this name"
         return [Blob(name=name, data=data, media_type="text/plain", note=note)]
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:

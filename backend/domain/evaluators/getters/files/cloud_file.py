@@ -32,7 +32,7 @@ class CloudFile:
         missing = [blob for blob in blobs if blob.data is None]
         if missing:
             raise EvaluatorFailed(
-                f"the file to compare with is not in the evidence: {missing[0].name}", code="invalid_reference"
+                f"the expected file is not in the evidence: {missing[0].name}", code="invalid_reference"
             )
         return write_blobs(FilesParams.of(parameters), blobs, folder)
 
@@ -42,6 +42,8 @@ def _fetched(context: SetupContext, name: str) -> Blob:
         data = context.asset(name)
     except TaskSetupFailed as error:
         raise EvaluatorFailed(
-            f"the file to compare with is missing: {error.message}", code="invalid_reference", hint=error.hint
+            f"the expected file is missing: {error.message}", code="invalid_reference", hint=error.hint
         ) from error
-    return Blob(name=name, data=data, note="file of the web, as fetched" if "://" in name else "asset of the task set")
+    return Blob(
+        name=name, data=data, note="file of the web, as downloaded" if "://" in name else "asset of the task set"
+    )

@@ -58,7 +58,7 @@ class FolderContents:
 
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:  # noqa: ARG002
         if len(blobs) != 1 or blobs[0].data is None:
-            note = blobs[0].note if blobs else "nothing was gathered"
+            note = blobs[0].note if blobs else "nothing was collected"
             raise EvaluatorFailed(f"the folder could not be read: {note}", code="evidence_unreadable")
         try:
             return json.loads(blobs[0].data)

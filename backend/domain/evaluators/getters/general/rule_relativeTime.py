@@ -34,15 +34,15 @@ class _Relative(Parameters):
         try:
             return name if name is None else ZoneInfo(name).key
         except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise ValueError(f"there is no time zone {name!r}") from error
+            raise ValueError(f"unknown time zone {name!r}") from error
 
     @model_validator(mode="after")
     def _known(self) -> "_Relative":
         if not {"from"} <= set(self.relativeTime) <= {"from", "to"}:
-            raise ValueError("`relativeTime` has `from` and perhaps `to`")
+            raise ValueError("`relativeTime` needs `from` and may have `to`")
         for name in self.relativeTime.values():
             if name not in DAYS:
-                raise ValueError(f"there is no relative day {name!r}; known: {', '.join(DAYS)}")
+                raise ValueError(f"unknown relative day {name!r}; known: {', '.join(DAYS)}")
         for key in self.keys():
             if not _is_template(self.expected.get(key)):
                 raise ValueError(f"`expected` has no template under {key!r}")

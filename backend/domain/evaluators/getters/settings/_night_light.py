@@ -68,5 +68,5 @@ def _value(kind: int, data: Iterator[int]) -> "int | Fields":
             pass
         return 0
     raise EvaluatorFailed(
-        f"the night light's settings hold a value of the unknown type {kind}", code="evidence_damaged"
+        f"the night light's settings have a value of the unknown type {kind}", code="evidence_damaged"
     )

@@ -18,7 +18,7 @@ def query_registry(context: SetupContext, key: str, name: str) -> Blob:
     try:
         done = context.desktop.execute(["reg", "query", key, "/v", name])
     except GuestRefused as error:
-        return Blob(name=f"{key}\\{name}", note=f"the registry cannot be asked: {error.message}")
+        return Blob(name=f"{key}\\{name}", note=f"the registry cannot be queried: {error.message}")
     reply = {"returncode": done.returncode, "output": done.output, "error": done.error}
     return as_json(f"{key}\\{name}", reply)
 

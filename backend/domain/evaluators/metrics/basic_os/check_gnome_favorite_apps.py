@@ -27,7 +27,7 @@ def check_gnome_favorite_apps(result: str | None, rules: object) -> MetricValue:
     if rule(rules, "expected") is None:
         raise EvaluatorFailed("`expected` names no programs", code="invalid_rule", hint=HINT)
     if result is None or len(result) > MAX_TEXT or not _LIST.fullmatch(result):
-        return verdict(met=False, reason=f"the favourites are no list of names: {short(result)}")
+        return verdict(met=False, reason=f"the favourites are not a list of names: {short(result)}")
     favourites = [re.sub(r"\\(.)", r"\1", item[1:-1]) for item in _ITEM.findall(result)]
     fine = len(favourites) == len(expected) and set(favourites) == set(expected)
     return verdict(met=fine, reason=f"the favourites are {short(favourites)}, expected {short(expected)}")

@@ -22,7 +22,7 @@ def check_moved_jpgs(result: Any, rules: object) -> MetricValue:
         raise EvaluatorFailed("`expected` names no files", code="invalid_rule", hint=HINT)
     children = result.get("children") if isinstance(result, dict) else None
     if not isinstance(children, list) or not all(isinstance(child, dict) for child in children):
-        return verdict(met=False, reason="the folder is not there")
+        return verdict(met=False, reason="the folder does not exist")
     names = [str(child.get("name")) for child in children]
     more, less = sorted(set(names) - set(expected)), sorted(set(expected) - set(names))
     fine = len(names) == len(expected) and not more and not less

@@ -13,5 +13,7 @@ def check_text_enlarged(result: str | None) -> MetricValue:
     try:
         factor = float(result or "")
     except ValueError:
-        return verdict(met=False, reason=f"the scaling factor is no number: {short(result)}")
-    return verdict(met=math.isfinite(factor) and factor > 1.0, reason=f"the scaling factor is {factor:g}, 1 at first")
+        return verdict(met=False, reason=f"the scaling factor is not a number: {short(result)}")
+    return verdict(
+        met=math.isfinite(factor) and factor > 1.0, reason=f"the scaling factor is {factor:g}, the default is 1"
+    )

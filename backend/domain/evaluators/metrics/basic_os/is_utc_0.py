@@ -11,5 +11,5 @@ def is_utc_0(result: str | None) -> MetricValue:
     lines = [line.strip() for line in (result or "").splitlines()]
     zones = [line for line in lines if line.startswith("Time zone:")]
     if not zones:
-        return verdict(met=False, reason=f"no time zone is named: {short(result)}")
+        return verdict(met=False, reason=f"no time zone in the output: {short(result)}")
     return verdict(met=zones[0].endswith("+0000)"), reason=f"found {short(zones[0])}, expected an offset of +0000")

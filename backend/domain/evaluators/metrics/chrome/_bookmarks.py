@@ -31,7 +31,7 @@ def bookmarks(result: Any, rules: Any, enough: Enough) -> MetricValue:
     expected = set(texts(rule(rules, "names" if folders else "urls"), "`names`" if folders else "`urls`"))
     children = _children(_bar(result))
     if not children:
-        return verdict(met=False, reason="the bar of bookmarks is empty")
+        return verdict(met=False, reason="the bookmarks bar is empty")
     actual = _values(children, "folder", "name") if folders else _values(children, "url", "url")
     words = f"the bar has {short(sorted(actual), 400)}, expected {short(sorted(expected), 400)}"
     return verdict(enough(expected, actual), words)
@@ -46,8 +46,8 @@ def _liked(children: Sequence[Mapping[str, Any]], choices: Sequence[Sequence[str
     known = {url for choice in choices for url in choice}
     words = f"the folder has {short(sorted(urls), 600)}"
     if missing or urls - known:
-        return verdict(met=False, reason=f"{words}; missing {short(missing, 300)}, not asked for {short(urls - known)}")
-    return verdict(_one_each(urls, choices), f"{words}; of each author one address is wanted")
+        return verdict(met=False, reason=f"{words}; missing {short(missing, 300)}, unexpected {short(urls - known)}")
+    return verdict(_one_each(urls, choices), f"{words}; expected one address per author")
 
 
 def _one_each(urls: set[str], choices: Sequence[Sequence[str]]) -> bool:

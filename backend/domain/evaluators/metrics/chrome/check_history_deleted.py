@@ -25,4 +25,4 @@ def check_history_deleted(history_data: Any, rule: Any) -> MetricValue:
     urls = [str(row[0]) for row in history_data if row]
     left = [url for url in urls if any(keyword in url for keyword in keywords)]
     words = f"{len(left)} of {len(urls)} addresses are left, among them {short(left[:3], 300)}"
-    return verdict(not left, words if left else f"none of {len(urls)} addresses has one of the keywords")
+    return verdict(not left, words if left else f"none of {len(urls)} addresses contains a keyword")

@@ -56,11 +56,9 @@ def compare_archive(  # noqa: PLR0913 - upstream's options
         try:
             gold_files = unpacked(gold_path, file_path, Path(folder) / "gold")
         except ArchiveRefused as error:
-            raise EvaluatorFailed(f"the archive to compare with: {error}", code="invalid_reference") from error
+            raise EvaluatorFailed(f"expected archive: {error}", code="invalid_reference") from error
         if not gold_files:
-            raise EvaluatorFailed(
-                f"the archive to compare with has no files in {file_path!r}", code="invalid_reference"
-            )
+            raise EvaluatorFailed(f"the expected archive has no files in {file_path!r}", code="invalid_reference")
         try:
             files = unpacked(pred_path, file_path, Path(folder) / "pred")
         except ArchiveRefused as error:

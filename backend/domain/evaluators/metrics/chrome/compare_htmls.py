@@ -34,7 +34,7 @@ def compare_htmls(
     """
     expected, reason = _parsed(html_path2)
     if reason:
-        raise EvaluatorFailed(f"the file to compare with: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected file: {reason}", code="invalid_reference")
     actual, reason = _parsed(html_path1)
     if reason:
         return verdict(met=False, reason=reason)
@@ -45,7 +45,7 @@ def compare_htmls(
         ):
             if mine != other:
                 return _differs(number, mine, other)
-        return verdict(met=True, reason="as far as the shorter document goes, both are the same")
+        return verdict(met=True, reason="equal up to the length of the shorter document")
     number = 0
     for number, (mine, other) in enumerate(zip_longest(_elements(actual, passed), _elements(expected, passed)), 1):
         if mine != other:
@@ -68,7 +68,7 @@ def _parsed(path: str | None) -> tuple[Any, str]:
     try:
         return (etree.fromstring(text.encode(), parser) if text.strip() else None), ""
     except (etree.XMLSyntaxError, ValueError) as error:
-        return None, f"the file is no HTML: {type(error).__name__}"
+        return None, f"the file is not HTML: {type(error).__name__}"
 
 
 def _elements(root: Any, passed: str) -> Iterator[Element]:

@@ -31,7 +31,7 @@ def compare_pdf_images(
         expected = read_pictures(pdf2_path)
         pages = draw_pages(pdf2_path) if not expected and not strict_upstream else []
     except PdfRefused as error:
-        raise EvaluatorFailed(f"the file to compare with: {error}", code="invalid_reference") from error
+        raise EvaluatorFailed(f"expected file: {error}", code="invalid_reference") from error
     try:
         actual = read_pictures(pdf1_path)
         if not expected and not actual and not strict_upstream:
@@ -71,7 +71,7 @@ def compare_pdf_images_waa(pdf1_path: str | None, pdf2_path: str | None, **_unus
     try:
         expected_pages = draw_pages(pdf2_path)
     except PdfRefused as error:
-        raise EvaluatorFailed(f"the file to compare with: {error}", code="invalid_reference") from error
+        raise EvaluatorFailed(f"expected file: {error}", code="invalid_reference") from error
     try:
         pages = draw_pages(pdf1_path)
     except PdfRefused as error:

@@ -26,7 +26,7 @@ def compare_pdfs(pdf1_path: Paths, pdf2_path: Paths, *, strict_upstream: bool = 
     paths = pdf1_path if isinstance(pdf1_path, list) else [pdf1_path]
     expected_paths = pdf2_path if isinstance(pdf2_path, list) else [pdf2_path]
     if not expected_paths:
-        raise EvaluatorFailed("there is no file to compare with", code="invalid_reference")
+        raise EvaluatorFailed("there is no expected file", code="invalid_reference")
     values, reasons = [], []
     for position, expected in enumerate(expected_paths):
         mine = paths[position] if position < len(paths) else None
@@ -40,7 +40,7 @@ def _pair(path: str | None, expected_path: str | None, *, strict: bool) -> tuple
     try:
         expected = read_text(expected_path)
     except PdfRefused as error:
-        raise EvaluatorFailed(f"the file to compare with: {error}", code="invalid_reference") from error
+        raise EvaluatorFailed(f"expected file: {error}", code="invalid_reference") from error
     try:
         text = read_text(path)
         if not text and not expected and not strict:
@@ -50,7 +50,7 @@ def _pair(path: str | None, expected_path: str | None, *, strict: bool) -> tuple
     value = _likeness(text, expected)
     if value >= 1.0:
         return 1.0, f"the texts of {len(text)} letters are the same"
-    return value, f"the texts are alike to {value:.4f}: {short(text, 60)} and {short(expected, 60)}"
+    return value, f"text similarity {value:.4f}: {short(text, 60)} and {short(expected, 60)}"
 
 
 def _likeness(one: str, other: str) -> float:

@@ -23,7 +23,7 @@ def is_expected_search_query(active_tab_info: Any, rules: Any) -> MetricValue:
     (pattern,) = texts([rule(rule(rules, "expect"), "pattern")], "`pattern`")
     address = address_of(active_tab_info)
     if address is None:
-        return verdict(met=False, reason="no page was found to show")
+        return verdict(met=False, reason="no visible page was found")
     try:
         met = re.search(pattern, address[:LONGEST])
     except re.error as error:

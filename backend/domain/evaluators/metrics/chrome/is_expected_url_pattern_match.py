@@ -23,7 +23,7 @@ def is_expected_url_pattern_match(result: Any, rules: Any) -> MetricValue:
     patterns = texts(rule(rules, "expected"), "`expected`")
     address = address_of(result)
     if address is None:
-        return verdict(met=False, reason="no page was found to show")
+        return verdict(met=False, reason="no visible page was found")
     try:
         missing = [pattern for pattern in patterns if not re.search(pattern, address[:LONGEST])]
     except re.error as error:

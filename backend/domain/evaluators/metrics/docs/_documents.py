@@ -58,7 +58,7 @@ def expectation(expected: str | None, take: Callable[["Document"], T], *, as_sto
     """
     value, reason = read_document(expected, take, as_stored=as_stored)
     if value is None:
-        raise EvaluatorFailed(f"the document to compare with: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected document: {reason}", code="invalid_reference")
     return value
 
 

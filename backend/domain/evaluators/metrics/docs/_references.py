@@ -43,7 +43,7 @@ def compare_lists(  # noqa: PLR0913 - upstream's options.
             if strict_upstream and not actual:
                 return verdict(met=True, reason=f"neither document has the heading {reference_indicator!r}")
             raise EvaluatorFailed(
-                f"the document to compare with has no references below {reference_indicator!r}",
+                f"the expected document has no references below {reference_indicator!r}",
                 code="invalid_reference",
             )
         if len(actual) != len(expected):
@@ -67,9 +67,9 @@ def _value(actual: list[str], expected: list[str], base: float, epsilon: float) 
     ratios = [ratio(mine, other) for mine, other in zip(actual, expected, strict=True)]
     mean = sum(ratios) / len(ratios)
     value = (mean - base) / (1 - base) if mean >= base + epsilon else 0.0
-    reasons = [f"the references are alike to {mean:.4f}, of which what is above {base:g} counts"]
+    reasons = [f"reference similarity {mean:.4f}, counted above {base:g} counts"]
     reasons += [
-        f"reference {number} is alike to {one:.3f}: {short(mine)}, expected {short(other)}"
+        f"reference {number} has similarity {one:.3f}: {short(mine)}, expected {short(other)}"
         for number, (one, mine, other) in enumerate(zip(ratios, actual, expected, strict=True), start=1)
         if one < 1.0
     ][:_MOST]

@@ -43,14 +43,14 @@ def compare_files(result: str | None, expected: str | None, how: CompareDocxOpti
     ending = str(expected).rsplit(".", 1)[-1]
     if ending not in {"docx", "odt"}:
         raise EvaluatorFailed(
-            f"the document to compare with is called {short(str(expected).rsplit('/', 1)[-1])}",
+            f"the expected document is called {short(str(expected).rsplit('/', 1)[-1])}",
             code="invalid_reference",
         )
     gold, reason = _read(expected, ending, how)
     if gold is None:
-        raise EvaluatorFailed(f"the document to compare with: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected document: {reason}", code="invalid_reference")
     if result is not None and not result.endswith(f".{ending}"):
-        return verdict(met=False, reason=f"the file is no .{ending}")
+        return verdict(met=False, reason=f"the file is not .{ending}")
     actual, reason = _read(result, ending, how)
     return verdict(met=False, reason=reason) if actual is None else compare_texts(actual, gold, how)
 
@@ -103,9 +103,7 @@ def compare_texts(actual: Sequence[str], expected: Sequence[str], how: CompareDo
     if how.fuzzy_match:
         ratios = [ratio(mine, other) for mine, other in zip(actual, expected, strict=True)]
         mean = sum(ratios) / len(ratios) if ratios else 1.0
-        return MetricValue(
-            value=mean, reasons=(f"the paragraphs are alike to {mean:.4f}; {_paragraph(actual, expected)}",)
-        )
+        return MetricValue(value=mean, reasons=(f"paragraph similarity {mean:.4f}; {_paragraph(actual, expected)}",))
     return verdict(list(actual) == list(expected), _paragraph(actual, expected))
 
 
@@ -143,7 +141,7 @@ def _joined(paragraphs: Sequence[str]) -> str:
 
 
 def _similar(value: float, mine: str, other: str) -> MetricValue:
-    return MetricValue(value=value, reasons=(f"the texts are alike to {value:.4f}; {_difference(mine, other)}",))
+    return MetricValue(value=value, reasons=(f"text similarity {value:.4f}; {_difference(mine, other)}",))
 
 
 def _difference(mine: str, other: str) -> str:
@@ -159,4 +157,4 @@ def _paragraph(actual: Sequence[str], expected: Sequence[str]) -> str:
     for number, (mine, other) in enumerate(zip(actual, expected, strict=False), start=1):
         if mine != other:
             return f"paragraph {number} is {short(mine)}, expected {short(other)}"
-    return "the paragraphs are the same" if len(actual) == len(expected) else "one has more at its end"
+    return "the paragraphs are the same" if len(actual) == len(expected) else "one is longer"

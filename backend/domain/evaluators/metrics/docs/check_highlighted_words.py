@@ -21,7 +21,7 @@ def check_highlighted_words(result: str | None, expected: str | None, *, strict_
         strict_upstream: read the text as published, and check only the automatic styles of spans.
     """
     if not str(expected).endswith(".odt"):
-        raise EvaluatorFailed("the document to compare with is not an .odt file", code="invalid_reference")
+        raise EvaluatorFailed("the expected document is not an .odt file", code="invalid_reference")
     differs = same_text(result, expected, strict_upstream=strict_upstream)
     if differs is not None:
         return differs

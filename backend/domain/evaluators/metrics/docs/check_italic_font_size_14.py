@@ -103,5 +103,5 @@ def _judge(actual: list[Piece], expected: list[Piece]) -> MetricValue:
         if mine.italic and mine.size != SIZE and not (other.italic and other.size != SIZE):
             wrong[f"{short(mine.text, 60)} is italic and has {short(mine.size)} points"] = None
         if other.italic and other.size == SIZE and not mine.italic:
-            wrong[f"{short(mine.text, 60)} is not italic any more"] = None
+            wrong[f"{short(mine.text, 60)} is no longer italic"] = None
     return first_wrong(list(wrong), _FINE)

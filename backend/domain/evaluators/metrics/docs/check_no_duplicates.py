@@ -23,11 +23,11 @@ def check_no_duplicates(result: str | None, expected: str | None, *, strict_upst
 
     def judge(actual: Counter[str], expected: Counter[str]) -> MetricValue:
         if not expected and not strict_upstream:
-            raise EvaluatorFailed("the document to compare with names no train", code="invalid_reference")
+            raise EvaluatorFailed("the expected document names no train", code="invalid_reference")
         repeated = expected if strict_upstream else actual
-        wrong = [f"train {short(train)} is there {times} times" for train, times in repeated.items() if times > 1]
+        wrong = [f"train {short(train)} occurs {times} times" for train, times in repeated.items() if times > 1]
         wrong += [f"train {short(train)} is missing" for train in expected if train not in actual]
-        wrong += [f"train {short(train)} should not be there" for train in actual if train not in expected]
-        return first_wrong(wrong, f"all {len(expected)} trains are there once")
+        wrong += [f"train {short(train)} is unexpected" for train in actual if train not in expected]
+        return first_wrong(wrong, f"all {len(expected)} trains occur once")
 
     return compared(result, expected, trains, judge, as_stored=strict_upstream)

@@ -46,11 +46,11 @@ def check_tabstops(
     """
     width = expectation(expected, _width)
     if width <= 0:
-        raise EvaluatorFailed("the page of the document to compare with has no room for text", code="invalid_reference")
+        raise EvaluatorFailed("the page of the expected document has no space for text", code="invalid_reference")
 
     def judge(actual: list[TabbedParagraph], expected: list[TabbedParagraph]) -> MetricValue:
         if not expected:
-            raise EvaluatorFailed("the document to compare with has no text", code="invalid_reference")
+            raise EvaluatorFailed("the expected document has no text", code="invalid_reference")
         if len(actual) != len(expected):
             return verdict(met=False, reason=f"{len(actual)} paragraphs with text, expected {len(expected)}")
         if word_number_split_by_tabstop is not None:
@@ -107,4 +107,4 @@ def _distance(actual: list[TabbedParagraph], expected: list[TabbedParagraph], wi
             reasons.append(f"the tab stops of line {place} are {away:.2%} of the text's width away")
         total += away
     value = max(0.0, 1 - total / len(actual))
-    return MetricValue(value=value, reasons=tuple(reasons) or ("all tab stops are where they should be",))
+    return MetricValue(value=value, reasons=tuple(reasons) or ("all tab stops are at the expected positions",))

@@ -36,7 +36,7 @@ def compare_contains_image(result: str | None, expected: str | None, *, strict_u
             actual = actual + [[False]] * missing
             expected = expected + [[False]] * -missing
         wrong = [
-            f"paragraph {number} has {'no picture' if theirs else 'a picture'}, expected otherwise"
+            f"paragraph {number} has {'no picture' if theirs else 'a picture'}, expected the opposite"
             for number, (mine, other) in enumerate(zip(actual, expected, strict=False), start=1)
             for one, theirs in zip(mine, other, strict=False)
             if one != theirs

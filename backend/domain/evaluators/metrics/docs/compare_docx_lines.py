@@ -32,5 +32,5 @@ def compare_docx_lines(result: str | None, expected: str | None, *, strict_upstr
 
 def _judge(actual: Counter[str], expected: Counter[str]) -> MetricValue:
     wrong = [f"the line {short(line)} is missing" for line in expected - actual]
-    wrong += [f"the line {short(line)} should not be there" for line in actual - expected]
-    return first_wrong(wrong, f"all {expected.total()} lines are there, and no other")
+    wrong += [f"the line {short(line)} is unexpected" for line in actual - expected]
+    return first_wrong(wrong, f"all {expected.total()} lines are present, and no others")

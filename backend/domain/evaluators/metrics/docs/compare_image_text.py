@@ -42,7 +42,7 @@ def compare_image_text(result: str | None, rules: Mapping[str, Any]) -> MetricVa
     if picture is None:
         return verdict(met=False, reason=reason)
     if max(picture.size) > LONGEST:
-        return verdict(met=False, reason=f"the picture of {picture.width}x{picture.height} is too large to be read")
+        return verdict(met=False, reason=f"the picture of {picture.width}x{picture.height} is too large for OCR")
     looked = []
     for text in readings(picture):
         if text is None:
@@ -50,7 +50,7 @@ def compare_image_text(result: str | None, rules: Mapping[str, Any]) -> MetricVa
         if " ".join(expected.split()) in text:
             return verdict(met=True, reason=f"{expected!r} is in the picture: {short(text)}")
         looked.append(short(text))
-    return verdict(met=False, reason=f"{expected!r} is not in what was read: {'; '.join(looked)}")
+    return verdict(met=False, reason=f"{expected!r} is not in the text found by OCR: {'; '.join(looked)}")
 
 
 def _picture(path: str | None) -> tuple["Image | None", str]:

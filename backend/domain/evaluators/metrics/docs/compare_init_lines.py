@@ -19,7 +19,7 @@ def compare_init_lines(result: str | None, expected: str | None, *, strict_upstr
 
     def judge(actual: list[str], expected: list[str]) -> MetricValue:
         if not actual and expected and not strict_upstream:
-            return verdict(met=False, reason="the document has no paragraph")
+            return verdict(met=False, reason="the document has no paragraphs")
         for number, (mine, other) in enumerate(zip(actual, expected, strict=False), start=1):
             if mine != other:
                 return verdict(met=False, reason=f"paragraph {number} is {short(mine)}, expected {short(other)}")

@@ -40,7 +40,7 @@ def _equations(document: "Document") -> list[bool]:
 
 def _judge(actual: list[bool], expected: list[bool]) -> MetricValue:
     if not any(expected):
-        raise EvaluatorFailed("the document to compare with has no equation", code="invalid_reference")
+        raise EvaluatorFailed("the expected document has no equation", code="invalid_reference")
     have = dict(enumerate(actual))
     wrong = [
         f"paragraph {place + 1} has no equation" for place, one in enumerate(expected) if one and not have.get(place)
@@ -58,4 +58,4 @@ def _has_object(run: Element) -> bool:
 
 def _judge_as_published(actual: list[list[bool]], expected: list[list[bool]]) -> MetricValue:
     pairs = (pair for mine, other in zip(actual, expected, strict=False) for pair in zip(mine, other, strict=False))
-    return verdict(any(map(all, pairs)), "some run of both documents should hold an embedded object")
+    return verdict(any(map(all, pairs)), "no run at the same position in both documents has an embedded object")

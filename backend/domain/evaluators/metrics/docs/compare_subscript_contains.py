@@ -40,7 +40,7 @@ def _judge(actual: Places, expected: Places, *, overlap: bool) -> MetricValue:
     mine, other, shared = (sum(bits.bit_count() for bits in places.values()) for places in (actual, expected, both))
     return verdict(
         shared > 0 and (overlap or mine == other == shared),
-        f"{mine} subscripts, {other} expected, {shared} in the same place",
+        f"{mine} subscripts, {other} expected, {shared} at the same position",
     )
 
 

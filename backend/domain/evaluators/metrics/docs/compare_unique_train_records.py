@@ -22,18 +22,20 @@ def compare_unique_train_records(result: str | None, expected: Sequence[str | No
     """
     if isinstance(expected, str) or not isinstance(expected, Sequence) or len(expected) < _FILES:
         raise EvaluatorFailed(
-            "the expectation has to be two documents, as it should be and as it was before", code="invalid_reference"
+            "the expectation must be two documents: the expected one and the original", code="invalid_reference"
         )
     gold, before = (expectation(path, lines) for path in expected[:_FILES])
     known = set(before)
 
     def judge(records: list[str]) -> MetricValue:
         times, expected_times = trains_of(records), trains_of(gold)
-        wrong = [f"the line {short(line)} was not there before" for line in dict.fromkeys(records) if line not in known]
-        wrong += [f"train {short(train)} is there {number} times" for train, number in times.items() if number > 1]
+        wrong = [
+            f"the line {short(line)} is not in the original" for line in dict.fromkeys(records) if line not in known
+        ]
+        wrong += [f"train {short(train)} occurs {number} times" for train, number in times.items() if number > 1]
         wrong += [f"train {short(train)} is missing" for train in expected_times if train not in times]
-        wrong += [f"train {short(train)} should not be there" for train in times if train not in expected_times]
+        wrong += [f"train {short(train)} is unexpected" for train in times if train not in expected_times]
         wrong += [f"{len(records)} lines, expected {len(gold)}"] * (len(records) != len(gold))
-        return first_wrong(wrong, f"all {len(expected_times)} trains are there once")
+        return first_wrong(wrong, f"all {len(expected_times)} trains occur once")
 
     return judged(result, lines, judge)

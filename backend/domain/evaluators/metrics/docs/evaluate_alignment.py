@@ -31,8 +31,8 @@ def evaluate_alignment(result: str | None, *, strict_upstream: bool = False) -> 
         if not concerned and not strict_upstream:
             return verdict(met=False, reason="no sentence has three words")
         wrong = [sentence for sentence in concerned if not rule(sentence)]
-        words = [f"{short(sentence, 60)} is not divided after three words" for sentence in wrong]
-        return first_wrong(words, f"all {len(concerned)} sentences are divided")
+        words = [f"{short(sentence, 60)} has no gap after three words" for sentence in wrong]
+        return first_wrong(words, f"all {len(concerned)} sentences have a gap after three words")
 
     return judged(result, texts, judge, as_stored=strict_upstream)
 

@@ -42,7 +42,9 @@ def evaluate_colored_words_in_tables(
     def judge(actual: Words, expected: Words) -> MetricValue:
         mine, other = ([word for word, _ in words] for words in (actual, expected))
         if mine != other:
-            return verdict(met=False, reason=f"the tables hold {len(mine)} words, other than the {len(other)} expected")
+            return verdict(
+                met=False, reason=f"the tables have {len(mine)} words, different from the {len(other)} expected ones"
+            )
         return _colored([word for word in actual if word[0][0].isalpha()], threshold)
 
     return with_same_text(result, expected, _words, judge)

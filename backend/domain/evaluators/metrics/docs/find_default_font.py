@@ -45,7 +45,7 @@ def _settings(path: str | None) -> tuple[Element | None, str]:
     from defusedxml.ElementTree import parse
 
     if path is None or not Path(path).is_file():
-        return None, "the file is not there"
+        return None, "the file does not exist"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     try:

@@ -23,5 +23,5 @@ def is_url_shortcut_on_desktop(shortcuts: Any, rule: Any) -> MetricValue:
     matches = sorted(name for name, text in (shortcuts or {}).items() if address in text)
     names = short(sorted(shortcuts or {}), 300)
     return verdict(
-        matches, f"{short(matches)} leads to {address}" if matches else f"of {names} none leads to {address}"
+        matches, f"{short(matches)} points to {address}" if matches else f"none of {names} points to {address}"
     )

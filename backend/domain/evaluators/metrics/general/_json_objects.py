@@ -87,7 +87,7 @@ def _within(key: str, expected: Any, actual: Any, strict: bool, lists_only: bool
         fine = isinstance(actual, str | list | tuple | Mapping) and expected in actual
     else:
         fine = not strict and equal(expected, actual)
-    return fine, f"{key} is {short(actual)}, expected in it {short(expected)}"
+    return fine, f"{key} is {short(actual)}, expected to contain {short(expected)}"
 
 
 def _one_of(expected: Any, actual: Any, *, strict: bool, lists_only: bool) -> bool:

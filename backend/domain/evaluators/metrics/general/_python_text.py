@@ -12,12 +12,12 @@ def compare_sources(result: str | None, expected: str | None, lines_of: Callable
     """1 if both texts have the same lines after `lines_of`; the reason has the first difference."""
     gold, reason = read_text(expected)
     if gold is None:
-        raise EvaluatorFailed(f"the file to compare with: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected file: {reason}", code="invalid_reference")
     actual, reason = read_text(result)
     if actual is None:
         return verdict(met=False, reason=reason)
     mine, other = lines_of(actual), lines_of(gold)
     for number, (left, right) in enumerate(zip(mine, other, strict=False), start=1):
         if left != right:
-            return verdict(met=False, reason=f"line {number} of what counts is {short(left)}, expected {short(right)}")
-    return verdict(len(mine) == len(other), f"{len(mine)} lines count, expected {len(other)}")
+            return verdict(met=False, reason=f"relevant line {number} is {short(left)}, expected {short(right)}")
+    return verdict(len(mine) == len(other), f"{len(mine)} relevant lines, expected {len(other)}")

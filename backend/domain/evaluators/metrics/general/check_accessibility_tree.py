@@ -33,7 +33,7 @@ def check_accessibility_tree(
             f"option `osname` is {short(osname)}, expected one of {', '.join(SYSTEMS)}", code="invalid_rule"
         )
     if not mappings(rules, "the rules"):
-        raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the rules are empty", code="invalid_rule", hint=HINT)
     try:
         tree = searchable(result, as_written=strict_upstream)
     except Invalid as error:

@@ -20,14 +20,14 @@ def check_csv(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if the file has every record of `expect` and none of `unexpect`; a record may omit columns."""
     expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
     if not expect and not unexpect:
-        raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the rules are empty", code="invalid_rule", hint=HINT)
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
     try:
         records: list[Record] = list(csv.DictReader(io.StringIO(text, newline="")))
     except csv.Error as error:
-        return verdict(met=False, reason=f"the file is no CSV: {error}")
+        return verdict(met=False, reason=f"the file is not CSV: {error}")
     goals = [(_among(one, records), f"a record {short(dict(one))} among {len(records)}") for one in expect]
     goals += [(not _among(one, records), f"no record {short(dict(one))} among {len(records)}") for one in unexpect]
     return reached(goals, partial=False)

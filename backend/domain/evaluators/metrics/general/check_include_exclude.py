@@ -16,11 +16,11 @@ def check_include_exclude(result: str | Sequence[str] | None, rules: Mapping[str
     """1 if every `include` is in the text (or the list) and no `exclude` is."""
     include, exclude = texts(rules.get("include"), "`include`"), texts(rules.get("exclude"), "`exclude`")
     if not include and not exclude:
-        raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the rules are empty", code="invalid_rule", hint=HINT)
     if result is None:
-        return verdict(met=False, reason="there is nothing to look into")
+        return verdict(met=False, reason="there is no input")
     if not isinstance(result, str | list | tuple):
-        return verdict(met=False, reason=f"{short(result)} is neither a text nor a list")
+        return verdict(met=False, reason=f"{short(result)} is neither text nor a list")
     wrong = [f"lacks {short(part)}" for part in include if part not in result]
     wrong += [f"has {short(part)}" for part in exclude if part in result]
-    return verdict(not wrong, "; ".join(wrong[:MOST_SHOWN]) or "has all that it should and nothing that it should not")
+    return verdict(not wrong, "; ".join(wrong[:MOST_SHOWN]) or "has everything in `include` and nothing in `exclude`")

@@ -27,10 +27,10 @@ def check_json(
     """
     expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
     if not expect and not unexpect:
-        raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the rules are empty", code="invalid_rule", hint=HINT)
     data, reason = (read_yaml if is_yaml else read_json)(result)
     if reason or data is None:
-        return verdict(met=False, reason=reason or "the file holds no value")
+        return verdict(met=False, reason=reason or "the file has no value")
     goals = []
     for one in expect:
         value, there = _value(data, rule(one, "key"), strict=strict_upstream)
@@ -38,7 +38,7 @@ def check_json(
     for one in unexpect:
         value, there = _value(data, rule(one, "key"), strict=strict_upstream)
         broken = fits(value, one, otherwise=strict_upstream, strict=strict_upstream)
-        goals.append((not broken, f"unwanted: {_words(one, value, there=there)}"))
+        goals.append((not broken, f"unexpected: {_words(one, value, there=there)}"))
     return reached(goals, partial=False)
 
 

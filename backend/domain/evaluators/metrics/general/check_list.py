@@ -17,7 +17,7 @@ def check_list(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """1 if every pattern of `expect` matches some line and no pattern of `unexpect` matches any."""
     expect, unexpect = _patterns(rules, "expect"), _patterns(rules, "unexpect")
     if not expect and not unexpect:
-        raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the rules are empty", code="invalid_rule", hint=HINT)
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
@@ -37,4 +37,4 @@ def _patterns(rules: Mapping[str, Any], key: str) -> list[re.Pattern[str]]:
 def _goal(pattern: re.Pattern[str], lines: list[str], *, expected: bool) -> Goal:
     line = next((line for line in lines if pattern.search(line)), None)
     where = "in no line" if line is None else f"in the line {short(line)}"
-    return (line is not None) is expected, f"{short(pattern.pattern)} {'' if expected else 'un'}wanted, found {where}"
+    return (line is not None) is expected, f"{short(pattern.pattern)} {'' if expected else 'un'}expected, found {where}"

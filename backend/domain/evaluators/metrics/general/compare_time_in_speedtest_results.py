@@ -37,7 +37,7 @@ def compare_time_in_speedtest_results(
         return verdict(met=False, reason="the second line has no time `HH:MM` at the end of its second column")
     apart = abs(int(clock[1]) * 60 + int(clock[2]) - now)
     apart = apart if strict_upstream else min(apart, DAY - apart)
-    return verdict(apart < minutes, f"the test was made {apart} minutes from then, less than {minutes} is right")
+    return verdict(apart < minutes, f"the test was made {apart} minutes from that time, expected less than {minutes}")
 
 
 def _expected_range(expected: Any) -> tuple[int, int]:

@@ -19,7 +19,7 @@ def diff_text_file(result: str | None, expected: str | None) -> MetricValue:
     """Python's `SequenceMatcher.ratio()` over lines: 2 x equal lines / all lines of both."""
     expected_text, reason = read_text(expected)
     if expected_text is None:
-        raise EvaluatorFailed(f"the file to compare with: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected file: {reason}", code="invalid_reference")
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
@@ -31,10 +31,10 @@ def diff_text_file(result: str | None, expected: str | None) -> MetricValue:
     matcher = difflib.SequenceMatcher(a=lines, b=expected_lines)
     counts = Counter(expected_lines)
     if sum(counts[line] for line in lines) > MAX_PAIRS:
-        return verdict(met=False, reason="too many lines of the file are the same to be compared")
+        return verdict(met=False, reason="the file has too many equal lines for a comparison")
     ratio = matcher.ratio()
     return MetricValue(
-        value=ratio, reasons=(f"{ratio:.3f} of the lines are as expected", *_first(matcher, lines, expected_lines))
+        value=ratio, reasons=(f"{ratio:.3f} of the lines match", *_first(matcher, lines, expected_lines))
     )
 
 

@@ -25,9 +25,9 @@ def file_contains(result: str | None, rules: Mapping[str, Any], *, strict_upstre
     expected = rule(rules, "expected")
     expected = list(expected) if strict_upstream and isinstance(expected, str) else texts(expected, "`expected`")
     if not expected and not strict_upstream:
-        raise EvaluatorFailed("the metric has nothing to look for", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the rules are empty", code="invalid_rule", hint=HINT)
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
     missing = [short(part) for part in expected if part not in text][:MOST_SHOWN]
-    return verdict(not missing, f"lacks {', '.join(missing)}" if missing else "has all that it should")
+    return verdict(not missing, f"lacks {', '.join(missing)}" if missing else "has everything expected")

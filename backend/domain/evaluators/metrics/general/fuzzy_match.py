@@ -21,10 +21,8 @@ def fuzzy_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     if not isinstance(expected, str):
         raise EvaluatorFailed(f"`expected` is {short(expected)}, expected a text", code="invalid_rule", hint=HINT)
     if not isinstance(result, str):
-        return verdict(met=False, reason=f"there is no text, but {short(result)}")
+        return verdict(met=False, reason=f"expected text, got {short(result)}")
     if len(result) * len(expected) > MAX_CELLS:
-        return verdict(
-            result == expected, f"a text of {len(result)} letters is too long to be compared letter by letter"
-        )
+        return verdict(result == expected, f"a text of {len(result)} letters is too long for a comparison by letters")
     ratio = fuzz.ratio(result, expected) / 100
     return MetricValue(value=ratio, reasons=(f"{ratio:.3f} alike: expected {short(expected)}, found {short(result)}",))

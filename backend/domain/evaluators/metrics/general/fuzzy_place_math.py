@@ -27,7 +27,7 @@ def fuzzy_place_math(result: str | None, rules: Mapping[str, Any]) -> MetricValu
 
     places = texts(rule(rules, "expected"), "`expected`")
     if not places:
-        raise EvaluatorFailed("the metric has no places to look for", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed("the rules have no places", code="invalid_rule", hint=HINT)
     words, reason = documents.read_document(result, lambda document: " ".join(documents.texts(document)).split())
     if words is None:
         return verdict(met=False, reason=reason)

@@ -25,10 +25,10 @@ def is_gold_text_included_in_pdf(result: str | None, expected: str | None) -> Me
     expected_texts, reason = read_json(expected)
     if reason or not isinstance(expected_texts, dict) or not expected_texts:
         raise EvaluatorFailed(
-            f"the file with the texts: {reason or 'no JSON object with texts'}", code="invalid_reference"
+            f"the file with the texts: {reason or 'not a JSON object with texts'}", code="invalid_reference"
         )
     if not all(isinstance(value, str) for value in expected_texts.values()):
-        raise EvaluatorFailed("the file with the texts has other values, too", code="invalid_reference")
+        raise EvaluatorFailed("the file with the texts has other values as well", code="invalid_reference")
     text, reason = _text(result)
     if text is None:
         return verdict(met=False, reason=reason)
@@ -45,7 +45,7 @@ def _text(path: str | None) -> tuple[str | None, str]:
     import pypdfium2  # type: ignore[import-untyped]
 
     if path is None or not Path(path).is_file():
-        return None, "the file is not there"
+        return None, "the file does not exist"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     try:
@@ -53,5 +53,5 @@ def _text(path: str | None) -> tuple[str | None, str]:
         pages = min(len(document), MAX_PAGES)
         parts = [_dense(document[number].get_textpage().get_text_range()) for number in range(pages)]
     except (pypdfium2.PdfiumError, ValueError) as error:
-        return None, f"the file is no readable PDF: {error}"
+        return None, f"the file is not a readable PDF: {error}"
     return "".join(parts), ""

@@ -24,5 +24,5 @@ def is_in_list(result: Any, rules: Mapping[str, Any], *, strict_upstream: bool =
     if isinstance(result, str):
         return verdict(isinstance(expected, str) and expected in result, words)
     if not isinstance(result, list | tuple | set | Mapping):
-        return verdict(met=False, reason=f"there is no list to look into, but {short(result)}")
+        return verdict(met=False, reason=f"expected a list, got {short(result)}")
     return verdict(expected in list(result) if strict_upstream else among(expected, result), words)

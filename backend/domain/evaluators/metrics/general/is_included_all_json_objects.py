@@ -21,14 +21,14 @@ def is_included_all_json_objects(
     """
     gold, reason = read_json(expected)
     if reason or not isinstance(gold, dict):
-        raise EvaluatorFailed(f"the file to compare with: {reason or 'no JSON object'}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected file: {reason or 'not a JSON object'}", code="invalid_reference")
     actual, reason = read_json(result)
     if reason or not isinstance(actual, dict):
-        return verdict(met=False, reason=reason or "the file holds no JSON object")
+        return verdict(met=False, reason=reason or "the file is not a JSON object")
     if strict_upstream:
         actual, gold = gold, actual
     if not gold:
-        return verdict(met=True, reason="nothing is asked for")
+        return verdict(met=True, reason="the expectation is empty")
     goals: list[Goal] = [
         (
             key in actual and compare("eq", actual[key], value, by_type=not strict_upstream),

@@ -30,7 +30,7 @@ def literal_match(
         raise EvaluatorFailed(f"option `type` is {short(type)}, expected `str` or `list`", code="invalid_rule")
     words = f"expected {short(expected)}, found {short(result)}"
     if expected is None and not strict_upstream:
-        raise EvaluatorFailed("there is nothing to compare with", code="invalid_reference")
+        raise EvaluatorFailed("there is no expectation", code="invalid_reference")
     if result is None and not strict_upstream:
         return verdict(met=False, reason=words)
     if type == "str":

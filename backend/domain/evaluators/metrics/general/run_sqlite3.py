@@ -28,9 +28,9 @@ def run_sqlite3(result: str | None, rules: Mapping[str, Any], *, strict_upstream
         row, reason = first_row(result, sql)
     except Invalid as error:
         if strict_upstream:
-            return verdict(met=False, reason=f"the statement cannot be run: {error.message}")
+            return verdict(met=False, reason=f"the query failed: {error.message}")
         raise EvaluatorFailed(
-            f"the statement cannot be run: {error.message}", code="invalid_rule", hint=HINT
+            f"the query failed: {error.message}", code="invalid_rule", hint=HINT
         ) from error
     if row is None:
         return verdict(met=False, reason=reason)
@@ -39,5 +39,5 @@ def run_sqlite3(result: str | None, rules: Mapping[str, Any], *, strict_upstream
     except (TypeError, ValueError):
         number = math.nan
     if math.isnan(number):
-        return verdict(met=False, reason=f"the database answers {short(row[0])}, which is not a number")
-    return MetricValue(value=min(1.0, max(0.0, number)), reasons=(f"the database answers {number:g}",))
+        return verdict(met=False, reason=f"the query returned {short(row[0])}, which is not a number")
+    return MetricValue(value=min(1.0, max(0.0, number)), reasons=(f"the query returned {number:g}",))

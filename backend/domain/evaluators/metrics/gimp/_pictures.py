@@ -13,7 +13,7 @@ def expected_picture(path: str | None, *, as_stored: bool = False) -> "Image":
     """A picture of the task. Raises EvaluatorFailed if it cannot be read."""
     picture, reason = read_picture(path, as_stored=as_stored)
     if picture is None:
-        raise EvaluatorFailed(f"the expected picture: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected picture: {reason}", code="invalid_reference")
     return picture
 
 

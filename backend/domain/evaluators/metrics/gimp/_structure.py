@@ -25,9 +25,9 @@ def similar(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:
     if one.size != other.size:
         return False, f"size {one.size}, expected {other.size}"
     if min(one.size) < WINDOW:
-        return False, f"a picture of {one.size} is too small to be compared"
+        return False, f"a picture of {one.size} is too small for a comparison"
     value = ssim(one.convert("RGB"), other.convert("RGB"))
-    return value >= threshold, f"structural similarity {value:.4f}, wanted {threshold:g}"
+    return value >= threshold, f"structural similarity {value:.4f}, expected {threshold:g}"
 
 
 def same_structure(one: "Image", other: "Image", threshold: float, *, strict: bool = False) -> tuple[bool, str]:

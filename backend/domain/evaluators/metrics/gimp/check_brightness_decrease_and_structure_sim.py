@@ -38,18 +38,18 @@ def check_brightness_decrease_and_structure_sim(
         raise EvaluatorFailed(f"threshold is {short(threshold)}, expected a number", code="invalid_rule")
     picture, reason = read_picture(result, as_stored=strict_upstream)
     if expected is None or picture is None:
-        return verdict(met=False, reason=reason or "the picture to compare with is not there")
+        return verdict(met=False, reason=reason or "the expected picture does not exist")
     other = expected_picture(expected, as_stored=strict_upstream)
     dark, bright = brightness(picture), brightness(other)
     words = f"brightness {dark:.2f}, of the other picture {bright:.2f}"
     if not dark < bright:
-        return verdict(met=False, reason=f"{words}, wanted less")
+        return verdict(met=False, reason=f"{words}, expected less")
     if dark == 0:
         return verdict(met=False, reason="the picture is black")
     # Pillow does not scale deep pixels (modes I, I;16, F).
     one, two = (p if strict_upstream and p.mode[0] not in "IF" else p.convert("RGB") for p in (picture, other))
     error = _error(_scaled(one, dark), _scaled(two, bright))
-    return verdict(error < threshold, f"{words}; mean squared difference {error:.5f}, wanted below {threshold:g}")
+    return verdict(error < threshold, f"{words}; mean squared difference {error:.5f}, expected below {threshold:g}")
 
 
 def _scaled(picture: "Image", value: float) -> "Image":

@@ -27,17 +27,17 @@ def check_config_status(result: str | None, rules: Mapping[str, Any], *, strict_
     key, value = rule(rules, "key"), rule(rules, "value")
     words = [key] if isinstance(key, str) else key
     if not isinstance(words, list) or len(words) not in {1, 2} or not all(isinstance(w, str) for w in [*words, value]):
-        raise EvaluatorFailed(f"key {short(key)} and value {short(value)} are not a setting", code="invalid_rule")
+        raise EvaluatorFailed(f"key {short(key)} and value {short(value)} are not a valid setting", code="invalid_rule")
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
     name = " ".join(words)
     if strict_upstream:
-        return verdict(_any_line(text, words, value), f"a line of {name} that ends with {value} decides")
+        return verdict(_any_line(text, words, value), f"judged by a line of {name} that ends with {value}")
     entries = [entry for entry in read_entries(text) if entry.words[: len(words)] == words]
     if not entries:
         return verdict(met=False, reason=f"{name} is not set")
-    return verdict(entries[-1].last == value, f"{name} is {short(entries[-1].last)}, wanted {short(value)}")
+    return verdict(entries[-1].last == value, f"{name} is {short(entries[-1].last)}, expected {short(value)}")
 
 
 def _any_line(text: str, words: list[str], value: str) -> bool:

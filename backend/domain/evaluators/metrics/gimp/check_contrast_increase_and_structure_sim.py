@@ -34,7 +34,7 @@ def check_contrast_increase_and_structure_sim(
     mine, old = (_contrast(one if strict_upstream else one.convert("RGB")) for one in (picture, original))
     words = f"contrast {mine:.3f}, of the original {old:.3f}"
     if not mine > old:
-        return verdict(met=False, reason=f"{words}, wanted more")
+        return verdict(met=False, reason=f"{words}, expected more")
     alike, reason = same_structure(picture, original, _LIKENESS, strict=strict_upstream)
     return verdict(alike, f"{words}; {reason}")
 

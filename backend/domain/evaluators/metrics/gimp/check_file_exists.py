@@ -23,7 +23,7 @@ def check_file_exists(result: str | None, expected: str) -> MetricValue:
     if name is None or name.is_absolute() or ".." in name.parts or "\\" in expected:
         raise EvaluatorFailed(f"{short(expected)} is not the name of a file in a folder", code="invalid_rule")
     if result is None or not Path(result).is_dir():
-        return verdict(met=False, reason="the folder is not there")
+        return verdict(met=False, reason="the folder does not exist")
     file = Path(result, name)
     there = file.is_file() and file.resolve().is_relative_to(Path(result).resolve())
     return verdict(there, f"{expected} is {'' if there else 'not '}there")

@@ -31,13 +31,13 @@ def check_green_background(result: str | None, expected: str | None, *, strict_u
         return verdict(met=False, reason=reason)
     if strict_upstream:
         if original.width != original.height or min(picture.size) < original.width:
-            return verdict(met=False, reason="upstream breaks over pictures that are not square, or too small")
+            return verdict(met=False, reason="upstream fails on pictures that are not square or too small")
         picture = picture.crop((0, 0, *original.size))
     if picture.size != original.size:
         return verdict(met=False, reason=f"size {picture.size}, expected {original.size}")
     plane, background = _plane(picture), _plane(original).any(axis=2)
     if not background.any() and not strict_upstream:
-        raise EvaluatorFailed("the original is all black: it has no background", code="invalid_reference")
+        raise EvaluatorFailed("the original is entirely black and has no background", code="invalid_reference")
     green = (plane[..., 1] > plane[..., 0]) & (plane[..., 1] > plane[..., 2])
     wrong = int((background & ~green).sum())
     return verdict(wrong == 0, f"{wrong} of {int(background.sum())} pixels of the background are not green")

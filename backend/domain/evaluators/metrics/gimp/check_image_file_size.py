@@ -33,4 +33,4 @@ def check_image_file_size(
     if result is None or not Path(result).is_file() or (picture is None and not strict_upstream):
         return verdict(met=False, reason=reason)
     size = Path(result).stat().st_size
-    return verdict(size < most, f"the file has {size} bytes, wanted fewer than {most}")
+    return verdict(size < most, f"the file has {size} bytes, expected fewer than {most}")

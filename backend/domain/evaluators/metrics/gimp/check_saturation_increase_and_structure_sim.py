@@ -25,7 +25,7 @@ def check_saturation_increase_and_structure_sim(result: str | None, expected: st
         return verdict(met=False, reason=reason)
     mine, old = saturation(picture), saturation(original)
     if not mine > old:
-        return verdict(met=False, reason=f"saturation {mine:.3f}, of the original {old:.3f}, wanted more")
+        return verdict(met=False, reason=f"saturation {mine:.3f}, of the original {old:.3f}, expected more")
     for name, one, other in zip("HSV", picture.convert("HSV").split(), original.convert("HSV").split(), strict=True):
         alike, reason = (True, "") if name == "S" else similar(one, other, _LIKENESS)
         if not alike:

@@ -27,7 +27,7 @@ def check_sharper(result: str | None, expected: str | None) -> MetricValue:
     if picture is None:
         return verdict(met=False, reason=reason)
     mine, old = _sharpness(str(result), picture), _sharpness(str(expected), original)
-    return verdict(mine > old, f"sharpness {mine:.2f}, of the original {old:.2f}, wanted more")
+    return verdict(mine > old, f"sharpness {mine:.2f}, of the original {old:.2f}, expected more")
 
 
 def _sharpness(path: str, picture: "Image") -> float:

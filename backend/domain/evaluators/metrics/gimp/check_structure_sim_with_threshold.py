@@ -49,6 +49,6 @@ def _tiny(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:
     """Pictures smaller than the usual window get a smaller window of odd size."""
     window = (min(other.size) - 1) // 2 * 2 + 1
     if window == 1:
-        return False, f"a picture of {other.size} is too small to be compared"
+        return False, f"a picture of {other.size} is too small for a comparison"
     value = ssim(one.convert("RGB"), other.convert("RGB"), window)
-    return value >= threshold, f"structural similarity {value:.4f}, wanted {threshold:g}"
+    return value >= threshold, f"structural similarity {value:.4f}, expected {threshold:g}"

@@ -25,6 +25,6 @@ def check_textbox_on_leftside(result: str | None, *, strict_upstream: bool = Fal
     grey = (picture if strict_upstream else on_white(picture)).convert("L")
     columns = np.nonzero((np.asarray(grey) < _DARK).any(axis=0))[0]
     if not len(columns):
-        return verdict(met=False, reason="there is nothing dark in the picture")
+        return verdict(met=False, reason="the picture has no dark pixels")
     left = int(columns[0])
     return verdict(left < picture.width * _EDGE, f"the leftmost dark pixel is in column {left} of {picture.width}")

@@ -26,13 +26,13 @@ def check_triangle_position(result: str | None, *, strict_upstream: bool = False
     if picture is None:
         return verdict(met=False, reason=reason)
     if strict_upstream:
-        return verdict(_second_rarest(picture), "the second rarest colour decides")
+        return verdict(_second_rarest(picture), "judged by the second rarest colour")
     triangle = find_triangle(picture)
     if triangle is None:
-        return verdict(met=False, reason="the picture is of one colour")
+        return verdict(met=False, reason="the picture has a single colour")
     met = _near(triangle.mass, picture) or _near(triangle.middle, picture)
     words = (
-        f"the triangle lies around ({triangle.mass[0]:.0f}, {triangle.mass[1]:.0f}) of {picture.width}x{picture.height}"
+        f"the triangle is around ({triangle.mass[0]:.0f}, {triangle.mass[1]:.0f}) of {picture.width}x{picture.height}"
     )
     return verdict(met, words)
 

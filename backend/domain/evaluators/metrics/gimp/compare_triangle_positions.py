@@ -33,14 +33,14 @@ def compare_triangle_positions(
     if picture is None:
         return verdict(met=False, reason=reason)
     if strict_upstream:
-        return verdict(_even_sides(picture) > _even_sides(other), "the pictures' own middles decide")
+        return verdict(_even_sides(picture) > _even_sides(other), "judged by the pictures' middles")
     far = _from_middle(other)
     if far is None:
         raise EvaluatorFailed("the expected picture has no triangle", code="invalid_reference")
     mine = _from_middle(picture)
     if mine is None:
         return verdict(met=False, reason="the picture has no triangle")
-    words = f"the triangle lies {mine:.1f} pixels from the middle, the other picture's {far:.1f}"
+    words = f"the triangle is {mine:.1f} pixels from the middle, the other picture's {far:.1f}"
     return verdict(mine > far, words)
 
 

@@ -21,4 +21,4 @@ def decrease_brightness(result: str | None, expected: str | None) -> MetricValue
     if picture is None:
         return verdict(met=False, reason=reason)
     first, second = brightness(picture), brightness(other)
-    return verdict(first > second, f"brightness {first:.3f}, of the other picture {second:.3f}, wanted more")
+    return verdict(first > second, f"brightness {first:.3f}, of the other picture {second:.3f}, expected more")

@@ -21,4 +21,4 @@ def increase_saturation(result: str | None, expected: str | None) -> MetricValue
     if picture is None:
         return verdict(met=False, reason=reason)
     first, second = saturation(picture), saturation(other)
-    return verdict(first < second, f"saturation {first:.3f}, of the other picture {second:.3f}, wanted less")
+    return verdict(first < second, f"saturation {first:.3f}, of the other picture {second:.3f}, expected less")

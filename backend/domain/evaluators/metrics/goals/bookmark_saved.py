@@ -25,11 +25,11 @@ def bookmark_saved(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     """
     text, reason = read_text(result)
     if text is None:
-        return verdict(met=False, reason=f"there are no bookmarks: {reason}")
+        return verdict(met=False, reason=f"no bookmarks: {reason}")
     try:
         bookmarks = list(_bookmarks(json.loads(text).get("roots"), ""))
     except (ValueError, AttributeError, RecursionError):
-        return verdict(met=False, reason="the file of bookmarks is damaged")
+        return verdict(met=False, reason="the bookmarks file is damaged")
     ours = [(name, folder) for url, name, folder in bookmarks if _leads_to(url, str(rules["url"]))]
     rated = [[actual == rules[key] for key, actual in zip(_FACTS, one, strict=True) if key in rules] for one in ours]
     best = max(rated, key=sum, default=[False for key in _FACTS if key in rules])

@@ -22,7 +22,7 @@ def folder_goals(result: Contents | None, rules: Mapping[str, Any]) -> MetricVal
             `content` (text), `sha256` or `mode` (for example `0o755`; `executable`: the owner may).
     """
     if result is None:
-        return verdict(met=False, reason="the folder is not there")
+        return verdict(met=False, reason="the folder does not exist")
     goals = [_condition(result, condition) for condition in rules.get("goals", ())]
     keeps = [_condition(result, condition) for condition in rules.get("keeps", ())]
     return reached(goals, partial=bool(rules.get("partial")), keeps=keeps)

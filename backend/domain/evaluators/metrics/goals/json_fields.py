@@ -27,7 +27,7 @@ def json_fields(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):
-        return verdict(met=False, reason="the file is no JSON")
+        return verdict(met=False, reason="the file is not JSON")
     goals = [_field(data, path, expected) for path, expected in rules.get("expected", {}).items()]
     return reached(goals, partial=bool(rules.get("partial")))
 
@@ -37,7 +37,7 @@ def _field(data: Any, path: str, expected: Any) -> Goal:
     choices = expected if isinstance(expected, list) else [expected]
     actual = " and ".join(map(short, values)) or "missing"
     met = bool(values) and all(among(value, choices) for value in values)
-    return met, f"{path} is {actual}, wanted {short(expected)}"
+    return met, f"{path} is {actual}, expected {short(expected)}"
 
 
 def _values(data: Any, parts: Sequence[str]) -> Iterator[Any]:

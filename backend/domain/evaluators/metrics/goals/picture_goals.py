@@ -26,16 +26,16 @@ def picture_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
         return verdict(met=False, reason=reason)
     goals: list[Goal] = []
     if "size" in rules:
-        goals.append((list(picture.size) == list(rules["size"]), f"size {picture.size}, wanted {rules['size']}"))
+        goals.append((list(picture.size) == list(rules["size"]), f"size {picture.size}, expected {rules['size']}"))
     if "format" in rules:
-        goals.append((picture.format == rules["format"], f"format {picture.format}, wanted {rules['format']}"))
+        goals.append((picture.format == rules["format"], f"format {picture.format}, expected {rules['format']}"))
     plane = np.asarray(picture.convert("RGB"), dtype=np.int16)
     if "gray" in rules:
         spread = int((plane.max(axis=2) - plane.min(axis=2)).max())
         goals.append(((spread <= 8) is bool(rules["gray"]), f"the channels differ by up to {spread}"))  # noqa: PLR2004
     if "pixels" in rules:
         wrong = [[x, y] for x, y, colour in rules["pixels"] if not _has(plane, x, y, colour)]
-        goals.append((not wrong, f"pixels that are not as wanted: {wrong}"))
+        goals.append((not wrong, f"pixels with other colours: {wrong}"))
     return reached(goals, partial=bool(rules.get("partial")))
 
 

@@ -24,7 +24,7 @@ def rtf_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
             paragraphs that must still be there; `partial`: the value is the share of met goals.
     """
     if result is None or not Path(result).is_file():
-        return verdict(met=False, reason="the file is not there")
+        return verdict(met=False, reason="the file does not exist")
     if Path(result).stat().st_size > MAX_BYTES:
         return verdict(met=False, reason=f"the file is larger than {MAX_BYTES // 2**20} MiB")
     try:

@@ -18,7 +18,7 @@ def same_picture(result: str | None, expected: str | None, *, tolerance: int = 1
 
     gold, reason = read_picture(expected)
     if gold is None:
-        raise EvaluatorFailed(f"the picture to compare with: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected picture: {reason}", code="invalid_reference")
     actual, reason = read_picture(result)
     if actual is None:
         return verdict(met=False, reason=reason)
@@ -30,4 +30,4 @@ def same_picture(result: str | None, expected: str | None, *, tolerance: int = 1
         solid.alpha_composite(picture.convert("RGBA"))
         planes.append(np.asarray(solid.convert("RGB"), dtype=np.int16))
     close = float((np.abs(planes[0] - planes[1]).max(axis=2) <= tolerance).mean())
-    return verdict(close >= share, f"{close:.2%} of the pixels are as expected, {share:.0%} are needed")
+    return verdict(close >= share, f"{close:.2%} of the pixels match, expected at least {share:.0%}")

@@ -29,7 +29,7 @@ def settings_match(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
 
 def _setting(key: str, actual: str | None, expected: Any) -> Goal:
-    words = f"{key} is {'not set' if actual is None else short(actual)}, wanted {short(expected)}"
+    words = f"{key} is {'not set' if actual is None else short(actual)}, expected {short(expected)}"
     if isinstance(expected, Mapping):
         low, high = float(expected.get("min", "-inf")), float(expected.get("max", "inf"))
         number = _number(actual)

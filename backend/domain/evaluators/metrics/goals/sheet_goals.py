@@ -55,7 +55,7 @@ def _cell(book: Workbook, where: str, expected: Mapping[str, Any]) -> Goal:
         return False, f"there is no sheet {name!r}"
     cell = sheet.at(area[0], area[1])
     origin = " (computed)" if cell.formula else ""
-    words = f"{where} is {short(cell.value)}{origin}, wanted {short(dict(expected))}"
+    words = f"{where} is {short(cell.value)}{origin}, expected {short(dict(expected))}"
     return _equal(cell.value, expected) and (not expected.get("formula") or cell.formula), words
 
 

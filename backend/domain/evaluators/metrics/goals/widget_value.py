@@ -28,7 +28,7 @@ def widget_value(result: str, rules: Mapping[str, Any]) -> MetricValue:
     if not shown:
         return verdict(met=False, reason=f"no {rules['role']} of {rules['app']} is on the screen")
     texts = [_content(one) for one in shown]
-    return verdict(any(_right(text, rules) for text in texts), f"it shows {short(texts)}, wanted {short(dict(rules))}")
+    return verdict(any(_right(text, rules) for text in texts), f"it has {short(texts)}, expected {short(dict(rules))}")
 
 
 def _content(widget: Widget) -> str:

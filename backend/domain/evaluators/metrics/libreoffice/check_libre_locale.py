@@ -26,7 +26,7 @@ def check_libre_locale(result: str | None, rules: object) -> MetricValue:
     if not patterns:
         raise EvaluatorFailed("`locale_set` names no language", code="invalid_rule", hint=HINT)
     if result is None or not Path(result).is_file():
-        return verdict(met=False, reason="the settings file is not there")
+        return verdict(met=False, reason="the settings file does not exist")
     if Path(result).stat().st_size > MAX_BYTES:
         return verdict(met=False, reason=f"the settings file is larger than {MAX_BYTES // 2**20} MiB")
     try:

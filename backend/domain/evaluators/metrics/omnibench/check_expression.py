@@ -36,10 +36,10 @@ def _progress(tree: Mapping[str, Any], facts: Sequence[bool], *, expected: bool)
             return _progress(inner, facts, expected=not expected)
         shares = [_progress(one, facts, expected=expected) for one in inner]
         if word not in {"and", "or"} or not shares:
-            raise EvaluatorFailed(f"an expression has no {word!r}", code="invalid_rule")
+            raise EvaluatorFailed(f"expressions do not support {word!r}", code="invalid_rule")
         return sum(shares) / len(shares) if (word == "and") is expected else max(shares)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise EvaluatorFailed(f"the expression cannot be read: {error}", code="invalid_rule") from error
+        raise EvaluatorFailed(f"the expression is invalid: {error}", code="invalid_rule") from error
 
 
 def _fact_text(value: FactValue) -> str:

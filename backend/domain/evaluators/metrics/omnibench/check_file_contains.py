@@ -15,7 +15,7 @@ def check_file_contains(result: Mapping[str, Any]) -> MetricValue:
     """1 if the text is in the file, ignoring case, blanks and line ends."""
     content, text = result["content"], plain(result["text"])
     if content is None:
-        return verdict(met=False, reason="the file is not there, is damaged, or has no text")
+        return verdict(met=False, reason="the file is missing, damaged, or has no text")
     met = text in plain(content)
     return verdict(
         met, f"the file {'contains' if met else 'does not contain'} {short(result['text'])}: {short(content)}"

@@ -8,4 +8,4 @@ from backend.domain.registry import PluginKind, register
 @register(PluginKind.METRIC, "check_file_exists", dialect=DIALECT)
 def check_file_exists(result: bool) -> MetricValue:  # noqa: FBT001 - a metric gets what its getter read
     """1 if it exists."""
-    return MetricValue(value=float(result), reasons=("it is there" if result else "it is not there",))
+    return MetricValue(value=float(result), reasons=("it exists" if result else "it does not exist",))

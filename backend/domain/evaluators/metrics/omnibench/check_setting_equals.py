@@ -15,4 +15,4 @@ def check_setting_equals(result: Mapping[str, Any]) -> MetricValue:
     """1 if it does: numbers by value, booleans ignoring case, anything else exactly."""
     actual, expected = result["found"], result["value"]
     met = actual is not None and same(actual, expected)
-    return verdict(met, f"{result['name']} is {short(actual)}, wanted: {short(expected)}")
+    return verdict(met, f"{result['name']} is {short(actual)}, expected: {short(expected)}")

@@ -23,9 +23,7 @@ def gold(path: str | None) -> Book:
     """The expected book. Raises EvaluatorFailed if it cannot be read or has nothing to compare."""
     book, reason = read_book(path)
     if not book:
-        raise EvaluatorFailed(
-            f"the book to compare with: {reason or 'nothing in it can be compared'}", code="invalid_reference"
-        )
+        raise EvaluatorFailed(f"expected book: {reason or 'nothing in it can be compared'}", code="invalid_reference")
     return book
 
 
@@ -94,5 +92,5 @@ def by_place(actual: Book, expected: Book) -> dict[str, float]:
 
 def reasons(parts: dict[str, float]) -> tuple[str, ...]:
     """Descriptions of the differences."""
-    differing = [f"{name[:100]}: {value:.3f} of the lines fit" for name, value in parts.items() if value < 1]
-    return tuple(differing[:15]) or (f"all {len(parts)} members are as expected",)
+    differing = [f"{name[:100]}: {value:.3f} of the lines match" for name, value in parts.items() if value < 1]
+    return tuple(differing[:15]) or (f"all {len(parts)} members match",)

@@ -60,7 +60,7 @@ def _tags(path: str | None, names: Mapping[str, Any]) -> tuple[dict[str, str] | 
     from tinytag import TinyTag
 
     if path is None or not Path(path).is_file():
-        return None, "the file is not there"
+        return None, "the file does not exist"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     try:

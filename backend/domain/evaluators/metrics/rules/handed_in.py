@@ -9,4 +9,4 @@ from backend.domain.registry import PluginKind, register
 def handed_in(result: str | None) -> MetricValue:
     """1 if the file exists, else 0. It does not affect the score, which people decide."""
     there = result is not None
-    return verdict(there, "it was handed in" if there else "there is no such file")
+    return verdict(there, "the file exists" if there else "there is no such file")

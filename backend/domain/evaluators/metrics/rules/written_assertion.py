@@ -51,11 +51,11 @@ def _contains(fact: AssertionFact, state: State) -> Goal:
         if text is not None and _stands(expected, text, pattern=fact.pattern):
             return True, f"{entry['path']} has {short(expected)}"
         reasons.append(reason or f"{entry['path']} lacks {short(expected)}")
-    return False, "; ".join(reasons[:5]) or f"{fact.text} is not there"
+    return False, "; ".join(reasons[:5]) or f"{fact.text} does not exist"
 
 
 def _size(fact: AssertionFact, state: State) -> Goal:
-    size, reason = tuple(fact.args[1:]), f"{fact.text} is not there"
+    size, reason = tuple(fact.args[1:]), f"{fact.text} does not exist"
     for entry in state["files"][fact.text]:
         picture, why = read_picture(entry["copy"])
         if picture is not None and picture.size == size:
@@ -67,7 +67,7 @@ def _size(fact: AssertionFact, state: State) -> Goal:
 def _active(fact: AssertionFact, state: State) -> Goal:
     active = [window for window in state["windows"] if window["active"]]
     met = any(shows(fact.text, window["title"], window["class"].split(".")) for window in active)
-    return met, f"the active window is {short(active[-1]['title'] if active else '')}, {fact.text} was meant"
+    return met, f"the active window is {short(active[-1]['title'] if active else '')}, expected {fact.text}"
 
 
 def _running(fact: AssertionFact, state: State) -> Goal:

@@ -22,7 +22,7 @@ def read_setting(file: str | None, path: str, name: str) -> tuple[str | None, st
     from defusedxml.ElementTree import fromstring
 
     if file is None or not Path(file).is_file():
-        return None, "the settings file is not there"
+        return None, "the settings file does not exist"
     if Path(file).stat().st_size > MAX_BYTES:
         return None, f"the settings file is larger than {MAX_BYTES // 2**20} MiB"
     try:
@@ -36,4 +36,4 @@ def read_setting(file: str | None, path: str, name: str) -> tuple[str | None, st
         for prop in item.iter("prop")
         if prop.get(f"{_OOR}name") == name
     ]
-    return (values[-1].strip(), "") if values else (None, f"{name} was never changed")
+    return (values[-1].strip(), "") if values else (None, f"{name} has its default")

@@ -28,10 +28,12 @@ def nearness(result: str | None, expected: Colour, original: Colour | None, colo
     colours = [colour_of(slide) for slide in deck.slides]
     far = [1.0 if colour is None or colour == original else _distance(colour, expected) for colour in colours]
     off = [
-        f"slide {n} is {c or 'not of one colour'}" for n, (c, d) in enumerate(zip(colours, far, strict=True), 1) if d
+        f"slide {n} is {c or 'of several colours'}" for n, (c, d) in enumerate(zip(colours, far, strict=True), 1) if d
     ]
     value = min(1.0, max(0.0, 1 - sum(far) / len(far)))
-    return MetricValue(value=value, reasons=(*off[:10], f"wanted {expected}, {len(colours) - len(off)} slides have it"))
+    return MetricValue(
+        value=value, reasons=(*off[:10], f"expected {expected}: {len(colours) - len(off)} slides have it")
+    )
 
 
 def _distance(one: Colour, other: Colour) -> float:

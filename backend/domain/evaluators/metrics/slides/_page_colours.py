@@ -35,12 +35,12 @@ def page_numbers(result: str | None, rules: Mapping[str, Any], upstream: Upstrea
         raise EvaluatorFailed(f"color is {short(expected)}, expected red, green, blue or black", code="invalid_rule")
     if upstream is not None:
         colour, reason = look_into(result, upstream)
-        return verdict(_is(expected, colour), reason or f"upstream's colour is {colour}, wanted {expected}")
+        return verdict(_is(expected, colour), reason or f"upstream reads {colour}, expected {expected}")
     numbers, reason = look_into(result, all_numbers)
     if numbers is None:
         return verdict(met=False, reason=reason)
     met = any(some and all(_is(expected, colour) for _, colour in some) for some in numbers)
-    return verdict(met, f"{in_words([*numbers[0], *numbers[1]])}; wanted {expected}")
+    return verdict(met, f"{in_words([*numbers[0], *numbers[1]])}; expected {expected}")
 
 
 def _is(name: str, colour: Colour | None) -> bool:

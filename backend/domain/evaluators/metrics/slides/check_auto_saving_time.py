@@ -29,7 +29,7 @@ def check_auto_saving_time(
     """
     minutes = rule(rules, "minutes")
     if not isinstance(minutes, int) or isinstance(minutes, bool):
-        raise EvaluatorFailed(f"minutes is {short(minutes)}, expected a whole number", code="invalid_rule")
+        raise EvaluatorFailed(f"minutes is {short(minutes)}, expected an integer", code="invalid_rule")
     value, reason = read_setting(result, _PLACE, "AutoSaveTimeIntervall")
     if value is None:
         return verdict(met=False, reason=reason)

@@ -30,7 +30,7 @@ def check_image_stretch_and_center(
     originals = _pictures(original)
     if original is None or not originals:
         raise EvaluatorFailed(
-            f"the original presentation: {reason or 'no picture on its first slide'}", code="invalid_reference"
+            f"original presentation: {reason or 'no picture on its first slide'}", code="invalid_reference"
         )
     deck, reason = read_deck(result)
     if deck is None:
@@ -39,7 +39,7 @@ def check_image_stretch_and_center(
     if not copies and not strict_upstream:
         copies = [shape for shape in _pictures(deck) if _same(shape, originals[0], by_bytes=False)]
     if not copies:
-        return verdict(met=False, reason="the picture is not on the first slide any more")
+        return verdict(met=False, reason="the picture is no longer on the first slide")
     # Of two copies, the last one is on top and visible.
     left, top, width, height = (side or 0 for side in copies[-1].box)
     off = {
@@ -48,7 +48,7 @@ def check_image_stretch_and_center(
         "left": abs(left - (original.width - width) / 2),
         "top": abs(top - (original.height - height) / 2),
     }
-    far = [f"{side} off by {value / 360_000:.1f} cm" for side, value in off.items() if value > _HALF_INCH]
+    far = [f"{side} differs by {value / 360_000:.1f} cm" for side, value in off.items() if value > _HALF_INCH]
     return verdict(not far, " and ".join(far) or "the picture fills the slide")
 
 

@@ -20,7 +20,7 @@ def check_left_panel(result: str | None) -> MetricValue:
         met = any(w.role == "document-frame" and w.name == "Slides View" for w in widgets(result or ""))
     except Invalid as error:
         return verdict(met=False, reason=error.message)
-    return verdict(met, "the list of slides is open" if met else "there is no list of slides on the screen")
+    return verdict(met, "the list of slides is open" if met else "the list of slides is not on the screen")
 
 
 _CORNER = "parentcoord"
@@ -45,4 +45,4 @@ def check_left_panel_waa(result: str | None) -> MetricValue:
     panes = root.iterfind(".//root-pane//panel//split-pane")
     states = [{key.rsplit("}", 1)[-1]: value for key, value in pane.attrib.items()} for pane in panes]
     met = any(state.get(_CORNER) == "(0, 0)" and state.get("visible") not in {None, "", "false"} for state in states)
-    return verdict(met, "the left panel is open" if met else "there is no open panel at the left")
+    return verdict(met, "the left panel is open" if met else "no panel is open on the left")

@@ -18,4 +18,4 @@ def check_presenter_console_disable(result: str | None) -> MetricValue:
     value, reason = read_setting(result, _PLACE, "EnablePresenterScreen")
     if value is None:
         return verdict(met=False, reason=reason)
-    return verdict(value.lower() == "false", f"EnablePresenterScreen is {short(value)}, wanted 'false'")
+    return verdict(value.lower() == "false", f"EnablePresenterScreen is {short(value)}, expected 'false'")

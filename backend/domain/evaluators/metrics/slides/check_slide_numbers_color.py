@@ -26,7 +26,7 @@ def check_slide_numbers_color(result: str | None, *, strict_upstream: bool = Fal
     """
     if strict_upstream:
         met, reason = look_into(result, _upstream)
-        return verdict(met, reason or "the master's <number> decides")
+        return verdict(met, reason or "judged by the master's <number>")
     numbers, reason = look_into(result, all_numbers)
     if numbers is None:
         return verdict(met=False, reason=reason)

@@ -38,7 +38,7 @@ def check_strikethrough(result: str | None, rules: Mapping[str, Any], *, strict_
         for number in paragraphs
         for words in _missing(deck, slide, shape, number, strict=strict_upstream)
     ]
-    return verdict(not wrong, "; ".join(wrong[:10]) or "all of it is struck through")
+    return verdict(not wrong, "; ".join(wrong[:10]) or "everything is struck through")
 
 
 def _positions(rules: Mapping[str, Any], key: str) -> list[int]:
@@ -58,7 +58,7 @@ def _missing(deck: Deck, slide: int, shape: int, number: int, *, strict: bool) -
     if paragraph is None or not paragraph.runs:
         yield f"{place} has no text"
     elif strict and not paragraph.runs[0].says_strike:
-        yield f"{place} does not begin with words that are struck through"
+        yield f"{place} does not begin with struck-through words"
     elif not strict:
         yield from (f"{place}: {short(text, 40)} is not struck through" for text in _plain(paragraph))
 

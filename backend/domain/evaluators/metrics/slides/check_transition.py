@@ -35,7 +35,7 @@ def check_transition(result: str | None, rules: Mapping[str, Any], *, strict_ups
     names, reason = look_into(result, lambda deck: _effects(deck, position, by_name=strict_upstream))
     if names is None:
         return verdict(met=False, reason=reason)
-    return verdict(transition in names, f"the transition is {names[0] if names else 'none'}, wanted {transition}")
+    return verdict(transition in names, f"the transition is {names[0] if names else 'none'}, expected {transition}")
 
 
 def _effects(deck: "Presentation", position: int, *, by_name: bool) -> list[str]:

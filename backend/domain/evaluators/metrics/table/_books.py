@@ -52,7 +52,7 @@ class WorkbookPair:
             return self.result
         if self.expected is None:
             raise EvaluatorFailed(
-                f"a rule looks at {reference!r}, but the task has no expectation", code="invalid_rule"
+                f"a rule refers to {reference!r}, but the task has no expectation", code="invalid_rule"
             )
         return self.expected
 

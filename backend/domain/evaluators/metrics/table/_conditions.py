@@ -112,7 +112,7 @@ class Conditions:
             return _among_first(condition.options, numbers)
         if kind == "aboveAverage":
             return _beside_mean(condition.options, numbers)
-        raise NotUnderstood(f"conditions of the kind {kind!r} are not known")
+        raise NotUnderstood(f"conditions of kind {kind!r} are not supported")
 
     def _cell_is(self, condition: FormatCondition) -> Test:
         sign, bounds_ = condition.options.get("operator", "equal"), [compiled(text) for text in condition.formulas]
@@ -124,7 +124,7 @@ class Conditions:
             return lambda cell: self._compares(
                 condition, cell, lambda value, refs: _between(value, refs) == (sign == "between"), bounds_
             )
-        raise NotUnderstood(f"the comparison {sign!r} is not known")
+        raise NotUnderstood(f"the comparison {sign!r} is not supported")
 
     def _compares(
         self, condition: FormatCondition, cell: StoredCell, fits: Callable[[Any, list[Any]], bool], bounds_: list[Node]
@@ -205,7 +205,7 @@ def _beside_mean(options: Any, numbers: list[float]) -> Test:
     mean = sum(numbers) / len(numbers) if numbers else 0.0
     above, equal = options.get("aboveAverage") not in {"0", "false"}, options.get("equalAverage") in {"1", "true"}
     if options.get("stdDev") not in {None, "0"}:
-        raise NotUnderstood("conditions by standard deviation are not known")
+        raise NotUnderstood("conditions by standard deviation are not supported")
     return lambda cell: (
         _is_number(cell.value)
         and ((float(cell.value or 0) > mean) == above if float(cell.value or 0) != mean else equal)

@@ -44,9 +44,7 @@ def compared(  # noqa: PLR0913 - the options of two suites.
     golds = [read_lines(path, keep_mark=keep_mark) for path in paths]
     unread = [reason for lines, reason in golds if lines is None]
     if len(unread) == len(golds):
-        raise EvaluatorFailed(
-            f"the table to compare with: {unread[0] if unread else 'none is named'}", code="invalid_reference"
-        )
+        raise EvaluatorFailed(f"expected table: {unread[0] if unread else 'none is named'}", code="invalid_reference")
     actual, reason = read_lines(result, keep_mark=keep_mark)
     if actual is None:
         return verdict(met=False, reason=reason)
@@ -57,7 +55,7 @@ def compared(  # noqa: PLR0913 - the options of two suites.
     if not as_written and any(_same_cells(mine, table) for table in tables):
         return verdict(met=True, reason="the cells are the same")
     if unread:
-        raise EvaluatorFailed(f"a table to compare with: {unread[0]}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected table: {unread[0]}", code="invalid_reference")
     return verdict(met=False, reason=_difference(mine, tables))
 
 

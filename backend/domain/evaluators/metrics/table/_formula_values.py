@@ -54,7 +54,7 @@ def scalar(value: Any, place: FormulaContext) -> Any:
     """A single value; of a one-cell area, that cell's."""
     if isinstance(value, Area):
         if value.bounds[:2] != value.bounds[2:]:
-            raise NotUnderstood("an area stands where a single value is expected")
+            raise NotUnderstood("an area is used where a single value is expected")
         value = place.values(value)[0]
     if isinstance(value, FormulaError):
         raise value

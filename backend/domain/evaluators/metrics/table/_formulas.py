@@ -55,7 +55,7 @@ def compiled(text: str) -> Node:
     parser = _Parser(text.strip().removeprefix("="))
     node = parser.expression(0)
     if parser.peek() is not None:
-        raise NotUnderstood(f"{text!r} goes on after its end")
+        raise NotUnderstood(f"{text!r} continues after its end")
     return node
 
 
@@ -83,7 +83,7 @@ class _Parser:
         while position < len(source.rstrip()):
             token = _TOKEN.match(source, position)
             if token is None:
-                raise NotUnderstood(f"{source[position:][:20]!r} is not understood")
+                raise NotUnderstood(f"{source[position:][:20]!r} is invalid")
             self._tokens.append(token)
             position = token.end()
 
@@ -139,7 +139,7 @@ class _Parser:
             if name.upper() in {"TRUE", "FALSE"}:
                 known = name.upper() == "TRUE"
                 return lambda _: known
-            raise NotUnderstood(f"the name {name!r} is not known")
+            raise NotUnderstood(f"the name {name!r} is not supported")
         self._at += 1
         arguments: list[Node] = []
         while self.peek() != ")":
@@ -175,7 +175,7 @@ def _error(words: str) -> Node:
 
 def _function(name: str, arguments: Sequence[Node]) -> Node:
     if name not in FUNCTIONS:
-        raise NotUnderstood(f"the function {name} is not known")
+        raise NotUnderstood(f"the function {name} is not supported")
     function, (least, most) = FUNCTIONS[name]
     if not least <= len(arguments) <= most:
         raise NotUnderstood(f"{name} does not take {len(arguments)} arguments")
@@ -190,7 +190,7 @@ def _area(written: str, sheet: str | None) -> Node:
     columns: list[tuple[int, bool]] = []
     for corner, whole in zip(corners, (1, _LAST_ROW), strict=True):
         if corner is None:
-            raise NotUnderstood(f"{written!r} is no area")
+            raise NotUnderstood(f"{written!r} is not an area")
         columns.append((column_number(corner[2]), bool(corner[1])))
         rows.append((int(corner[4]), bool(corner[3])) if corner[4] else (whole, True))
 

@@ -231,7 +231,7 @@ def _formatted(value: Any, code: Any) -> str:
     known = {"dddd": _DAYS[day.weekday()], "ddd": _DAYS[day.weekday()][:3], "d": str(day.day), "dd": f"{day.day:02}"}
     known |= {"m": str(day.month), "mm": f"{day.month:02}", "yyyy": str(day.year), "0": f"{number(value):.0f}"}
     if pattern not in known:
-        raise NotUnderstood(f"TEXT with {pattern!r} is not known")
+        raise NotUnderstood(f"TEXT with {pattern!r} is not supported")
     return known[pattern]
 
 

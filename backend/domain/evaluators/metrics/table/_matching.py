@@ -121,11 +121,11 @@ def _complaint(method: str, ref: Any) -> str:
     if method.startswith("approx:"):
         return "" if _is_number(method.split(":")[1]) and _is_number(ref) else f"{method!r} needs numbers"
     if not method.startswith("re"):
-        return f"there is no method {method!r}"
+        return f"unknown method {method!r}"
     try:
         re.compile(ref, _flags(method))
     except (re.error, TypeError, KeyError) as error:
-        return f"{method!r}: {error} is no regular expression or flag"
+        return f"{method!r}: {error} is not a regular expression or flag"
     return ""
 
 

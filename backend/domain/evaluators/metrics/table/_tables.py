@@ -95,7 +95,7 @@ def judged(
 def _expectation(path: str) -> Workbook:
     book, reason = read_workbook(path)
     if book is None:
-        raise EvaluatorFailed(f"the workbook to compare with: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected workbook: {reason}", code="invalid_reference")
     return book
 
 
@@ -104,7 +104,7 @@ def _judged(rule: Rule, books: WorkbookPair) -> list[str]:
         return rule.judge(books)
     except DamagedWorkbook as error:
         if books.expected is not None and error.path == books.expected.path:
-            raise EvaluatorFailed(f"the workbook to compare with: {error}", code="invalid_reference") from error
+            raise EvaluatorFailed(f"expected workbook: {error}", code="invalid_reference") from error
         return [f"the workbook is damaged: {error}"]
     except _DAMAGE as error:
         let_through(error, books.result.path)

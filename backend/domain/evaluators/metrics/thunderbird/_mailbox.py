@@ -32,7 +32,7 @@ class MailFlags:
 def messages(path: str | None, reading: MailFlags) -> tuple[list[str] | None, str]:
     """The messages' texts, or the reason why there are none. An empty file is an empty folder."""
     if path is None or not Path(path).is_file():
-        return None, "the folder's file is not there"
+        return None, "the folder's file does not exist"
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the folder's file is larger than {MAX_BYTES // 2**20} MiB"
     text = Path(path).read_bytes().decode("latin-1").replace("\r\n", "\n").lstrip("\n")

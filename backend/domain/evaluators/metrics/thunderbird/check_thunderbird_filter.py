@@ -38,7 +38,7 @@ def check_thunderbird_filter(result: str | None, rules: object, *, strict_upstre
             passes over what it does not know, and their order counts.
     """
     if not isinstance(rules, Mapping):
-        raise EvaluatorFailed(f"the rules are {short(rules)}, expected an object", code="invalid_rule", hint=HINT)
+        raise EvaluatorFailed(f"the rules must be an object, got {short(rules)}", code="invalid_rule", hint=HINT)
     expect, unexpect = mappings(rules.get("expect"), "`expect`"), mappings(rules.get("unexpect"), "`unexpect`")
     if not expect and not unexpect:
         raise EvaluatorFailed("the rules name no filters", code="invalid_rule", hint=HINT)

@@ -47,7 +47,9 @@ def check_thunderbird_folder(  # noqa: PLR0913 - upstream's options.
     for number, (mine, gold) in enumerate(zip(paths, golds, strict=True), start=1):
         if difference := _difference(mine, gold, reading, once=remove_duplicate):
             reasons.append(f"folder {number}: {difference}")
-    return MetricValue(value=float(not reasons), reasons=tuple(reasons[:20]) or ("the folders hold what is expected",))
+    return MetricValue(
+        value=float(not reasons), reasons=tuple(reasons[:20]) or ("the folders have the expected messages",)
+    )
 
 
 def _paths(value: Paths, number: int) -> list[str | None]:
@@ -58,7 +60,7 @@ def _difference(mine: str | None, gold: str | None, reading: MailFlags, *, once:
     """Description of the difference; empty if there is none."""
     expected, reason = messages(gold, reading)
     if expected is None:
-        raise EvaluatorFailed(f"the folder to compare with: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected folder: {reason}", code="invalid_reference")
     actual, reason = messages(mine, reading)
     if actual is None:
         return reason

@@ -26,17 +26,17 @@ def compare_sounds(
     """
     gold, why = read_samples(expected)
     if gold is None and not strict:
-        raise EvaluatorFailed(f"the sound to compare with: {why}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected sound: {why}", code="invalid_reference")
     actual, reason = read_samples(result)
     if actual is None or gold is None:
         both = actual is None and gold is None and bool(result) and bool(expected)
-        return verdict(strict and both, reason or f"the sound to compare with: {why}")
+        return verdict(strict and both, reason or f"expected sound: {why}")
     if len(actual) == len(gold) and bool((actual == gold).all()):
         return verdict(met=True, reason="the sounds are the same, sample by sample")
     distance, pairs = aligned_distance(_features(actual), _features(gold))
     value = likeness(distance, pairs)
     seconds = " and ".join(f"{len(samples) / RATE:.1f} s" for samples in (actual, gold))
-    return MetricValue(value=value, reasons=(f"sounds of {seconds} are {distance / pairs:.4f} apart on the average",))
+    return MetricValue(value=value, reasons=(f"sounds of {seconds} are {distance / pairs:.4f} apart on average",))
 
 
 def _features(samples: Any) -> Any:

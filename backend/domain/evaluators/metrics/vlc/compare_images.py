@@ -32,7 +32,7 @@ def compare_images(
         )
     gold, reason = read_picture(expected)
     if gold is None:
-        raise EvaluatorFailed(f"the picture to compare with: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected picture: {reason}", code="invalid_reference")
     actual, reason = read_picture(result)
     if actual is None:
         return verdict(met=False, reason=reason)

@@ -36,14 +36,14 @@ def compare_videos(
     left, reason = _opened(result)
     right, why = _opened(expected)
     if not strict_upstream and right is None:
-        raise EvaluatorFailed(f"the video to compare with: {why}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected video: {why}", code="invalid_reference")
     if left is None or right is None:
         return verdict(strict_upstream and left is right, reason or why)
     differing = 0
     pairs = zip_longest(left, right)
     for number, (mine, other) in zip(range(1, max_frames_to_check + 1), pairs, strict=False):
         if mine is None or other is None:
-            return verdict(met=False, reason=f"one of the videos ends after {number - 1} frames, the other goes on")
+            return verdict(met=False, reason=f"one of the videos ends after {number - 1} frames, the other continues")
         differing += bool(mine - other > threshold)
         if differing > threshold:
             return verdict(met=False, reason=f"{differing} of the first {number} frames look different")

@@ -13,8 +13,8 @@ Size = Mapping[str, int]
 def is_vlc_fullscreen(window: Size | None, screen: Size | None) -> MetricValue:
     """1 if both sizes `{width, height}` are known and equal. The order of the arguments does not matter."""
     if window is None or screen is None:
-        return verdict(met=False, reason="there is no window, or no screen, to measure")
+        return verdict(met=False, reason="the window or the screen is missing")
     sizes = [(size.get("width"), size.get("height")) for size in (window, screen)]
     if None in sizes[0] or None in sizes[1]:
-        return verdict(met=False, reason=f"a size is not known: {short(sizes)}")
+        return verdict(met=False, reason=f"a size is unknown: {short(sizes)}")
     return verdict(sizes[0] == sizes[1], "the sizes are {}x{} and {}x{}".format(*sizes[0], *sizes[1]))

@@ -69,7 +69,7 @@ def run_suite(
     except (SyntaxError, ValueError) as error:
         raise EvaluatorFailed(f"the test file is not Python: {error}", code="invalid_reference") from error
     if first is None or not Path(first).is_file():
-        return None, "the program's file is not there"
+        return None, "the program's file does not exist"
     with tempfile.TemporaryDirectory() as folder:
         reason = _copied(Path(first).parent, Path(folder))
         if reason:
@@ -201,7 +201,7 @@ def _answer(answer: dict[str, Any] | None, function: str) -> tuple[dict[str, Any
     if answer.get("missing"):
         raise EvaluatorFailed(f"the test file has no function {function!r}", code="invalid_reference")
     if answer.get("module") in LIBRARIES:
-        hint = f"Install the library {answer['module']} where workers run, and score again."
+        hint = f"Install the library {answer['module']} where workers run, then re-evaluate."
         raise EvaluatorFailed(
             f"the tests need {answer['module']}, which is not installed", code="module_missing", hint=hint
         )

@@ -20,7 +20,7 @@ def compare_files(
     for path, whose in ((expected, "expectation"), (result, "result")):
         text, reason = read_text(path)
         if text is None and whose == "expectation":
-            raise EvaluatorFailed(f"the file to compare with: {reason}", code="invalid_reference")
+            raise EvaluatorFailed(f"expected file: {reason}", code="invalid_reference")
         if text is None:
             return verdict(met=False, reason=reason)
         text = text.rstrip("\n") if ignore_last_newline else text

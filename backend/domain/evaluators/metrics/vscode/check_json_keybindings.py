@@ -32,7 +32,7 @@ def check_json_keybindings(
     if strict_upstream and not isinstance(bindings, list):
         bindings, reason = parse_jsonc(text.partition("\n")[2], plain=True)
     if not isinstance(bindings, list):
-        return verdict(met=False, reason=reason or f"the key bindings are no list: {short(bindings)}")
+        return verdict(met=False, reason=reason or f"the key bindings are not a list: {short(bindings)}")
     expected = rules["expected"]
     met = expected in bindings if strict_upstream else among(expected, bindings)
     return verdict(met, f"{len(bindings)} bindings, expected {short(expected)} among them")

@@ -25,7 +25,7 @@ def check_json_settings(result: str | None, rules: Mapping[str, Any], *, strict_
         raise EvaluatorFailed("`rules.expected` is not an object of settings", code="invalid_rule")
     settings, reason = read_jsonc(result, plain=strict_upstream)
     if not isinstance(settings, dict):
-        return verdict(met=False, reason=reason or f"the settings are no object: {short(settings)}")
+        return verdict(met=False, reason=reason or f"the settings are not an object: {short(settings)}")
     wrong = [
         f"{key} is {short(settings[key]) if key in settings else 'not set'}, expected {short(value)}"
         for key, value in expected.items()

@@ -32,7 +32,7 @@ def compare_config(
         return verdict(met=False, reason=reason)
     value, no_json = parse_jsonc(text, plain=strict_upstream)
     expected_value, none_wanted = parse_jsonc(expected, plain=strict_upstream)
-    words = f"the file holds {short(text)}, expected {short(expected)}"
+    words = f"the file has {short(text)}, expected {short(expected)}"
     if no_json or none_wanted:
         return verdict(expected.strip() in text if containment_ok else text == expected, words)
     if containment_ok:
@@ -59,4 +59,4 @@ def compare_config_waa(result: str | None, rules: Mapping[str, Any]) -> MetricVa
     text, reason = read_text(result)
     if text is None:
         return verdict(met=False, reason=reason)
-    return verdict(text == expected, f"the file holds {short(text)}, expected {short(expected)}")
+    return verdict(text == expected, f"the file has {short(text)}, expected {short(expected)}")

@@ -21,7 +21,7 @@ def compare_result_files(result: str | None, expected: str | None, *, strict_ups
     """
     gold, reason = read_text(expected)
     if gold is None:
-        raise EvaluatorFailed(f"the file to compare with: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected file: {reason}", code="invalid_reference")
     actual, reason = read_text(result)
     if actual is None:
         return verdict(met=False, reason=reason)

@@ -30,7 +30,7 @@ def compare_zip_files(result: str | None, expected: str | None, *, strict_upstre
     """
     reason = check_archive(expected)
     if reason:
-        raise EvaluatorFailed(f"the file to compare with: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected file: {reason}", code="invalid_reference")
     reason = check_archive(result)
     if reason:
         return verdict(met=False, reason=reason)
@@ -58,7 +58,7 @@ def _members(path: str, *, folders: bool) -> dict[str, bytes]:
 
 def _differences(actual: Mapping[str, bytes], expected: Mapping[str, bytes]) -> list[str]:
     wrong = [f"{short(name)} is missing" for name in expected if name not in actual]
-    wrong += [f"{short(name)} should not be there" for name in actual if name not in expected]
+    wrong += [f"{short(name)} is unexpected" for name in actual if name not in expected]
     if wrong:
         return wrong
     return [f"{short(name)} differs" for name, data in expected.items() if not _same(name, actual[name], data)]

@@ -21,6 +21,6 @@ def is_extension_installed(result: str | None, rules: Mapping[str, Any]) -> Metr
     if kind not in {"contain", "not_contain"} or not isinstance(part, str):
         raise EvaluatorFailed(f"a rule of type {kind!r} for {part!r} is not valid", code="invalid_rule")
     if result is None:
-        return verdict(met=False, reason="nothing was printed")
+        return verdict(met=False, reason="there was no output")
     has = part in result
     return verdict(has == (kind == "contain"), f"{short(part)} is {'' if has else 'not '}in {short(result)}")

@@ -11,7 +11,7 @@ from backend.domain.evaluators.metrics.slides._compare.tables import tables
 from backend.domain.evaluators.metrics.slides._compare.text import TextRules, bullets, texts
 from backend.domain.formats.slides import Deck, OwnFill, Shape, Slide, SlideParagraph
 
-_BROKEN = "upstream breaks over a theme's colour"
+_BROKEN = "upstream fails on a theme colour"
 
 
 def differences(one: Deck, other: Deck, o: CompareSlidesOptions) -> Iterator[str]:
@@ -140,7 +140,7 @@ def _groups_of_upstream(one: Slide, other: Slide, where: str, o: CompareSlidesOp
     """Upstream's second pass over all texts, including groups: their number, text and alignment."""
     mine, expected = ([shape for shape in _all(slide) if shape.paragraphs is not None] for slide in (one, other))
     if len(mine) != len(expected):
-        yield f"{where}: {len(mine)} shapes that hold text, expected {len(expected)}"
+        yield f"{where}: {len(mine)} shapes with text, expected {len(expected)}"
         return
     for shape, model in zip(mine, expected, strict=True) if o.alignment else ():
         if o.text and (shape.text or "").strip() != (model.text or "").strip():

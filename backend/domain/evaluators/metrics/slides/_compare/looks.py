@@ -72,11 +72,11 @@ def pictures(one: Shape, other: Shape, where: str) -> Iterator[str]:
     """Whether the same picture is shown; programs may recompress it."""
     if one.picture is not None and other.picture is not None:
         if not same_look(one.picture, other.picture):
-            yield f"{where}: another picture than expected"
+            yield f"{where}: a different picture"
     elif (one.tag == "pic") != (other.tag == "pic"):
         rest = other if one.tag == "pic" else one
         if rest.tag == "sp" and rest.fill.kind in _STABLE:
-            yield f"{where}: {'a picture' if one.tag == 'pic' else 'no picture'}, not as expected"
+            yield f"{where}: {'a picture' if one.tag == 'pic' else 'no picture'}, expected the opposite"
 
 
 def same_look(one: SlidePicture, other: SlidePicture, *, untold: bool = True) -> bool:

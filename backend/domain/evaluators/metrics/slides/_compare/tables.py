@@ -15,7 +15,7 @@ def tables(one: Shape, other: Shape, where: str, o: CompareSlidesOptions) -> Ite
     """Differences of two tables."""
     if one.rows is None or other.rows is None:
         if (one.rows is None) != (other.rows is None) and not o.manner.strict:
-            yield f"{where}: {'no table' if one.rows is None else 'a table'}, not as expected"
+            yield f"{where}: {'no table' if one.rows is None else 'a table'}, expected the opposite"
         return
     size, gold_size = _size(one.rows), _size(other.rows)
     if size != gold_size:

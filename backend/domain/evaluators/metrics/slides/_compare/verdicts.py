@@ -23,7 +23,7 @@ def compare(result: str | None, expected: str | None, settings: Mapping[str, Any
     options = CompareSlidesOptions.of(settings, manner)
     model, reason = read_deck(expected)
     if model is None:
-        raise EvaluatorFailed(f"the expected presentation: {reason}", code="invalid_reference")
+        raise EvaluatorFailed(f"expected presentation: {reason}", code="invalid_reference")
     deck, reason = read_deck(result)
     if deck is None:
         return verdict(met=False, reason=reason)

@@ -52,7 +52,7 @@ class ChartRule(PairRule):
             charts = self._charts(books, reference) or []
             broken = {name for chart in charts for name in self.chart_props if _breaks(chart, name)}
             if broken:
-                return [f"upstream's reader stumbles over {', '.join(sorted(broken))} of these charts"]
+                return [f"upstream's reader fails on {', '.join(sorted(broken))} of these charts"]
             both.append(
                 {_first_data(chart): tuple(_strictly(chart, name) for name in self.chart_props) for chart in charts}
             )

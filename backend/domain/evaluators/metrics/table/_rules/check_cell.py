@@ -29,7 +29,7 @@ class CheckCellRule(Rule):
     def _is_cell(self) -> Self:
         area = bounds(self.coordinate)
         if area is None or area[:2] != area[2:]:
-            raise ValueError(f"{self.coordinate!r} is no cell")
+            raise ValueError(f"{self.coordinate!r} is not a cell")
         return self
 
     def judge(self, books: WorkbookPair) -> list[str]:

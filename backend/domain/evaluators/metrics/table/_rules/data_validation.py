@@ -39,7 +39,7 @@ class DataValidationRule(Rule):
         if books.strict:
             return reasons if len(actual) >= len(self.dv_props) else [f"there are {len(actual)} validations"]
         missing = [number for number in range(len(self.dv_props)) if not any(row[number] for row in fits)]
-        return reasons + [f"no validation is as description {number + 1} says" for number in missing]
+        return reasons + [f"no validation matches description {number + 1} says" for number in missing]
 
 
 def validations(sheet: Sheet, *, extended: bool) -> list[dict[str, Any]]:

@@ -53,7 +53,7 @@ class PivotTableRule(PairRule):
     def _as_upstream(self, both: Sequence[Sequence[Pivot]]) -> list[str]:
         """Pivot tables by source, of which the last wins; upstream crashes on a source without an area."""
         if any(pivot.source is None for pivots in both for pivot in pivots):
-            return ["upstream's reader stumbles over a source that is no area"]
+            return ["upstream's reader fails on a source that is not an area"]
         actual, expected = (
             {(summary := self._properties(pivot, strict=True))[0]: summary for pivot in pivots} for pivots in both
         )

@@ -39,7 +39,7 @@ class RangeRule(Parameters):
     def _has_cells(self) -> Self:
         parts = self.range.split() if isinstance(self.range, str) else self.range
         if not parts or any(not areas(part) for part in parts):
-            raise ValueError(f"{self.range!r} is no list of ranges")
+            raise ValueError(f"{self.range!r} is not a list of ranges")
         if sum((a[2] - a[0] + 1) * (a[3] - a[1] + 1) for a in self.areas) > MAX_CELLS:
             raise ValueError(f"{self.range!r} has more than {MAX_CELLS} cells")
         return self

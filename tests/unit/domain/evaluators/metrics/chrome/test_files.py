@@ -48,7 +48,7 @@ class TestComparePdfs:
         right = write_pdf(tmp_path / "a.pdf", ["One"])
         found = judge("compare_pdfs", [right, None], [right, right])
         assert found.value == 0.5
-        assert "file 2: the file is not there" in found.reasons
+        assert "file 2: the file does not exist" in found.reasons
 
     def test_scans(self, tmp_path: Path) -> None:
         pair = pdfs(tmp_path, [], [], ([drawing(1)], [drawing(5)]))

@@ -167,7 +167,7 @@ class TestItalics:
 
     def test_gone(self, judge: Any) -> None:
         found = judge("check_italic_font_size_14", ("a b",), self.WANTED)
-        assert found.reasons == ("'ab' is not italic any more",)
+        assert found.reasons == ("'ab' is no longer italic",)
         assert judge("check_italic_font_size_14", ("a b",), self.WANTED, strict_upstream=True).value == 1.0
 
     def test_cut_otherwise(self, judge: Any) -> None:

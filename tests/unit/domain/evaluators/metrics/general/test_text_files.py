@@ -118,7 +118,7 @@ class TestComparePythonPureText:
 
     def test_the_differing_line_is_named(self, tmp_path: Path) -> None:
         found = compare_python_pure_text(write(tmp_path, "a = 1\nb = 2\n"), write(tmp_path, "a = 1\nb = 3\n", "gold"))
-        assert found.reasons == ("line 2 of what counts is 'b = 2', expected 'b = 3'",)
+        assert found.reasons == ("relevant line 2 is 'b = 2', expected 'b = 3'",)
 
 
 class TestCompareTimeInSpeedtestResults:

@@ -147,7 +147,7 @@ class TestTones:
 
     def test_the_second_picture_may_be_the_agents(self, original: str) -> None:
         name = "check_brightness_decrease_and_structure_sim"
-        assert metric(name, original, None).reasons == ("the picture to compare with is not there",)
+        assert metric(name, original, None).reasons == ("the expected picture does not exist",)
 
     def test_palettes_are_colours(self, tmp_path: Path) -> None:
         bright = save(scene().quantize(200), tmp_path / "bright.png")

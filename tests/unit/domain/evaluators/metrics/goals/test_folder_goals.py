@@ -38,7 +38,7 @@ class TestFolderGoals:
         assert folder_goals(CONTENTS, rules).value == 0.0
 
     def test_no_such_folder(self) -> None:
-        assert folder_goals(None, {"goals": [{"absent": "a"}]}).reasons == ("the folder is not there",)
+        assert folder_goals(None, {"goals": [{"absent": "a"}]}).reasons == ("the folder does not exist",)
 
     def test_an_entry_that_could_not_be_read(self) -> None:
         assert folder_goals({"odd": {"mode": "?"}}, {"goals": [{"present": "odd", "executable": True}]}).value == 0.0

@@ -51,7 +51,7 @@ class TestJsonFields:
     @pytest.mark.parametrize("text", ["", "{", "[" * 100_000])
     def test_no_json_is_a_verdict(self, tmp_path: Path, text: str) -> None:
         (tmp_path / "b.json").write_text(text)
-        assert json_fields(str(tmp_path / "b.json"), {"expected": {"a": 1}}).reasons == ("the file is no JSON",)
+        assert json_fields(str(tmp_path / "b.json"), {"expected": {"a": 1}}).reasons == ("the file is not JSON",)
 
     def test_an_absent_file(self) -> None:
         assert json_fields(None, {"expected": {"a": 1}}).value == 0.0

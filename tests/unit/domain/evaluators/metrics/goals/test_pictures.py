@@ -37,7 +37,7 @@ class TestSamePicture:
         Image.open(flag).transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(tmp_path / "mirror.png")
         found = same_picture(str(tmp_path / "mirror.png"), flag)
         assert found.value == 0.0
-        assert found.reasons == ("0.00% of the pixels are as expected, 99% are needed",)
+        assert found.reasons == ("0.00% of the pixels match, expected at least 99%",)
 
     def test_another_size(self, tmp_path: Path, flag: str) -> None:
         Image.open(flag).resize((20, 10)).save(tmp_path / "small.png")

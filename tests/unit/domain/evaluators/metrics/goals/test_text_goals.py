@@ -31,7 +31,7 @@ class TestTextGoals:
         assert any("broken" in reason for reason in found.reasons)
 
     def test_an_absent_file(self) -> None:
-        assert text_goals(None, {"lines": ["a"]}).reasons == ("the file is not there",)
+        assert text_goals(None, {"lines": ["a"]}).reasons == ("the file does not exist",)
 
     def test_no_goals_is_a_broken_task(self, path: str) -> None:
         with pytest.raises(EvaluatorFailed):

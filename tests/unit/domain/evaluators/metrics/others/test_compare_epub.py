@@ -29,7 +29,7 @@ class TestLikeness:
         assert 0 < share < 1
         assert found.value == pytest.approx((3 + share) / 4)
         assert compare_epub_waa(mine, gold).value == pytest.approx(share)
-        assert found.reasons == (f"b.html: {share:.3f} of the lines fit",)
+        assert found.reasons == (f"b.html: {share:.3f} of the lines match",)
 
     def test_another_title_in_contents_and_metadata(self, gold: str, tmp_path: Path) -> None:
         mine = epub(tmp_path / "m.epub", GOLD, title="Other")

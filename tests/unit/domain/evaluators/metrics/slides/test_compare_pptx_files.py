@@ -381,7 +381,7 @@ class TestTransitions:
 
 class TestWhoseFault:
     def test_a_missing_result_is_a_zero(self, gold: str) -> None:
-        assert compare(None, gold).reasons == ("the file is not there",)
+        assert compare(None, gold).reasons == ("the file does not exist",)
 
     def test_a_missing_expectation_is_none(self, gold: str) -> None:
         with raises_code(EvaluatorFailed, "invalid_reference"):

@@ -97,4 +97,4 @@ class TestLibreOffice:
         other_picture(9)(show)
         show.save(str(tmp_path / "mine.pptx"))
         reasons = compare(str(tmp_path / "mine.pptx"), saved["around"], examine_alignment=False).reasons
-        assert reasons == ("slide 2, shape 2: another picture than expected",)
+        assert reasons == ("slide 2, shape 2: a different picture",)

@@ -217,7 +217,7 @@ class TestConditionalFormats:
         result = made("result", lambda sheet: sheet.conditional_formatting.add("A2:A15", rule), DAYS)
         found = compare_table(str(result), str(made("gold", rows=DAYS)), rules=[style("bgcolor")])
         assert found.value == 1.0
-        assert any("NETWORKDAYS is not known" in reason for reason in found.reasons)
+        assert any("NETWORKDAYS is not supported" in reason for reason in found.reasons)
 
     def test_the_first_condition_wins(self, made: Callable[..., Path]) -> None:
         def change(sheet: Any) -> None:

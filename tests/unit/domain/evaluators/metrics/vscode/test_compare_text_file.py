@@ -39,7 +39,7 @@ class TestCompareTextFile:
 
     def test_an_absent_file_is_a_verdict(self, wanted: str) -> None:
         found = compare_text_file(None, wanted)
-        assert (found.value, found.reasons) == (0.0, ("the file is not there",))
+        assert (found.value, found.reasons) == (0.0, ("the file does not exist",))
 
     def test_an_empty_file_is_a_verdict(self, tmp_path: Path, wanted: str) -> None:
         assert compare_text_file(write(tmp_path / "found", b""), wanted).value == 0.0

@@ -59,7 +59,7 @@ class TestJsonc:
     def test_refused(self, text: str) -> None:
         value, reason = parse_jsonc(text)
         assert value is None
-        assert reason.startswith("the file is no JSON")
+        assert reason.startswith("the file is not JSON")
 
     def test_plain(self) -> None:
         assert parse_jsonc("[1,]", plain=True)[0] is None
@@ -232,7 +232,7 @@ class TestZips:
     def test_reasons(self, tmp_path: Path) -> None:
         one = self.zipped(tmp_path / "a.zip", {"a": b"1", "b": b"2"})
         two = self.zipped(tmp_path / "b.zip", {"a": b"1", "c": b"2"})
-        assert metric("compare_zip_files")(one, two).reasons == ("'c' is missing", "'b' should not be there")
+        assert metric("compare_zip_files")(one, two).reasons == ("'c' is missing", "'b' is unexpected")
 
     def test_a_damaged_pdf(self, tmp_path: Path) -> None:
         one = self.zipped(tmp_path / "a.zip", {"a.pdf": b"1"})
