@@ -21,4 +21,4 @@ class UnimplementedStep:
         raise TaskSetupFailed(self._words(), code="step_not_supported")
 
     def _words(self) -> str:
-        return f"the step type {self.name!r} is not implemented: OSWorld and WindowsAgentArena raise NotImplementedError"
+        return f"the step type {self.name!r} is not implemented: OSWorld and WindowsAgentArena do not implement it"
