@@ -20,7 +20,7 @@ def answer(action: Any, action_space: str) -> dict[str, Any]:
         action_space: `computer_13`, or another one, whose actions are code.
 
     Raises:
-        TypeError: It is none of these.
+        TypeError: the value is none of these.
     """
     name = _bare(action)
     if name:

@@ -69,5 +69,5 @@ class Controller:
         if name.startswith("__"):
             raise AttributeError(name)
         raise AttributeError(
-            f"controller.{name} is not to be had here: an agent acts on the desktop by mouse, keyboard and code"
+            f"controller.{name} is not available here: an agent acts on the desktop by mouse, keyboard and code"
         )

@@ -190,7 +190,7 @@ class Episode:
         """Raises AttemptLost if the episode waits for a restart."""
         if episode.get("awaits_restart"):
             self.lost = True
-            raise AttemptLost("the desktop was lost: reset with the same task to go on on another one")
+            raise AttemptLost("the desktop was lost: reset with the same task to continue on another one")
 
 
 class OpenRun:

@@ -26,4 +26,4 @@ class AttemptLost(EpisodeLost):
 
 
 class NotRunnable(Exception):
-    """The task cannot run there, or is not there at all."""
+    """The task cannot run there, or does not exist."""

@@ -47,7 +47,7 @@ def url() -> str:
 
 
 def plain_type(kind: str, item: Any, _context: Any) -> str | bool:
-    """How a generated migration writes our own column types: as what they are in the database."""
+    """Generated migrations write our own column types as database types."""
     if kind == "type" and isinstance(item, SafeText):
         return "sa.Text()"
     if kind == "type" and isinstance(item, Timestamp):

@@ -44,7 +44,7 @@ def _component(folder: Path, objects: list[Json]) -> list[Json]:
     """The objects with those of a component, which may change all of them."""
     kustomization = _read(folder / "kustomization.yaml")[0]
     if kustomization.get("kind") != "Component" or set(kustomization) - KNOWN:
-        raise BuildError(f"{folder} is no component, or uses what is not known here")
+        raise BuildError(f"{folder} is not a component, or uses an unsupported feature")
     added = [obj for name in kustomization.get("resources", []) for obj in _resource(folder / name)]
     return _changed(folder, kustomization, objects + added)
 
@@ -76,7 +76,7 @@ def _read(path: Path) -> list[Json]:
     except OSError as error:
         raise BuildError(f"{path}: {error.strerror}") from None
     if not all(isinstance(obj, dict) for obj in read):
-        raise BuildError(f"{path} holds what is no object")
+        raise BuildError(f"{path} has something that is not an object")
     return read
 
 
@@ -101,7 +101,7 @@ def apply(document: Any, change: Json) -> None:
         if change["op"] != "add":
             _ = place[key]
     except (KeyError, IndexError, ValueError, TypeError):
-        raise BuildError(f"nothing lies at {change['path']} of {document['metadata']['name']}") from None
+        raise BuildError(f"nothing exists at {change['path']} of {document['metadata']['name']}") from None
     if change["op"] == "remove":
         del place[key]
     elif change["op"] == "add" and isinstance(place, list):
@@ -109,7 +109,7 @@ def apply(document: Any, change: Json) -> None:
     elif change["op"] in {"add", "replace"}:
         place[key] = copy.deepcopy(change["value"])
     else:
-        raise BuildError(f"{change['op']} is no step that is known here")
+        raise BuildError(f"{change['op']} is not a supported step")
 
 
 def pod_spec(obj: Json) -> Json | None:

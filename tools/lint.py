@@ -139,7 +139,7 @@ CHECKS: tuple[Callable[[], tuple[bool, str]], ...] = (
 
 
 def timed(check: Callable[[], tuple[bool, str]]) -> LintResult:
-    """One check with its time; a linter that is not there has failed, too."""
+    """One check with its time; a missing linter counts as failed."""
     start = time.monotonic()
     try:
         passed, output = check()

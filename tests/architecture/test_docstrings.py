@@ -10,7 +10,14 @@ from tests.architecture.tree import PRODUCT, parsed, python_files
 
 EMPTY = re.compile(r"(See (the )?[\w`.]+|All of them|The whole page|Takes note|Begins|Ends it)\.")
 """A function's docstring that says nothing: it is left out instead."""
-RIDDLE = re.compile(r"\b(so many|whoever|what came of it|takes note|what it comes to|by words)\b", re.IGNORECASE)
+RIDDLE = re.compile(
+    r"\b(so many|so much of|whoever|came of it|takes note|what it comes to|what \w+ came to|by words|in words|be had"
+    r"|as it stands|thrown away|(becomes|became) of|told of|is said|are said|said of|looked at|for want of|how alike"
+    r"|nobody here|whose turn|let(s)? go of|made of|(be|is|are) taken away|(is|are) away|bears|no business of"
+    r"|(?<!there )(is|are) no (?!longer\b))\b",
+    re.IGNORECASE,
+)
+"""Phrases of a translation."""
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 FILES = python_files(*PRODUCT)
 

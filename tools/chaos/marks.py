@@ -21,7 +21,7 @@ def named(facts: Facts, marks: Sequence[PodMark]) -> list[Violation]:
 
     Args:
         facts: at the end.
-        marks: those that came together with another fault are left out: that one may have been first.
+        marks: excludes marks that coincide with another fault, which may have been first.
     """
     return [
         Violation(

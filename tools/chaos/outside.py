@@ -70,7 +70,7 @@ class OutsideClient:
             episode.close()
 
     def _acted(self, episode: Episode) -> bool:
-        """Whether it came to a verdict on one desktop."""
+        """Whether it got a verdict on one desktop."""
         try:
             _insist(episode.begin)
             looks = (_insist(lambda: episode.act({"actions": [{"type": "WAIT"}]})) for _ in range(LOOKS))

@@ -1,4 +1,4 @@
-"""What a campaign came to: tables for people, and the page docs/reports/performance-chaos.md."""
+"""Results of a campaign: tables for people, and the page docs/reports/performance-chaos.md."""
 
 import os
 from collections.abc import Mapping, Sequence

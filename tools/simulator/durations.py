@@ -4,9 +4,9 @@ Recorded: the tasks in the order of its `test_all.json` with the seconds that th
 (waa_tasks.csv); a person's mean steps by domain (its paper, Table 6); its step budget of 15 (`run.py`); 16.1 minutes
 for a run of all on about 50 machines (Table 9, Navi with GPT-4o), which makes 314 s for the mean task.
 
-Assumed, as nobody publishes it: that a task's steps lie around its domain's mean by a factor whose logarithm has the
-standard deviation TASK_SPREAD; that its seconds differ from play to play by a factor of mean 1 and standard deviation
-`noise`; that reset, set-up and evaluation take OVERHEAD beside the sleeps.
+Assumed, because unpublished: a task's steps vary around its domain's mean by a factor whose logarithm has the standard
+deviation TASK_SPREAD; that its seconds differ from play to play by a factor of mean 1 and standard deviation `noise`;
+that reset, set-up and evaluation take OVERHEAD beside the sleeps.
 """
 
 import csv

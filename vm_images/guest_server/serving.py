@@ -36,7 +36,7 @@ class SessionBase(Protocol):
 
 
 def serve(machine: Machine, ground: SessionBase, address: argparse.Namespace, ready: Callable[[], None]) -> str:
-    """Serves until the session is told to end or cannot continue; returns why it cannot, empty if told to."""
+    """Serves until the session is asked to end or cannot continue; returns why it cannot, empty if asked to."""
     return asyncio.run(_Server(machine).run(ground, listener(address), ready))
 
 

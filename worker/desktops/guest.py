@@ -36,7 +36,7 @@ class GuestDesktop:
         Args:
             address: `http://host:port`, or `unix:/path` of a socket.
             secret: the desktop's secret.
-            screen: its size; None = the guest is asked when needed.
+            screen: its size; None = queried when needed.
             patience: see the port.
         """
         self.patience = patience

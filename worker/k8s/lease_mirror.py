@@ -26,7 +26,7 @@ class LeaseMirror(PeriodicThread):
     """Background thread that writes a Lease object for each leased slot, and annotations on the slot's pod.
 
     Postgres is the truth. An object of an earlier lease is overwritten. An object of a later lease makes us check
-    Postgres: if our lease is over, this worker has been superseded and is told so.
+    Postgres: if our lease is over, this worker is notified that it has been superseded.
 
     Args:
         database: with the leases.

@@ -60,7 +60,7 @@ class PodWatch:
 
     @property
     def well(self) -> float:
-        """A clock in seconds that stands still while there is trouble."""
+        """A clock in seconds that stops during outages."""
         return self._pods_seen.well
 
     def pods(self) -> list[Object]:

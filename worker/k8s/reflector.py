@@ -112,7 +112,7 @@ class Reflector:
 
     @property
     def well(self) -> float:
-        """A clock in seconds that stands still while there is trouble."""
+        """A clock in seconds that stops during outages."""
         with self._lock:
             return (self._troubled_at if self._trouble else time.monotonic()) - self._troubled
 

@@ -66,7 +66,7 @@ def split_system(request_messages: Sequence[Message]) -> tuple[str, Sequence[Mes
 
 
 def given_back(message: Message, api: str) -> list[Any]:
-    """Raw parts of a turn that an API wants back unchanged; empty if there are none of this API."""
+    """Raw parts of a turn to return to the API unchanged; empty if none are of this API."""
     return [
         item
         for part in message.parts
@@ -118,7 +118,7 @@ def reply(  # noqa: PLR0913 - what a reply has
         stop: as in ModelReply; `end` with calls becomes `tool`.
         model: model that answered, in the API's terms.
         api: the client's name.
-        content: the turn as the API wants it back; empty = not needed.
+        content: the turn to return to the API; empty = not needed.
         tokens: None = not counted.
     """
     tool_calls = tuple(

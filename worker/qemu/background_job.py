@@ -6,7 +6,7 @@ would not do: a process that starts QEMU must have one thread only.
 | what | says, as JSON |
 |---|---|
 | `hash` | the sha256 of each file, in order |
-| `sync` | an empty list, once all that was written to the files lies on the disk |
+| `sync` | an empty list, once all data written to the files is on the disk |
 """
 
 import contextlib

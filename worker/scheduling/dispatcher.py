@@ -64,7 +64,7 @@ class WorkerContext:
 def _fitting(session: Session) -> Session:
     """Checks that this release supports the schema: during an upgrade the migration may come a little later."""
     if problem := schema_problem(session):
-        raise Unavailable(problem, code="database_schema_differs", hint="It is asked again.")
+        raise Unavailable(problem, code="database_schema_differs", hint="The worker retries.")
     return session
 
 

@@ -1,6 +1,6 @@
 """Runtime folder of a data folder: short socket paths, and copies of binaries that another user may run.
 
-It lies outside the data folder for two reasons: a unix socket's path may have at most 107 bytes, and the servers' user
+It is outside the data folder for two reasons: a unix socket's path may have at most 107 bytes, and the servers' user
 cannot enter a data folder or an interpreter below a private home.
 """
 

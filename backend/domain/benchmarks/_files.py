@@ -71,7 +71,7 @@ def short(value: Any) -> str:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _keepable(value: Any, name: str) -> None:

@@ -93,6 +93,6 @@ def mocks_of(entry: WindowsWorldTask) -> dict[str, str]:
 
 
 def asset_of(url: str) -> str:
-    """The name of the page that stands in for an address."""
+    """The name of the page that replaces an address."""
     plain = url.split("://", 1)[-1].strip("/")
     return "mock/" + "".join(char if char.isalnum() or char in "._-" else "_" for char in plain)[:150] + ".html"

@@ -1,7 +1,7 @@
 """`windowsworld`: WindowsWorld's `benchmark.json`, one list of all tasks, and any file in the same form.
 
 A task's domain is its persona. English is the base, Chinese a variant. Beside the published keys an entry may have
-`deskarena` (see `_windowsworld_format.WindowsWorldAdditions`), and `assets/` and `about.json` may lie beside the file.
+`deskarena` (see `_windowsworld_format.WindowsWorldAdditions`), and `assets/` and `about.json` may be beside the file.
 """
 
 from collections import Counter

@@ -117,7 +117,7 @@ def parse(text: str) -> Formula:
     reader = _Reader(list(_tokens(text)))
     formula = reader.either(0)
     if reader.left:
-        raise Invalid(f"{reader.left!r} stands where the assertion should end", code="invalid_assertion")
+        raise Invalid(f"{reader.left!r} follows the end of the assertion", code="invalid_assertion")
     return formula
 
 

@@ -53,7 +53,7 @@ class Workbook:
             return etree.fromstring(data, parser)
         except (etree.XMLSyntaxError, ValueError) as error:
             let_through(error, self.path)
-            raise DamagedWorkbook(self.path, f"{name} is no XML: {str(error)[:80]}") from error
+            raise DamagedWorkbook(self.path, f"{name} is not XML: {str(error)[:80]}") from error
 
     def related(self, part: str) -> dict[str, tuple[str, str]]:
         """References of a part: relationship id -> (last word of its type, part or address)."""

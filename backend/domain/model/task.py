@@ -179,7 +179,7 @@ class EvaluatorSpec(Frozen):
         late = {part.name for part in self.parts if not part.each_step}
         for part in self.parts:
             if part.each_step and late & set(part.after):
-                raise ValueError(f"{part.name!r} is looked at after each step, but waits for one that is not")
+                raise ValueError(f"{part.name!r} is evaluated after each step, but depends on one that is not")
         return self
 
 
@@ -195,7 +195,7 @@ def check_order(after: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     for name, before in after.items():
         unknown = [one for one in before if one not in after]
         if unknown:
-            raise ValueError(f"{name!r} comes after {unknown[0]!r}, which is not there")
+            raise ValueError(f"{name!r} comes after {unknown[0]!r}, which does not exist")
     done: dict[str, None] = {}
     waiting = dict(after)
     while waiting:

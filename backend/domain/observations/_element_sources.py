@@ -70,7 +70,7 @@ def from_detector(boxes: Sequence[Mapping[str, Any]], screen: ScreenSize) -> lis
 def _share(part: Any) -> float:
     value = float(part)
     if not math.isfinite(value):
-        raise ValueError(f"{value} is no share of the screen")
+        raise ValueError(f"{value} is not a fraction of the screen")
     return min(1.0, max(0.0, value))
 
 

@@ -1,7 +1,7 @@
 """Instructions written by a model, and read back by one that has not seen the graph.
 
 Source: OmniBench's instructions and consistency validator; protocols reference, section 6. A text counts only if the
-dependencies that are told from it alone order the subtasks exactly as the graph does, and no parameter is missing.
+    dependencies extracted from it alone order the subtasks exactly as the graph does, and no parameter is missing.
 """
 
 import json

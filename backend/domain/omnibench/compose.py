@@ -1,7 +1,7 @@
 """Composes graphs of a pool's subtasks, bottom-up: what one makes, another needs.
 
 Source: OmniBench, section 3; protocols reference, section 6. A graph begins with one subtask and grows by others of the
-same intent until its complexities are as wanted. Its edges follow from its nodes: there is one exactly where a node
+same intent until its complexities are as required. Its edges follow from its nodes: there is one exactly where a node
 makes what another needs. So two graphs are the same if their nodes are, and a set of nodes is remembered for each.
 """
 

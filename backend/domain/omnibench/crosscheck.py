@@ -23,7 +23,7 @@ Played = tuple[Subtask, Values]
 
 
 class CrossCheckVerdict(Frozen):
-    """What the trials of one subtask came to.
+    """Results of one subtask's trials.
 
     Attributes:
         accepts_own: None = not decided yet.
@@ -86,7 +86,7 @@ def trials(pool: Pool, *, seed: int, foreign: int = FOREIGN) -> Iterator[GraphTa
 
 
 def verdicts(scores: Mapping[str, float | None]) -> list[CrossCheckVerdict]:
-    """What trials came to, by subtask.
+    """Results of trials, by subtask.
 
     Args:
         scores: of each trial by its name; None = lost or not run.

@@ -98,7 +98,7 @@ class _Dag(BaseModel):
         ]
         unknown = [name for name in named if name not in set(self.nodes)]
         if unknown:
-            raise ValueError(f"{unknown[0]!r} is none of the nodes")
+            raise ValueError(f"{unknown[0]!r} is not one of the nodes")
         return self
 
 

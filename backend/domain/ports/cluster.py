@@ -63,8 +63,8 @@ class ClusterProvider(Protocol):
     def away(self) -> str:
         """Why no slot of the cluster can be used now: its API is unavailable, or does nothing.
 
-        Empty while it does what it is asked, as far as is known. Cheap. Desktops that run go on meanwhile, and a slot
-        that has what it needs can be used again.
+        Empty while it works, as far as is known. Cheap. Running desktops continue meanwhile, and a slot that has what
+        it needs can be used again.
         """
         ...
 

@@ -315,7 +315,7 @@ class SetupContext(Protocol):
         """The judge's judgement of the attempt as JSON, requested once and cached. Call it after the agent's end.
 
         Raises:
-            EvaluatorFailed: the run has no judge, or it came to no judgement.
+            EvaluatorFailed: the run has no judge, or it gave no judgement.
         """
         ...
 

@@ -31,8 +31,8 @@ class MessagePart(Frozen):
         image: a picture.
         call: a tool call of an earlier reply.
         result: (id of the call, text); pictures that belong to it follow as parts of their own.
-        raw: the turn as an API gave it, with what it wants back unchanged (signed reasoning); `api` it came from is its
-            key `api`. A message with one of the API that is asked is sent as it alone: its words and calls are in it.
+        raw: the turn as an API gave it, with the parts to return unchanged (signed reasoning); its API is its key
+            `api`. For the same API, only this raw turn is sent: it contains the words and calls.
     """
 
     text: str | None = None

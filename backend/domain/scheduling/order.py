@@ -1,4 +1,4 @@
-"""Whose turn it is: interactive first, then priority, then fair shares of projects, then of their runs."""
+"""The scheduler's order: interactive first, then priority, then fair shares of projects, then of their runs."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -28,7 +28,7 @@ def turns(now: QueueSnapshot, number: int, without: Collection[UUID] = ()) -> li
 
 
 def next_run(now: QueueSnapshot) -> RunLoad | None:
-    """The run whose turn it is; None if none may have a slot."""
+    """The next run; None if none may have a slot."""
     able = [run for run in now.runs if has_room(now, run)]
     if not able:
         return None
@@ -76,7 +76,7 @@ def _sharer(project: ProjectLoad, provider: str) -> ShareHolder:
 
 
 def _by_share(runs: Iterable[RunLoad]) -> RunLoad:
-    """The run of one project whose turn it is; of equals, the oldest."""
+    """The next run of one project; of equal ones, the oldest."""
     by_id = {run.id: run for run in runs}
     lacking = deficits({run.id: ShareHolder(1.0, run.in_use, run.used) for run in by_id.values()})
     return by_id[max(by_id, key=lambda each: lacking[each])]

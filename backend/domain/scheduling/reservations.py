@@ -40,8 +40,8 @@ class Reserve:
     def reserved(self, project: object, urgency: Urgency) -> int:
         """How many slots must stay free after an episode of that project and urgency has begun.
 
-        Interactive episodes use their project's own reserve first, then the common one. Nobody may take what is left of
-        another project's; only interactive ones may take what is left of the common one and of their project's.
+        Interactive episodes use their project's own reserve first, then the common one. The rest of another project's
+        reserve is never used; the rest of the common one and of the own project's is for interactive episodes only.
         """
         interactive = urgency is not Urgency.NOBODY
         others = sum(self._remaining(each) for each in self.own if each != project or not interactive)

@@ -27,7 +27,7 @@ class EpisodeWait:
     """What is known of a waiting episode.
 
     Attributes:
-        reason: as its row has it: why it was held back, what its last attempt came to.
+        reason: as its row has it: why it is held, or the result of its last attempt.
         need: of its task; None = not known.
         lacking: licences without a free seat.
     """
@@ -69,8 +69,8 @@ class WaitReason(Reason):
     """Why an episode waits.
 
     Attributes:
-        timed: what its run has under way says about when it begins: not just now, and no other run takes what becomes
-            free.
+        timed: the episodes its run has in progress tell when it starts: not just now, and no other run takes slots that
+            become free.
     """
 
     timed: bool = False

@@ -52,7 +52,7 @@ _NO_SHAPE = _Shape("", end="", pattern=re.compile("(?!)"), groups=(), picture=Fa
 
 
 class _Marks(NamedTuple):
-    """The attributes that count, by what they are for."""
+    """The relevant attributes by purpose."""
 
     needed: tuple[str, ...]
     usable: tuple[str, ...]

@@ -2,7 +2,7 @@
 
 The trajectory stores the original screenshot and the picture shown to the agent. How points of the picture map back is
 in `ScreenView`: the middle of every pixel of the screen maps to a point of the picture and back to the same pixel, and
-the middle of every pixel of a smaller picture maps to a pixel of the screen that lies under it.
+the middle of every pixel of a smaller picture maps to the screen pixel under it.
 """
 
 from collections.abc import Sequence

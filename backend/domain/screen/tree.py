@@ -1,7 +1,7 @@
 """The accessibility tree as agents read it: filtered and in lines (protocols §4, OSWorld's Table 13).
 
-The tree comes from a guest: it is parsed by expat, which is told to refuse documents with definitions of their own,
-never looks anything up and does not recurse. Trees of the usual form are then read without a parser (`_quick_tree`).
+The tree comes from a guest: it is parsed by expat, which rejects documents with their own definitions, never looks
+anything up and does not recurse. Trees of the usual form are then read without a parser (`_quick_tree`).
 Figures: docs/reports/performance-observe.md.
 """
 
@@ -66,7 +66,7 @@ def linear(
         form: `suites`: tag, name, text, class, description, position, size, as OSWorld's code and ProSoftArena have it;
             `paper`: without class and description, as OSWorld's paper.
         most_tokens: None = all; else as many whole lines as fit, and a last one with the number of omitted ones.
-        count: tokens of a text for the model at hand; None = `estimated_tokens`.
+        count: number of tokens of a text; None = `estimated_tokens`.
 
     Raises:
         Invalid: as `nodes`.

@@ -17,7 +17,7 @@ class Execute(ExecuteStep):
 class ExecuteWithAnyExitCode(ExecuteStep):
     """`execute` of OSWorld and WindowsAgentArena: the exit code is ignored.
 
-    Only a program that is not there, or does not end, is a failure.
+    Only a missing program, or one that does not end, is an error.
     """
 
     any_exit_code = True

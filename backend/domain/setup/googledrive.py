@@ -49,7 +49,7 @@ class _Drive(Parameters):
     def _step(self, number: int, name: str) -> Parameters:
         if name not in _OPERATIONS:
             raise Invalid(
-                f"{name!r} is none of {', '.join(_OPERATIONS)}", code="invalid_step", path=f"operation.{number}"
+                f"{name!r} is not one of {', '.join(_OPERATIONS)}", code="invalid_step", path=f"operation.{number}"
             )
         try:
             step = _OPERATIONS[name].of(self.args[number])

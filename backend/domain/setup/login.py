@@ -27,8 +27,8 @@ class _Login(Parameters):
 class Login:
     """`platform`: `googledrive`; `settings_file` is not read.
 
-    The account comes from the secret `google_settings`, a JSON object with `email` and `password`. Where upstream goes
-    on when Google asks for more than that, this fails: the task could not be done.
+    The account comes from the secret `google_settings`, a JSON object with `email` and `password`. If Google asks for
+    more, this fails, where upstream continues: the task would be infeasible.
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:

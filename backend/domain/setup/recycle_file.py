@@ -16,7 +16,7 @@ class _File(Parameters):
 
 @register(PluginKind.SETUP, "recycle_file")
 class RecycleFile:
-    """`path` of a file or folder of the desktop. A path that is not there is a failure."""
+    """`path` of a file or folder of the desktop. A missing path is an error."""
 
     def check(self, parameters: Mapping[str, Any]) -> None:
         _File.of(parameters)

@@ -21,7 +21,7 @@ class _Browser(Parameters):
 class SetDefaultBrowser:
     """`browser`: `chrome` or `edge`.
 
-    On Windows the registry value is set as upstream does, which says of itself that Windows may not heed it.
+    On Windows the registry value is set as in upstream, which notes that Windows may ignore it.
     """
 
     def check(self, parameters: Mapping[str, Any]) -> None:

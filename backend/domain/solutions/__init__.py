@@ -1,1 +1,1 @@
-"""Oracle solutions: their steps as task files write them, and what they are on a screen."""
+"""Oracle solutions: their steps in task files, and their execution on a screen."""

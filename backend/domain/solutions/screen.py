@@ -66,7 +66,7 @@ class VisibleScreen:
         return any(title in name for name in (self._active if active else self.titles))
 
     def find(self, selector: Selector) -> Widget | None:
-        """The widget that is meant; None if it is not there."""
+        """The selected widget; None if it does not exist."""
         fitting = [one for one in self._widgets if selector.fits(one)]
         fitting = [one for one in fitting if one.in_active] or fitting
         try:

@@ -1,7 +1,7 @@
 """WindowsWorld's analyses: how far agents got against what they finished, by level, persona, number of applications.
 
-Source: protocols reference, section 7. Our own choices, where the paper has none, are documented. What is undefined is
-None: it enters no mean.
+Source: protocols reference, section 7. Our own choices, where the paper has none, are documented. Undefined values are
+    None and enter no mean.
 """
 
 import math

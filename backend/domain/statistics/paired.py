@@ -103,8 +103,8 @@ def paired_interval(
     """Percentile bootstrap of a mean difference in [-1, 1], drawing whole tasks (`intervals.ratio_interval`).
 
     Where every task differs by the same d, each draw is alike and would pretend to certainty. Then Wilson's interval
-    says how large a share u of all tasks may be of another kind, although none of these is; such a task may lie
-    anywhere in [-1, 1], which gives d - u(1 + d) to d + u(1 - d).
+    says how large a share u of all tasks may be of another kind, although none of these is; such a task may have any
+    difference in [-1, 1], which gives d - u(1 + d) to d + u(1 - d).
 
     Args:
         clusters: one per task, each with n > 0 and the sum of its differences.

@@ -10,8 +10,8 @@ MOST_NODES = 15
 def number_of(order: Sequence[str], after: Mapping[str, Sequence[str]]) -> int | None:
     """The place of an order among all topological orders, from 0; None for a graph of more than `MOST_NODES` nodes.
 
-    Orders are sorted as words are, by the nodes' places in `after`: the first is the one that always goes on with the
-    earliest node that may come. Found by counting the orders that begin alike and go on with an earlier node; how many
+    Orders are sorted as words are, by the nodes' places in `after`: the first always continues with the earliest
+    possible node. Computed by counting the orders with the same prefix that continue with an earlier node; how many
     orders a set of nodes can still have is remembered by set.
 
     Args:

@@ -114,8 +114,7 @@ def _review(  # noqa: PLR0913, PLR0917 - one review
     Raises:
         NotFound: There is no such draft.
         NotAllowed: the reviewer is its author, or not a person.
-        Conflict: it is not in review, has changed since the reviewer looked at it, or this person has reviewed it
-            already.
+        Conflict: it is not in review, has changed since the reviewer opened it, or this person has reviewed it already.
         Invalid: The comment is too long.
     """
     draft = locked(session, draft_id)

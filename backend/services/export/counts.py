@@ -1,4 +1,4 @@
-"""Number of selected trajectories, and what is left out."""
+"""Counts of selected and excluded trajectories."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -94,7 +94,7 @@ class Export:
             store: store with the pictures.
             masker: removes secrets.
             project_id: project of the episodes.
-            request: what is wanted.
+            request: content and format.
 
         Raises:
             UnknownPlugin: There is no such form.

@@ -1,4 +1,4 @@
-"""Manifest of an export: request, content, provenance, and what is left out."""
+"""Manifest of an export: request, content, provenance and exclusions."""
 
 from collections import Counter
 from dataclasses import dataclass, field

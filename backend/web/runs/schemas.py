@@ -1,6 +1,6 @@
 """Bodies of requests about runs.
 
-Times are UTC, in ISO 8601. Ids are UUIDs. Scores and rates lie in [0, 1].
+Times are UTC, in ISO 8601. Ids are UUIDs. Scores and rates are in [0, 1].
 """
 
 from typing import Any, Literal

@@ -92,7 +92,7 @@ class TestApply:
 
     @pytest.mark.parametrize("op", ["replace", "remove"])
     def test_what_is_not_there_is_refused(self, op: str) -> None:
-        with pytest.raises(BuildError, match="nothing lies at /spec/replicas of x"):
+        with pytest.raises(BuildError, match="nothing exists at /spec/replicas of x"):
             apply({"metadata": {"name": "x"}, "spec": {}}, {"op": op, "path": "/spec/replicas", "value": 1})
 
 

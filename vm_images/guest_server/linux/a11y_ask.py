@@ -53,7 +53,7 @@ def children_of(node: Any, most: int) -> Iterator[Any]:
 
 
 def applications(most: int) -> list[Any]:
-    """All applications with accessible objects, including hanging ones, because only the registry is asked."""
+    """All applications with accessible objects, including hanging ones, because only the registry is queried."""
     try:
         return list(children_of(Atspi.get_desktop(0), most))
     except HungError:

@@ -52,7 +52,7 @@ class LinuxCommands:
         return stat.rpartition(")")[2].split()[0] not in {"Z", "X"}
 
     def stop_all(self) -> None:
-        """Kills what is left of every group."""
+        """Kills the remaining processes of every group."""
         with self._lock:
             processes = list(self._started)
         for process in processes:

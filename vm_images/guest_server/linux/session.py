@@ -2,7 +2,7 @@
 
 Starts the X server, session bus, accessibility bus and window manager, then serves the API. The first line of stdin is
 the secret. Prints one JSON line when the API is ready. Ends everything with exit code 1 when one of those programs
-dies, and 0 when it is told to end.
+dies, and 0 when it is asked to end.
 
 The order is chosen for speed: slow imports happen while the programs start.
 """

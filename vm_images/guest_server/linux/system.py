@@ -22,7 +22,7 @@ class RootHelper:
             path: of the helper's socket.
 
         Raises:
-            GuestError: The helper is not there.
+            GuestError: the helper is not running.
         """
         self._lock = threading.Lock()
         self._socket = socket.socket(socket.AF_UNIX)

@@ -80,7 +80,7 @@ def picture(path: Path, width: int, height: int) -> ScreenFrame:
         with Image.open(path) as image:
             fitted = ImageOps.fit(image.convert("RGB"), (width, height))
     except (UnidentifiedImageError, Image.DecompressionBombError) as error:
-        raise GuestError("bad_request", f"'{path}' is no picture that can be shown: {error}") from None
+        raise GuestError("bad_request", f"'{path}' is not a supported picture: {error}") from None
     return ScreenFrame(fitted.tobytes("raw", "BGRX"), width, height, width * 4)
 
 

@@ -196,7 +196,7 @@ def start_wine_server(wine: str, environment: Mapping[str, str], processes: Path
         with contextlib.suppress(OSError):  # That process has ended meanwhile.
             if path.read_text().startswith("wineserver"):
                 return int(path.parent.name)
-    raise StartError("Wine's server is not there")
+    raise StartError("Wine's server is not running")
 
 
 class _Session:

@@ -45,4 +45,4 @@ def check_picture(path: Path) -> None:
         with Image.open(path) as image:
             image.verify()
     except (UnidentifiedImageError, Image.DecompressionBombError, SyntaxError) as error:
-        raise GuestError("bad_request", f"'{path}' is no picture that can be shown: {error}") from None
+        raise GuestError("bad_request", f"'{path}' is not a supported picture: {error}") from None

@@ -69,7 +69,7 @@ class FolderListing:
 
     def _children(self, path: str, depth: int) -> list[dict[str, Any]]:
         if depth > self._limits.tree_depth:
-            raise GuestError("too_large", f"folders lie deeper than {self._limits.tree_depth} levels")
+            raise GuestError("too_large", f"folders are nested deeper than {self._limits.tree_depth} levels")
         with os.scandir(path) as entries:
             return [self._entry(entry, depth) for entry in sorted(entries, key=lambda entry: entry.name)]
 

@@ -41,7 +41,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
 
 def _system(machine: Machine) -> System:
     if machine.system is None:
-        raise GuestError("not_available", "this desktop is no machine of its own: its clock is the worker's")
+        raise GuestError("not_available", "this desktop is not a separate machine: its clock is the worker's")
     return machine.system
 
 

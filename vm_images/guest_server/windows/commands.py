@@ -107,7 +107,7 @@ class WindowsCommands:
             return process is not None and kernel32.WaitForSingleObject(process, 0) == _WAITING
 
     def stop_all(self) -> None:
-        """Ends what is left of every job."""
+        """Ends the remaining processes of every job."""
         with self._lock:
             jobs = list(self._jobs)
         for job in jobs:

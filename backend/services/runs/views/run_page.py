@@ -203,7 +203,7 @@ def _unrated(session: Session, run_id: UUID) -> UUID | None:
 
 
 def _waits(session: Session, run_id: UUID) -> list[tuple[str, int]]:
-    """Licences that waiting episodes wait for, most wanted first."""
+    """Licences that waiting episodes wait for, most needed first."""
     seats = licences.seats(session)
     counts: Counter[str] = Counter()
     for row in repository.waiting_by_licences(session, run_id):

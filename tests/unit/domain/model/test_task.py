@@ -35,5 +35,5 @@ class TestCheckOrder:
             check_order({"a": (), "b": ("c",), "c": ("b", "a")})
 
     def test_an_unknown_name(self) -> None:
-        with pytest.raises(ValueError, match="'x', which is not there"):
+        with pytest.raises(ValueError, match="'x', which does not exist"):
             check_order({"a": ("x",)})

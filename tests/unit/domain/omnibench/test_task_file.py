@@ -45,7 +45,7 @@ class TestReadTask:
         [
             ({"task_instruction": ""}, "task_instruction"),
             ({"dag": {"nodes": [], "edges": {}}}, "dag.nodes"),
-            ({"dag": {"nodes": ["write"], "edges": {"write": ["pack"]}}}, "'pack' is none of the nodes"),
+            ({"dag": {"nodes": ["write"], "edges": {"write": ["pack"]}}}, "'pack' is not one of the nodes"),
             ({"dag": {"nodes": ["sing"], "edges": {}}}, "no subtask 'sing'"),
             ({"dag": {"nodes": ["write", "pack"], "edges": {"write": ["pack"], "pack": ["write"]}}}, "circle"),
             ({"dag": {"nodes": ["write", "write"], "edges": {}}}, "same name"),

@@ -104,5 +104,5 @@ class TestStartWineServer:
             start_wine_server(str(tmp_path / "absent" / "wine64"), {}, processes)
 
     def test_one_that_is_not_there_after_all(self, wine: str, tmp_path: Path) -> None:
-        with pytest.raises(StartError, match="Wine's server is not there"):
+        with pytest.raises(StartError, match="Wine's server is not running"):
             start_wine_server(wine, {"CODE": "0"}, tmp_path)

@@ -110,7 +110,7 @@ def compare_texts(actual: Sequence[str], expected: Sequence[str], how: CompareDo
 def ratio(mine: str, other: str) -> float:
     """Similarity of two texts, 0 to 1, as rapidfuzz's `ratio`: 2 x longest common subsequence / sum of lengths.
 
-    Very long texts are compared by words; for few changes the difference is small.
+    Very long texts are compared word by word; for few changes the difference is small.
     """
     from rapidfuzz.distance import Indel
 

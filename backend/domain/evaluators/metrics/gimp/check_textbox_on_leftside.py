@@ -11,7 +11,7 @@ _EDGE = 0.05
 
 @register(PluginKind.METRIC, "check_textbox_on_leftside")
 def check_textbox_on_leftside(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the leftmost dark pixel lies in the left 5 %.
+    """1 if the leftmost dark pixel is in the left 5 %.
 
     Args:
         result: path of the picture.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def compare_triangle_positions(
     result: str | None, expected: str | None, *, strict_upstream: bool = False
 ) -> MetricValue:
-    """1 if the triangle of `expected` lies nearer to its picture's middle than that of `result` (upstream's order).
+    """1 if the triangle of `expected` is nearer to its picture's middle than that of `result` (upstream's order).
 
     Args:
         result: path of a picture.

@@ -16,7 +16,7 @@ _FACTS = ("name", "folder")
 
 @register(PluginKind.METRIC, "bookmark_saved")
 def bookmark_saved(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
-    """1 if a bookmark leads to `url` and, where given, is called `name` and lies in a folder called `folder`.
+    """1 if a bookmark leads to `url` and, if given, is named `name` and is in the folder `folder`.
 
     Args:
         result: path of the profile's `Bookmarks` file.

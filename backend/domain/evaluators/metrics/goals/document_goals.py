@@ -59,4 +59,4 @@ def _bold(pieces: list[tuple[str, bool]], text: str) -> bool:
 
 def _styled(paragraphs: list[tuple[str, str]], text: str, style: str) -> Goal:
     styles = [name for paragraph, name in paragraphs if paragraph == text]
-    return style in styles, f"{short(text)} has style {short(styles)}, wanted {style!r}"
+    return style in styles, f"{short(text)} has style {short(styles)}, expected {style!r}"

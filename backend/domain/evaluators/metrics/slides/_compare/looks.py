@@ -44,7 +44,7 @@ def _names(slide: Slide) -> str:
 
 
 def fills(one: ShapeFill, other: ShapeFill, where: str) -> Iterator[str]:
-    """Whether two areas clearly differ in fill; an unknown fill is no difference."""
+    """Whether two areas clearly differ in fill; unknown fills are ignored."""
     if {one.kind, other.kind} <= _STABLE and (one.kind != other.kind or _clearly(one, other)):
         yield f"{where}: filled {_words(one)}, expected {_words(other)}"
 
