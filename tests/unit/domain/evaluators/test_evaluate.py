@@ -88,7 +88,7 @@ class TestCollect:
     def test_a_file_that_no_application_shows_is_what_the_agent_left(self, kind: str) -> None:
         desktop = FakeDesktop()
         desktop.open_file = lambda _: refused([], kind)  # type: ignore[method-assign,assignment]
-        assert "post-configuration step open did not work" in self.after(desktop, "open", path="/a").notes[0]
+        assert "post-configuration step open failed" in self.after(desktop, "open", path="/a").notes[0]
 
     def test_a_step_without_its_asset_is_the_tasks_fault(self) -> None:
         with pytest.raises(EvaluatorFailed, match="no asset 'x'"):
@@ -234,7 +234,7 @@ class TestParts:
         seen = [gather(context, task, task.evaluator.parts[0].calls[0]).model_copy(update={"step": 4})]
         found = evaluate(task, collect(context, task, {"a": seen}), tmp_path)
         assert [(one.reached, one.step, one.opened) for one in found.parts] == [(True, 4, True), (False, None, False)]
-        assert "never looked at" in found.parts[1].reasons[0]
+        assert "not evaluated" in found.parts[1].reasons[0]
 
     def test_a_look_at_one(self, tmp_path: Path) -> None:
         task = task_of_parts(part("a"))

@@ -67,12 +67,12 @@ class TestMoved:
         context = place(FakeWindow("task"))
         stays = {"window": vars(FakeWindow("task"))}
         context.desktop.routes["POST", "/setup/place_window"] = stays
-        with pytest.raises(TaskSetupFailed, match="stayed where it was"):
+        with pytest.raises(TaskSetupFailed, match="did not move to"):
             perturb(context, "moved")
 
     @pytest.mark.parametrize("how", ["moved", "shrunk"])
     def test_a_task_without_a_window_says_so(self, how: str) -> None:
-        with pytest.raises(TaskSetupFailed, match=f"no window that could be {how}"):
+        with pytest.raises(TaskSetupFailed, match=f"no window to be {how}"):
             perturb(place(), how)
 
     @pytest.mark.parametrize("said", [None, "ok", {}, {"window": {"x": "left"}}])
@@ -157,7 +157,7 @@ class TestCluttered:
         context = place(FakeWindow("task"), programs=self.PROGRAMS)
         small = {"window": {"x": 0, "y": 0, "width": 10, "height": 10}}
         context.desktop.routes["POST", "/setup/place_window"] = small
-        with pytest.raises(TaskSetupFailed, match="was to fill the screen"):
+        with pytest.raises(TaskSetupFailed, match="should fill the screen"):
             perturb(context, "cluttered")
 
 

@@ -385,7 +385,7 @@ class TestLogin:
 
         place = browser()
         place.browsers[9222] = Asks()
-        with pytest.raises(TaskSetupFailed, match="did not let the account in"):
+        with pytest.raises(TaskSetupFailed, match="refused the sign-in"):
             run_step(place, "login", {"platform": "googledrive"})
 
     def test_an_account_without_a_password(self, desktop: FakeDesktop) -> None:

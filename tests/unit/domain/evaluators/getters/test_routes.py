@@ -24,7 +24,7 @@ class TestAnswers:
 
     @pytest.mark.parametrize("kind", ["bad_request", "failed", "timeout", "not_available", "forbidden"])
     def test_any_other_refusal_leaves_the_question_open(self, kind: str) -> None:
-        with pytest.raises(EvaluatorFailed, match="cannot say /check: because"):
+        with pytest.raises(EvaluatorFailed, match="did not answer /check: because"):
             agreed(of(refuses("because", kind)))
 
     def test_a_route_that_is_not_there_is_no_no(self) -> None:

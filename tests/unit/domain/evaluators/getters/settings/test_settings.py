@@ -57,7 +57,7 @@ class TestRegistry:
             self.of(output)
 
     def test_a_desktop_without_a_registry_cannot_say(self) -> None:
-        with raises_code(EvaluatorFailed, "evidence_unreadable", mentions="registry cannot be asked"):
+        with raises_code(EvaluatorFailed, "evidence_unreadable", mentions="registry cannot be queried"):
             text(query_registry(linux(), "HKCU\\Key", "Name"))
 
     @pytest.mark.parametrize("evidence", [[], {}, {"output": 7}])
