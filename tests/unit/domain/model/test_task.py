@@ -22,7 +22,7 @@ class TestEvaluatorSpec:
             task_of_parts(part("a"), part("a"))
 
     def test_an_early_part_waits_for_no_late_one(self) -> None:
-        with pytest.raises(ValidationError, match="waits for one that is not"):
+        with pytest.raises(ValidationError, match="depends on one that is not"):
             task_of_parts(part("a", each_step=False), part("b", "a"))
 
 
