@@ -38,12 +38,12 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one call.
+    """Result of one call.
 
     Attributes:
-        number: of the mutation; with the seed it repeats the call.
+        number: the mutation's number; with the seed, it repeats the call.
         key: dialect and name of the metric.
-        what: `verdict`, or what happened in its place.
+        what: `verdict`, or what happened instead.
     """
 
     number: int

@@ -1,6 +1,6 @@
 """Changes files and values as an agent could leave them: damaged, cut, or with content that no reader expects.
 
-The shares of the kinds of changes are no more than what finds something.
+The shares of the kinds of changes were chosen because they find errors; they have no other meaning.
 """
 
 import io

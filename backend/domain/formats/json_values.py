@@ -73,11 +73,11 @@ def _have_order(left: Any, right: Any) -> bool:
 
 
 def number_of(value: Any) -> float:
-    """A number, or a text that is nothing but one.
+    """Converts a number, or a text that consists of one, to a float.
 
     Raises:
-        TypeError: it is another thing, a truth value for example.
-        ValueError: a text that is no number, or a number that no float can hold.
+        TypeError: another type, also a boolean.
+        ValueError: a text that is not a number, or a number that is too large for a float.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise TypeError(f"{type(value).__name__} is not a number")

@@ -1,8 +1,8 @@
-"""Reads the numbers that stand in a text.
+"""Reads the numbers in a text.
 
 A number may have a sign (also U+2212), thousands separators, an exponent, a power (`10^3`, `5*10²`), a fraction (`1/2`,
-`3 1/2`, `½`), a currency, a unit or a scale in words (`42 million`). What has digits and is none of these, or could be
-several numbers, is ambiguous: `42,5`, `10 000`, `1.2.3`, `10-20`, `10:30`, `A4`, `42k`.
+`3 1/2`, `½`), a currency, a unit or a scale word (`42 million`). Digits in any other form, or that could be several
+numbers, are ambiguous: `42,5`, `10 000`, `1.2.3`, `10-20`, `10:30`, `A4`, `42k`.
 """
 
 import math
@@ -41,7 +41,7 @@ _NUMBER = re.compile(
 
 
 def numbers_in(text: str) -> Iterator[float | None]:
-    """The numbers of a text in their order; None where digits are no number or an ambiguous one."""
+    """The numbers of a text in their order; None for digits that are not a number or an ambiguous one."""
     text = _SPACE_BETWEEN_GROUPS.sub("'", text[:MAX_TEXT])
     text = _JOIN.sub(_joined, text)
     text = _BLANK_BETWEEN_GROUPS.sub(lambda match: match[0].replace(" ", "_"), text)

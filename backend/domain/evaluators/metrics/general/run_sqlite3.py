@@ -29,9 +29,7 @@ def run_sqlite3(result: str | None, rules: Mapping[str, Any], *, strict_upstream
     except Invalid as error:
         if strict_upstream:
             return verdict(met=False, reason=f"the query failed: {error.message}")
-        raise EvaluatorFailed(
-            f"the query failed: {error.message}", code="invalid_rule", hint=HINT
-        ) from error
+        raise EvaluatorFailed(f"the query failed: {error.message}", code="invalid_rule", hint=HINT) from error
     if row is None:
         return verdict(met=False, reason=reason)
     try:

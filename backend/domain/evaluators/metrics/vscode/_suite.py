@@ -86,7 +86,7 @@ def run_suite(
 
 
 def _modules(folder: Path, program: Sequence[str | None]) -> set[str]:
-    """Names that the tests import from the program: of its files, and of others that are no installed library."""
+    """Names that tests import from the program: its own files, and modules in its folder that are not installed."""
     own = {Path(path).stem for path in program if path is not None}
     beside = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
     return own | {name for name in beside if name.isidentifier() and find_spec(name) is None}
