@@ -16,12 +16,12 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-r
 HEAD = f"""# Rolling restarts
 
 Measured by `make bench-rolling`, which writes this page: two API processes behind nginx with the configuration of
-[deploy/proxy](../deploy/proxy/nginx.conf), two workers with local desktops, a run that goes on, and clients that try
-nothing twice: reads of the API and of pages, submissions with a key, writes without one, answers that wait, a listener
-to the run's events by websocket. Each API process is ended by SIGTERM and started again, each worker is replaced by a
-new one (started first, as a rolling update does); the API drains for {DRAIN_SECONDS:g} s, attempts of a worker may go
-on for {GRACE_SECONDS:g} s, so that some end and others are handed back. A short version is part of `make test`
-(`tests/integration/tools/rolling_restart`).
+[deploy/proxy](../../deploy/proxy/nginx.conf), two workers with local desktops, a run in progress, and clients that
+never retry. The clients read the API and pages, submit with a key, write without one, wait for long answers and
+listen to the run's events by websocket. Each API process is ended by SIGTERM and started again. Each worker is
+replaced by a new one, which starts first, as in a rolling update. The API drains for {DRAIN_SECONDS:g} s. Attempts of
+a worker may go on for {GRACE_SECONDS:g} s, so that some end and others are handed back. A short version is part of
+`make test` (`tests/integration/tools/rolling_restart`).
 
 A request counts as failed with any answer but 2xx and with any broken connection; a websocket that is closed otherwise
 than with 1001 or 1012, too. The listener comes back after {COME_BACK_SECONDS:g} s, as our pages do, and names the last

@@ -12,19 +12,19 @@ HOLD = 1000 / 8
 HEAD = f"""# Performance of the scheduler
 
 Measured by `make bench-schedule`, which writes this page. Slots, nodes and guests are
-[simulated](../internals/simulator.md); a real PostgreSQL that waits for the disk as it does in use, and the real
-services are not. Two processes do the part of the workers of 50 nodes with 20 slots each, with their heartbeats and
-their looks after what died and what the scheduler counts by, but without the roll-ups of pages, which workers compute
-on processors of their own; these two processes and PostgreSQL share the machine. As many episodes wait as the table
-says, more than 50,000: four projects with weights 4, 3, 2 and 1 have three runs each, a fifth has a run of a higher
-priority.
+[simulated](../internals/simulator.md); PostgreSQL and the services are real, and PostgreSQL waits for the disk as in
+use. Two processes stand for the workers of 50 nodes with 20 slots each: they send heartbeats, look for lost attempts
+and correct the scheduler's counters. They do not compute the roll-ups of pages, for which workers have processors of
+their own. Both processes and PostgreSQL share the machine. The number of waiting episodes is in the table, more than
+50,000. Four projects with weights 4, 3, 2 and 1 have three runs each; a fifth has a run of a higher priority.
 
-*Leases a second*: all 1,000 slots are free, the clock runs until each has a lease and an attempt. *Free slot to lease*:
-while attempts of 1,000 slots begin, write and end at the rate that is named, from the commit that ended the one to the
-commit that began the next; an attempt takes {HOLD:.0f} s in the mean, and writes {STEP_BUDGET} steps, which is WAA's
-budget, one after the other over the time in which its agent acts. *Fair-share error*: the largest difference, over
-projects, between the share of slot-seconds that one had and weight / sum of weights, while all have episodes waiting.
-*Violations*: an episode of WAA's tasks that did not end once, a slot that two had at a time, a gap in the events.
+*Leases a second*: all 1,000 slots are free, the clock runs until each has a lease and an attempt. *Free slot to
+lease*: from the commit that ended an attempt to the commit that began the next one, while attempts of 1,000 slots
+begin, write and end at the rate in the table. An attempt takes {HOLD:.0f} s in the mean. It writes {STEP_BUDGET}
+steps, which is WAA's budget, spread over the time in which its agent acts. *Fair-share error*: the largest
+difference, over projects, between the share of slot-seconds that one had and weight / sum of weights, while all have
+episodes waiting. *Violations*: an episode of WAA's tasks that did not end once, a slot that two had at a time, a gap
+in the events.
 
 """
 _MAKESPAN = """
@@ -33,14 +33,18 @@ _MAKESPAN = """
 In virtual time, in units of the lower bound, which is the longest task or the whole work divided by the slots; the mean
 over {seeds} seeds, with the 95 % interval of that mean (Student's t). An agent plays all tasks, then all again: its
 *first* run knows only step budgets and what ends meanwhile, its *second* also how long the first took, and so on.
-Beside it, with the very same seconds: *slices*, each slot has its part of the list beforehand, as WAA shares them out;
-*queue*, one queue in the order of the file, as OSWorld's runner has it; *typical*, the longest first by what each task
-typically takes, as if the past had told it without error; *foresight*, the longest first as if all lengths were known.
-These are computed without any overhead; what ours costs in real time is above.
+Four other orders have the same durations:
 
-The aim is held where a task takes as long each time (deviation 0): then the past tells it exactly. Where they
-differ from run to run nobody knows them beforehand: *typical* is what the same order comes to with a perfect past, and
-what is above it is the price of a short one.
+- *slices*: each slot has its part of the list beforehand, as in WAA.
+- *queue*: one queue in the order of the file, as in OSWorld's runner.
+- *typical*: the longest first by the typical duration of each task, as if it were known without error.
+- *foresight*: the longest first, as if all durations were known.
+
+These are computed without any overhead; the real time that ours costs is above.
+
+The aim is met if a task takes the same time in each run (deviation 0), because the measured past is then exact. If
+durations differ from run to run, they cannot be known beforehand. *typical* is the result of the same order with a
+perfect past; what exceeds it is the price of a short past.
 
 What is recorded of the lengths, and what is assumed: `tools/simulator/durations.py`. Nobody publishes by how much the
 same task differs from run to run: the assumption is a factor of standard deviation {noise}; {others}.
