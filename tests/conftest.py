@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header() -> list[str]:
-    """Tells how to repeat this run's samples, and how its virtual machines run: measured before anything else does."""
+    """Reports how to repeat this run's samples, and how its virtual machines run, measured before anything else."""
     scope = "everything (make test-all)" if runs_everything() else "without tests marked long"
     try:
         machines = this_host().speed
@@ -69,7 +69,7 @@ def _without_long(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _seeded() -> None:
-    """Every test starts from the run's seed, whatever ran before it."""
+    """Every test starts from the run's seed, independent of the tests before it."""
     random.seed(seed())
 
 

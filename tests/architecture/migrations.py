@@ -40,9 +40,9 @@ def sql(revision: str, before: str) -> str:
 
 
 def harms(statements: str) -> list[str]:
-    """What these statements take away from, or demand of, a release that knows nothing of them.
+    """What these statements remove from, or require of, a release that does not know them.
 
-    Whatever they do to a table that they make themselves harms nobody.
+    Changes to tables that they create themselves are harmless.
     """
     made = set(re.findall(r"CREATE TABLE (\S+)", statements))
     found = []

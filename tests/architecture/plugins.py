@@ -21,7 +21,7 @@ def plugin_modules(package: str) -> list[str]:
 
 
 def existing(package: str) -> bool:
-    """Says whether a package is there; its parent may be missing, too."""
+    """Whether a package exists; its parent may be missing, too."""
     try:
         return importlib.util.find_spec(package) is not None
     except ModuleNotFoundError:

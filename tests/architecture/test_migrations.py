@@ -11,10 +11,9 @@ KNOWN = [script.revision for script in scripts()]
 
 class TestNewMigrations:
     def test_only_add_or_say_what_they_demand(self) -> None:
-        """The release before still runs meanwhile.
-
-        Either `expand = '...'` says why that does it no harm, or a migration of its own takes things away, with
-        `contract = REVISION`: the migration that every release knows which no longer needs them.
+        """The previous release still runs meanwhile. Either `expand = '...'` says why this is safe for it, or a
+        separate migration removes things, with `contract = REVISION`: the migration known to every release that no
+        longer needs them.
         """
         silent = {
             script.revision: found

@@ -23,7 +23,7 @@ def is_private(name: object) -> bool:
 
 
 def private_members(tree: ast.Module) -> Iterator[str]:
-    """Private members that code reads or replaces, without those of its own classes."""
+    """Private members that code reads or replaces, except those of its own classes."""
     attributes = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_private(node.attr)]
     own = {node.attr for node in attributes if ast.unparse(node.value) in {"self", "cls", "super()"}}
     yield from (ast.unparse(node) for node in attributes if node.attr not in own)

@@ -38,7 +38,7 @@ def names_used(tree: ast.AST) -> set[str]:
 def references(path: Path) -> set[str]:
     """Full names that a module uses: what it imports, what it reads of an imported module, and its own functions.
 
-    That a function names itself is not a use.
+    A function's own name in itself does not count.
     """
     tree = parsed(path)
     modules = {name.rsplit(".", 1)[-1]: name for _, name in imported(tree)} | {

@@ -1,4 +1,4 @@
-"""Nothing waits a fixed time: whoever waits looks at a condition, with a deadline."""
+"""Nothing waits a fixed time: each wait checks a condition, with a deadline."""
 
 import ast
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ SLEEP_IN_TESTS = {
 
 
 def hands_over(sleep: ast.Call) -> bool:
-    """`sleep(0)` lets other tasks run and is no waiting."""
+    """`sleep(0)` lets other tasks run and does not count as waiting."""
     return bool(sleep.args) and isinstance(sleep.args[0], ast.Constant) and sleep.args[0].value == 0
 
 

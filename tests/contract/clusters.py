@@ -44,7 +44,7 @@ class Place:
     raw: Raw
 
     def path(self, resource: ResourceKind, *rest: str) -> str:
-        """Address of a resource of the namespace, or of one object, or of what it has."""
+        """Path of a resource of the namespace, of one object or of its subresource."""
         return "/".join([f"{resource.root}/namespaces/{self.port.namespace}/{resource.plural}", *rest])
 
     def ask(self, method: str, path: str, body: Any = None, **how: Any) -> Said:
@@ -94,7 +94,7 @@ class Place:
         return False
 
     def events(self, name: str, reason: str) -> list[Object]:
-        """What was said of an object, by its short word."""
+        """Reasons of an object's events."""
         listed = self.port.list(EVENTS, fields=f"involvedObject.name={name},reason={reason}")
         return list(listed.items)
 
@@ -136,7 +136,7 @@ def on_the_fake(folder: Path) -> Iterator[Place]:
 
 @contextmanager
 def on_a_real_one(file: Path) -> Iterator[Place]:
-    """The cluster that a kubeconfig leads to, with a namespace that is taken away at the end."""
+    """The cluster of a kubeconfig, with a namespace that is deleted at the end."""
     namespace = f"deskarena-test-{uuid4().hex[:8]}"
     with _place(file, namespace, None) as place:
         made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}

@@ -1,4 +1,4 @@
-"""Every overlay by `kubectl apply --dry-run=server` on a cluster of one's own; the fake is asked elsewhere."""
+"""Every overlay by `kubectl apply --dry-run=server` on a real cluster; other tests use the fake."""
 
 import json
 import os
@@ -26,7 +26,7 @@ OLDEST, RANGES = 27, 22
 
 @pytest.fixture(scope="module")
 def _spaces() -> Iterator[None]:
-    """What is only tried makes no namespace for the rest: those that were not there are made, and taken away."""
+    """A dry run creates no namespace for the other objects: missing ones are created, and deleted afterwards."""
     port, made = connect(REAL, "default"), []
     try:
         for found in kind("production", "Namespace"):

@@ -1,4 +1,4 @@
-"""List, then watch: nothing is missed, nothing is told twice, and a forgotten version is said to be one."""
+"""List, then watch: no change is missed or sent twice, and a compacted version is reported."""
 
 import threading
 import time
@@ -19,7 +19,7 @@ WHOLE_SECONDS = 60.0
 
 
 def told(place: Place, version: str, *, seconds: float = 1.0, **rest: str) -> list[WatchEvent]:
-    """What a watch of that time tells, without bookmarks."""
+    """Events of a watch of that duration, without bookmarks."""
     with place.port.watch(SECRETS, version, seconds=seconds, **rest) as watch:
         return [change for change in watch if change.type != "BOOKMARK"]
 
@@ -73,7 +73,7 @@ class TestWatch:
         assert told(place, mark.version) == []
 
     def test_list_then_watch_misses_nothing_while_others_write(self, place: Place) -> None:
-        """Four writers make, change and delete; whoever lists and watches, again and again, ends with what is there."""
+        """Four writers create, change and delete; a client that lists and watches ends with the existing objects."""
         writers = [threading.Thread(target=write, args=(place, number)) for number in range(4)]
         for writer in writers:
             writer.start()
@@ -113,7 +113,7 @@ def write(place: Place, number: int) -> None:
 
 
 def follow(known: dict[str, Any], change: WatchEvent) -> None:
-    """Keeps what is known in step; what a watch tells has to fit what it told before."""
+    """Applies events to the known objects; each event must fit those before it."""
     if change.type == "BOOKMARK":
         return
     name = change.object["metadata"]["name"]
@@ -201,7 +201,7 @@ class TestBrokenLines:
         until(lambda: fake.api.watches == 0)
 
     def test_an_answer_that_is_lost_may_have_been_done(self, place: Place) -> None:
-        """Whoever makes something and hears nothing has to look: the second try tells that it is there."""
+        """A client whose creation got no answer tries again; the second try reports that the object exists."""
         fake = place.only_fake()
         fake.faults.cut("create", after=True)
         with pytest.raises(ClusterUnavailable):

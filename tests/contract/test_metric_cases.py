@@ -1,4 +1,4 @@
-"""Every registered metric: right is right, nearly right is not, and whatever lies there gets a verdict with reasons."""
+"""Every registered metric: right passes, nearly right fails, and any input gets a verdict with reasons."""
 
 import random
 from pathlib import Path
@@ -70,7 +70,7 @@ def damaged(path: Path) -> bytes:
 class TestOddFiles:
     @pytest.mark.parametrize("what", ["absent", "empty", "damaged", "noise", "zip", "text", "folder", "sparse"])
     def test_any_file_gets_a_verdict(self, dialect: str, name: str, what: str, tmp_path: Path) -> None:
-        """A file that is not what it should be is no right answer, and no reason to have no verdict."""
+        """A file of the wrong kind fails, but still gets a verdict."""
         case = CASES[dialect, name]
         made = case.passing(tmp_path)
         first = made.args[0][0] if isinstance(made.args[0], list) else made.args[0]

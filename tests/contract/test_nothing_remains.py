@@ -1,4 +1,4 @@
-"""A task that leaves traces in every way it can is followed by one that looks for them: there are none.
+"""A task leaves traces of every kind; the next task on the slot finds none of them.
 
 For every provider that works here. The first desktop is looked at by the same means, so that a look which could not
 find anything fails; a neighbour that ran meanwhile is looked at, too.

@@ -23,7 +23,7 @@ def desktop() -> FakeDesktop:
 
 @pytest.fixture(params=[plugin for _, plugin in SPACES], ids=[name for (_, name), _ in SPACES])
 def space(request: pytest.FixtureRequest) -> object:
-    """Made anew for each test, as a space may remember the step before."""
+    """A new one for each test, because a space may remember the previous step."""
     return request.param(eyes=FakeEyes())
 
 

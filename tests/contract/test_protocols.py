@@ -1,4 +1,4 @@
-"""What every scoring protocol does with the parts of a task, whatever it calls its measures."""
+"""What every scoring protocol does with the parts of a task."""
 
 from typing import Any
 

@@ -26,7 +26,7 @@ def leave(desktop: Desktop) -> None:
 
 
 def is_there(desktop: Desktop) -> bool:
-    """Whether that file is there."""
+    """Whether the file exists."""
     kind = kind_of(desktop)
     return desktop.execute([*kind.shows, f"{kind.home}left-behind"]).returncode == 0
 

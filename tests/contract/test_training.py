@@ -1,4 +1,4 @@
-"""What every form of training data keeps to, whatever its rows look like."""
+"""Rules that hold for every form of training data."""
 
 import json
 from typing import Any

@@ -171,7 +171,7 @@ TRACES: tuple[Trace, ...] = (
 
 
 def leave() -> dict[str, str]:
-    """Leaves all traces; what became of each."""
+    """Leaves all traces; returns the result of each."""
     return {name: left() for name, left, _ in TRACES}
 
 

@@ -52,7 +52,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def shot(page: Page, name: str) -> None:
-    """The page in both themes and two widths, where somebody wants to see it."""
+    """The page in both themes and two widths, if pictures are requested."""
     if not SHOTS:
         return
     for theme in ("light", "dark"):
@@ -79,7 +79,7 @@ def submitted(up: Up, agent: str, tasks: list[str]) -> str:
 
 
 def at(page: Page, x: int, y: int) -> tuple[float, float]:
-    """Where a pixel of the desktop lies on the page."""
+    """Position of a desktop's pixel on the page."""
     box = page.locator("[data-live-target=image]").bounding_box()
     assert box is not None
     return box["x"] + (x + 0.5) / 1280 * box["width"], box["y"] + (y + 0.5) / 800 * box["height"]

@@ -58,7 +58,7 @@ STEPS = 3 + 3 + 3 + 1
 
 
 def recorded(asked: Asked) -> Said:
-    """The reply of the step at which the task that is asked about stands: so many answers were given before."""
+    """The reply of the task's current step, known from the number of answers before."""
     words = asked.text
     replies = next(replies for part, replies in RECORDED.items() if json.dumps(part)[1:-1] in words)
     turns = sum(message["role"] == "assistant" for message in asked.body["messages"])

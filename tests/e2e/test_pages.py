@@ -210,7 +210,7 @@ class TestLive:
 
 @pytest.fixture
 def acting(postgres_server: str, scene: Scene) -> Iterator[tuple[World, Claim]]:  # noqa: ARG001 - it has the broker.
-    """An installation of the test's own, where an agent has made two steps."""
+    """The test's own installation, in which an agent has made two steps."""
     with databases.copied(postgres_server) as url, world(url) as made:
         made.benchmark()
         made.worker()

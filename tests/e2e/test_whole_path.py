@@ -84,7 +84,7 @@ def _frames_while_it_runs(page: Page) -> set[str]:
 
 
 def _pixels(page: Page) -> str:
-    """A hash of what the live picture shows, whatever its address."""
+    """A hash of the live picture's pixels, independent of its address."""
     drawn = page.evaluate(
         """() => { const image = document.querySelector('[data-live-target=image]');
         if (!image || !image.naturalWidth) return '';

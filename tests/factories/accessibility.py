@@ -27,7 +27,7 @@ def mail_window(names: dict[str, str] | None = None, *, addresses: tuple[str, ..
 
 
 def long_tree(size: int) -> str:
-    """A tree of about so many bytes."""
+    """A tree of about this many bytes."""
     rows = "".join(
         f"<label name='row {number}' attr:id='r{number}'>text of row {number}</label>" for number in range(size // 60)
     )

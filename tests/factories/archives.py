@@ -1,4 +1,4 @@
-"""7z archives of one file, OldProjects/example.txt, made with the library py7zr, which is no part of this project."""
+"""7z archives of one file, OldProjects/example.txt, made with the library py7zr, which the project does not include."""
 
 from base64 import b85decode
 

@@ -1,4 +1,4 @@
-"""Tasks with parts: files that must say something, looked at after each step or at the end."""
+"""Tasks with parts: files that must have a content, evaluated after each step or at the end."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from backend.domain.model.task import EvaluatorSpec, MetricCall, Part, PartKind,
 
 
 def file_says(path: str, text: str) -> MetricCall:
-    """A metric call that wants a file to be this text."""
+    """A metric call that requires a file to have this text."""
     return MetricCall(
         func="exact_match",
         result={"type": "vm_command_line", "command": ["cat", path]},

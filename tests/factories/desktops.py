@@ -1,4 +1,4 @@
-"""Desktops for tests of getters: what lies on them, and what answers in them."""
+"""Desktops for tests of getters, with files and answering programs."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Text documents: .docx by python-docx with whatever XML a test needs, .odt as zip files of XML."""
+"""Text documents: .docx by python-docx with the XML that a test needs, .odt as zip files of XML."""
 
 import io
 import random

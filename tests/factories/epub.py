@@ -13,14 +13,14 @@ CHAPTER = "<html><head><title>{title}</title></head><body><h1>{title}</h1>{text}
 
 
 def chapter(title: str, *paragraphs: str, lines: str = "") -> str:
-    """A chapter's HTML; `lines`: what stands between its paragraphs, which does not count."""
+    """A chapter's HTML; `lines`: text between its paragraphs, which does not count."""
     return CHAPTER.format(title=title, text=lines.join(f"<p>{paragraph}</p>" for paragraph in paragraphs))
 
 
 def epub(
     path: Path, chapters: Mapping[str, str], *, title: str = "Pass Through", number: str = "1", folder: str = ""
 ) -> str:
-    """Writes a book. `number`: the identifier that each converter makes anew; `folder`: where all of it lies."""
+    """Writes a book. `number`: the identifier, which each converter generates; `folder`: the folder of its files."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
         book.writestr("mimetype", "application/epub+zip")
         book.writestr(f"{folder}toc.ncx", TOC.format(title=title, id=number))

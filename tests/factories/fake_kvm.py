@@ -1,4 +1,4 @@
-"""A QEMU whose KVM is as a test wants it: in front of the real QEMU, which emulates in its place.
+"""A QEMU with a configurable KVM: a wrapper of the real QEMU, which emulates.
 
 `kvm` runs at emulation's ordinary speed and `tcg` some four times slower, without its usual short cuts between
 translated blocks; or the other way round. What the KVM is to refuse makes the program abort as QEMU does.

@@ -52,7 +52,7 @@ def picture_bytes(shade: int = 0) -> bytes:
 
 
 def seen(number: int) -> tuple[tuple[JudgeInputStep, ...], Mapping[str, bytes]]:
-    """An attempt of so many steps and its final state, with the bytes of its pictures by hash."""
+    """An attempt of this many steps and its final state, with the bytes of its pictures by hash."""
     store = {}
     steps = []
     for index in range(number + 1):
@@ -77,7 +77,7 @@ def answer(**verdicts: bool | tuple[bool, int | None]) -> str:
 
 
 def judgement(*answers: str, judge: JudgeConfig | None = None, **more: Any) -> Judgement:
-    """What a judge of as many votes said of an attempt of three steps."""
+    """Votes of a judge on an attempt of three steps."""
     votes = [Vote(number=number, replies=(JudgeReply(text=text),)) for number, text in enumerate(answers)]
     values: dict[str, Any] = {
         "judge": judge or CONFIG.model_copy(update={"votes": len(answers)}),

@@ -1,6 +1,6 @@
 """Pods without QEMU: the real supervisor, its door and volumes in a thread, and guests that only answer.
 
-For tests of what goes on between workers and a cluster. Machines are tested with `vm_pods`.
+For tests of the traffic between workers and a cluster. Machines are tested with `vm_pods`.
 """
 
 import base64
@@ -102,7 +102,7 @@ class LightPod:
         self._token, self._stopped = "", False
 
     def poll(self) -> int | None:
-        """Its exit code once it has ended; it starts when its Secret is there."""
+        """Its exit code once it has ended; it starts when its Secret exists."""
         if self._stopped:
             return 0
         told = self._secrets(*self._key) if self._listener is None else None
@@ -138,7 +138,7 @@ class LightPod:
                 waiting = self._one(door, waiting or self._entered(door))
 
     def _entered(self, door: AccessGate) -> socket.socket | None:
-        """Whoever comes in; None when the pod ends."""
+        """The next connection; None when the pod ends."""
         while not self._stopped:
             with selectors.DefaultSelector() as selector:
                 for each in door.sockets():

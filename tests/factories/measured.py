@@ -72,7 +72,7 @@ def benchmark_of(*tasks: Task) -> LoadedBenchmark:
 
 
 def result(one: Part, step: int | None, judge: str = "exact_match") -> tuple[PartResult, MetricEvidence]:
-    """What became of a part: reached after that step, or not."""
+    """Result of a part: reached after that step, or not."""
     value = 0.0 if step is None else 1.0
     said = ("the file says so",) if step is not None else ("the file does not exist",)
     found = PartResult(

@@ -30,7 +30,7 @@ _callers: list[Caller] = []
 
 
 def endpoint(api: str, address: str = "", **options: Any) -> Endpoint:
-    """An endpoint with a key; patient for half a minute unless told otherwise."""
+    """An endpoint with a key; its default timeout is 30 s."""
     told = {"patience_seconds": 30.0, "timeout_seconds": 30.0, "key": SecretStr(KEY), **options}
     return Endpoint.model_validate({"name": "test", "api": api, "base_url": address, **told})
 
@@ -61,7 +61,7 @@ def client(
 
 
 def close_clients() -> None:
-    """Closes the connections of every client that was made here."""
+    """Closes the connections of all clients created here."""
     while _callers:
         _callers.pop().close()
 

@@ -1,4 +1,4 @@
-"""What virtual machines of this process hold, whatever else runs machines on the same host."""
+"""Resources of this process's virtual machines; those of other processes do not count."""
 
 import os
 import tempfile

@@ -95,7 +95,7 @@ def drawing(seed: int = 0, size: tuple[int, int] = (160, 120), colour: str = "na
 
 
 def long_text(letters: int, seed: int = 0) -> list[str]:
-    """Pages of about so many letters altogether."""
+    """Pages of about this many letters altogether."""
     pages = []
     for number in range(max(1, letters // 3000)):
         lines = [

@@ -1,4 +1,4 @@
-"""Presentations, made with python-pptx and, where that has no words for it, with raw XML."""
+"""Presentations, made with python-pptx, or with raw XML where it has no function."""
 
 import io
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Change = Callable[[Any], None]
 
 
 def rgb(text: str) -> RGBColor:
-    """RRGGBB as python-pptx wants it."""
+    """RRGGBB as python-pptx's type."""
     colour: RGBColor = RGBColor.from_string(text)  # type: ignore[no-untyped-call]
     return colour
 
@@ -248,7 +248,7 @@ def sized(path: Path, size: int) -> str:
 
 @cache
 def _sized(size: int) -> bytes:
-    """Made once: the library looks through all slides for each that it adds."""
+    """Made once, because the library searches all slides for each one it adds."""
     show = Presentation()
     draw = np.random.default_rng(size)
     written = 0

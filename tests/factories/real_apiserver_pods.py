@@ -66,7 +66,7 @@ def _granted(ground: Remote) -> None:
 
 
 def _claim(ground: Remote, name: str) -> None:
-    """A volume that is there already, and the claim to it: the real controller binds them."""
+    """An existing volume and a claim to it; the real controller binds them."""
     room, modes = {"storage": "1Gi"}, ["ReadWriteMany"]
     where = {"path": f"/nowhere/{name}"}
     volume = {"capacity": room, "accessModes": modes, "hostPath": where, "claimRef": {"namespace": SPACE, "name": name}}

@@ -59,7 +59,7 @@ def task(graph: dict[str, tuple[str, ...]] | None = None, **more: Any) -> Task:
 
 
 def recorded(*steps: RecordedStep, reached: dict[str, int | None] | None = None, **more: Any) -> ExportedAttempt:
-    """A solved trajectory of three steps unless told otherwise; `reached`: parts with the step that reached them."""
+    """A trajectory of three steps, by default solved; `reached`: parts with the step that reached them."""
     usual = (
         step(0, click(), explanation="I save it.", tree=lambda: TREE),
         step(1, Action(type=ActionType.TYPING, text="50% {a}"), Action(type=ActionType.DONE), agent_view=picture("f")),

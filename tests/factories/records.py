@@ -113,7 +113,7 @@ class World:
         return rollup_jobs.renew_due(self.factory, limit=1000)
 
     def in_order(self) -> None:
-        """Waiting episodes begin in the order of their submission, whatever their tasks should take."""
+        """Waiting episodes begin in the order of their submission, independent of their tasks' expected length."""
         with self.work() as session:
             session.execute(update(Episode).values(estimated_seconds=600.0))
 

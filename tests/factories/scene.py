@@ -62,7 +62,7 @@ WORDS = (
 
 @dataclass
 class OneTransaction(World):
-    """A world whose every step is part of one transaction: much faster, for scenes that are only looked at."""
+    """A world with all steps in one transaction: much faster, for scenes that are only read."""
 
     session: Session | None = None
 
@@ -250,7 +250,7 @@ def verdict(score: float, words: str = "") -> Evaluation:
 
 
 def finish(world: World, claim: claims.Claim, score: float, words: str = "") -> None:
-    """Scores an attempt with one piece of evidence that is there and one that was absent."""
+    """Scores an attempt with one present and one absent piece of evidence."""
     data = f"Quarterly report of {claim.task.key}".encode()
     with world.work() as session:
         sha256 = world.store.put(data, "application/octet-stream")

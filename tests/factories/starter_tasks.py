@@ -14,7 +14,7 @@ from tests.fakes.web import FakeWeb
 def make_task(
     *calls: MetricCall, oracle: Sequence[Mapping[str, Any]] | None = None, conj: str = "and", **more: Any
 ) -> Task:
-    """A task of the starter dialect; without calls its evaluator wants /home/user/a.txt to say `done`."""
+    """A task of the starter dialect; without calls, its evaluator requires the text `done` in /home/user/a.txt."""
     wanted = calls or (
         MetricCall(
             func="exact_match",

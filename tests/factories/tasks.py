@@ -1,4 +1,4 @@
-"""Tasks and benchmarks with sensible defaults; a test names only what it is about."""
+"""Tasks and benchmarks with sensible defaults; a test gives only the values it is about."""
 
 from typing import Any
 

@@ -139,7 +139,7 @@ def _picture(screen: ScreenSize) -> bytes:
 def tiny_image(
     images: Path, *, name: str = NAME, screen: ScreenSize = SCREEN, command_line: str = "quiet panic=-1"
 ) -> Path:
-    """Makes the image in a folder such as `DATA/images`; skips where it cannot be had."""
+    """Makes the image in a folder such as `DATA/images`; skips the test if it cannot be made."""
     needs_qemu()
     store, folder = packages(), images / name
     folder.mkdir(parents=True)

@@ -47,7 +47,7 @@ def tree(*nodes: str, names: Mapping[str, str] = UBUNTU) -> str:
 
 
 def large_tree(count: int) -> str:
-    """A tree of so many nodes, as a spreadsheet has them: cells that show, each with its states and actions."""
+    """A tree of this many nodes as of a spreadsheet: visible cells, each with its states and actions."""
     states = ("enabled", "focusable", "multi-line", "selectable", "sensitive", "showing", "transient", "visible")
     cells = (
         node(

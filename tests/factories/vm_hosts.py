@@ -1,4 +1,4 @@
-"""Hosts of virtual machines, as plans are made for them."""
+"""Hosts of virtual machines, for tests of plans."""
 
 from worker.qemu.acceleration import Acceleration, AccelerationReason
 from worker.qemu.machine import KVM, TCG

@@ -55,7 +55,7 @@ class VmPods:
 
 
 class VmPod:
-    """`entry.py` with its volumes, as an ordinary user. It starts as soon as its Secret is there."""
+    """`entry.py` with its volumes, as an ordinary user. It starts as soon as its Secret exists."""
 
     def __init__(self, pods: VmPods, pod: Json, address: str) -> None:
         self._pods, self._address = pods, address
@@ -89,7 +89,7 @@ class VmPod:
             return line.connect_ex((self._address, PORT)) == 0
 
     def output(self) -> str:
-        """What it has said."""
+        """Its output."""
         return (self._folder / "output").read_text(errors="replace") if self._folder.exists() else ""
 
     def stop(self, seconds: float) -> int:

@@ -44,7 +44,7 @@ Change = Callable[[Workbook], None]
 
 
 def book(path: Path, sheets: Mapping[str, Rows] | Rows = (), change: Change | None = None) -> Path:
-    """A workbook with these rows; one sheet `Sheet1` if no names are given. `change` gets it before it is saved."""
+    """A workbook with these rows, in `Sheet1` if no names are given. `change` gets it before it is saved."""
     named = sheets if isinstance(sheets, Mapping) else {"Sheet1": sheets}
     made = Workbook()
     made.remove(made.active)
@@ -90,7 +90,7 @@ def computed(path: Path, values: Mapping[str, tuple[str, Any]], sheet: str = "sh
 
 
 def replaced(path: Path, parts: Mapping[str, Callable[[bytes], bytes]], to: Path | None = None) -> Path:
-    """The same package with some parts changed; a part that is not there is made from nothing."""
+    """The same package with some parts changed; missing parts are created."""
     with zipfile.ZipFile(path) as package:
         contents = {name: package.read(name) for name in package.namelist()}
     for name, change in parts.items():
@@ -308,7 +308,7 @@ def _relations(kind: str, folder: str) -> bytes:
 
 
 def renumbered(path: Path, start: int = 7) -> Path:
-    """Gives the sheets other ids, as they have when some were removed and made anew."""
+    """Gives the sheets other ids, as after removing and adding some."""
 
     def change(data: bytes) -> bytes:
         from lxml import etree
@@ -322,7 +322,7 @@ def renumbered(path: Path, start: int = 7) -> Path:
 
 
 def sized(path: Path, size: int, seed: int = 7) -> Path:
-    """A workbook of about so many bytes: numbers and words in eight columns, as a table of measurements has them."""
+    """A workbook of about this many bytes: numbers and words in eight columns, like a table of measurements."""
     draw = random.Random(seed)
     places = ["north", "south", "east", "west", "total", "average"]
     rows = max(10, size // 57)

@@ -1,4 +1,4 @@
-"""An agent that says what it was told to say."""
+"""An agent with scripted answers."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,8 +20,8 @@ class ScriptedAgent:
 
     Attributes:
         answers: those that are left.
-        seen: observations it was shown.
-        context: what it was told at the start; None before.
+        seen: observations it received.
+        context: what it received at the start; None before.
         closed: how often it was closed.
     """
 

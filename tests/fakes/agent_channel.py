@@ -53,6 +53,6 @@ class FakeLine:
             self._changed.notify_all()
 
     def wait_shown(self, count: int, seconds: float = 10.0) -> None:
-        """Waits until so many observations have been shown."""
+        """Waits until this many observations have been shown."""
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.shown) >= count, seconds), len(self.shown)

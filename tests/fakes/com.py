@@ -1,4 +1,4 @@
-"""COM objects made of Python functions, so that what calls them by the places of a table runs on any system.
+"""COM objects of Python functions, so that code that calls them by table positions runs on any system.
 
 The names stand in the order in which UIAutomationClient.h declares them; the tested code has the numbers.
 """
@@ -89,7 +89,7 @@ class FakeCom:
         raise AssertionError(f"{name} was called")
 
     def give(self, target: int) -> int:
-        """Writes the pointer where a caller wants it, and counts the reference."""
+        """Writes the pointer to the caller's address and counts the reference."""
         self.held += 1
         ctypes.cast(target, ctypes.POINTER(ADDRESS))[0] = self.address
         return OK
@@ -102,7 +102,7 @@ class FakeStrings:
         self.lent: dict[int, Any] = {}
 
     def give(self, text: str, target: int) -> int:
-        """Writes a new text's pointer where a caller wants it."""
+        """Writes a new text's pointer to the caller's address."""
         buffer = ctypes.create_unicode_buffer(text)
         self.lent[ctypes.addressof(buffer)] = buffer
         ctypes.cast(target, ctypes.POINTER(ADDRESS))[0] = ctypes.addressof(buffer)

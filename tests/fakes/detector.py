@@ -1,4 +1,4 @@
-"""An element detector on loopback that speaks as OmniParser's server does, and can be told to misbehave."""
+"""An element detector on loopback with OmniParser's protocol that can misbehave on demand."""
 
 import http.server
 import json
@@ -14,7 +14,7 @@ FOUND = [
 
 
 class FakeDetector:
-    """What it answers and what it was asked.
+    """Its answer and the requests it got.
 
     Attributes:
         answer: bytes of the body, or what is made JSON.

@@ -10,7 +10,7 @@ from tests.fakes.browser import FakeBrowser
 
 
 class FakeEyes:
-    """Sees what it is told.
+    """Returns scripted elements.
 
     Attributes:
         browsers: what listens, by port.

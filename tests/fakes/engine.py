@@ -1,4 +1,4 @@
-"""A container engine whose one container ends when a test says so, and of whom a test says what it answers."""
+"""A container engine with one container; a test decides its answers and when the container ends."""
 
 import json
 import os
@@ -34,12 +34,12 @@ class ScriptedEngine:
         self.engine = Engine(str(program))
 
     def calls(self, verb: str) -> list[str]:
-        """What it was told to do of this kind."""
+        """Commands of this kind that it got."""
         calls = self.folder / "calls"
         return [line for line in calls.read_text().splitlines() if line.startswith(verb)] if calls.exists() else []
 
     def ends(self, code: int | str, status: str = "exited", *, oom: bool = False) -> None:
-        """The container ends with this code (`KILL`: the engine's program is killed); so the engine tells of it."""
+        """Ends the container with this code (`KILL`: kills the engine's program); the engine reports it."""
         (self.folder / "state").write_text(json.dumps({"Status": status, "OOMKilled": oom, "ExitCode": 0, "Error": ""}))
         self.exits(code)
 

@@ -12,7 +12,7 @@ _PIECE = 7
 
 @dataclass(frozen=True)
 class Said:
-    """What a model says, in no API's form.
+    """A model's reply, independent of an API.
 
     Attributes:
         calls: (name, arguments) of tools; arguments that are a text are sent as they stand, also when they are no JSON.
@@ -31,7 +31,7 @@ class Said:
 
     @property
     def ended(self) -> str:
-        """Why it stopped, if it was not said: for its calls, or because it had ended."""
+        """The default stop reason: `tool` with calls, else `end`."""
         return self.stop or ("tool" if self.calls else "end")
 
 

@@ -1,4 +1,4 @@
-"""A model API on a loopback port: says what it is told to, one reply after the other, and fails on demand.
+"""A model API on a loopback port: gives scripted replies in order, and fails on demand.
 
 It speaks OpenAI's chat completions and responses, Anthropic's messages and Gemini's generateContent, streamed and not:
 

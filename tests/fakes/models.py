@@ -1,4 +1,4 @@
-"""Model clients in memory: say what they are told to say, and remember what they were asked."""
+"""Model clients in memory: give scripted answers and record requests."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""A web server of the test's own on a loopback port: says what it is told to, and remembers what it was asked."""
+"""A web server of the test's own on a loopback port: gives scripted answers and records requests."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""An agent that waits in mid-episode until a test lets it go on."""
+"""An agent that waits in mid-episode until a test releases it."""
 
 from threading import Event
 from typing import Any
@@ -15,7 +15,7 @@ class PatientAgent:
 
     Attributes:
         waiting: set while one of them waits.
-        go: lets them go on.
+        go: releases them.
     """
 
     Params: type[BaseModel] = NoParams

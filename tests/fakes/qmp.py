@@ -1,4 +1,4 @@
-"""A QEMU that only talks: one end of a socket that greets, answers commands and tells events as a test says."""
+"""A QEMU of QMP only: one end of a socket that greets, answers commands and sends events from a script."""
 
 import contextlib
 import json
@@ -30,7 +30,7 @@ class FakeQmp:
         self._thread.start()
 
     def on(self, command: str, *messages: dict[str, Any]) -> None:
-        """What is said when that command comes; `{"return": ...}` gets the command's id."""
+        """Sets the answer of that command; `{"return": ...}` gets the command's id."""
         self.answers[command] = lambda asked: [
             each if "event" in each else {**each, "id": asked["id"]} for each in messages
         ]

@@ -1,4 +1,4 @@
-"""A recorder that keeps steps in memory, loses its lease or is cancelled when told to."""
+"""A recorder that keeps steps in memory, loses its lease or is cancelled on demand."""
 
 from collections.abc import Callable
 

@@ -6,7 +6,7 @@ from backend.domain.model.trajectory import Decision, Observation
 
 
 class FakeControl:
-    """A person who takes over when the agent has taken so many steps, does what is listed, and hands back.
+    """A person who takes over after this many steps of the agent, carries out a list of actions, and hands back.
 
     Attributes:
         seen: observations that the person decided on.

@@ -1,4 +1,4 @@
-"""A web that lies in a dictionary."""
+"""A web in a dictionary."""
 
 from collections.abc import Callable, Mapping
 

@@ -25,7 +25,7 @@ def write(folder: Path, name: str, text: str) -> str:
 
 
 def filled(head: str, size: int, line: str = "one more line of text, number {}\n") -> str:
-    """A text of about so many bytes that starts with `head`."""
+    """A text of about this many bytes that starts with `head`."""
     return head + "".join(line.format(number) for number in range(size // len(line)))
 
 
@@ -72,7 +72,7 @@ def places(folder: Path, words: str, *, filler: int = 0) -> str:
 
 
 def json_text(size: int, **values: Any) -> str:
-    """A JSON object of about so many bytes."""
+    """A JSON object of about this many bytes."""
     return json.dumps({**values, "filler": [f"value {number}" for number in range(size // 16)]})
 
 
@@ -90,7 +90,7 @@ PLACES = {"expected": ["Alpenweg5", "Birkenallee7", "Cafe9"]}
 
 
 def pdf_call(folder: Path, *lines: str, size: int = 0) -> Call:
-    """A PDF with lines of text beside the file that says what it should hold."""
+    """A PDF with lines of text, and the file with its expected text."""
     return Call((pdf(folder / "report.pdf", lines, filler=size), write(folder, "gold.json", json.dumps(GOLD))))
 
 

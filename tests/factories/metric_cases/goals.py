@@ -68,7 +68,7 @@ def plain(folder: Path, colour: str) -> Call:
 
 
 def rich_text(folder: Path, bold: str, filler: int = 0) -> Call:
-    """A file of rich text with one bold word and about so many bytes of other text, and the rule that it has it."""
+    """A rich-text file with one bold word and about this many bytes of other text, and a rule that requires it."""
     more = "A line of no interest.\\par " * (filler // 28)
     text = f"{{\\rtf1\\ansi {{\\b {bold}}}\\par {more}}}"
     return Call((write(folder, "a.rtf", text), {"bold": ["Summer"]}))

@@ -35,7 +35,7 @@ def status(state: str, *, filler: int = 0, **info: str) -> str:
 
 
 def picture(path: Path, seed: int = 1, size: tuple[int, int] = (90, 60), *, stain: int = 0) -> str:
-    """Random blocks; a stain of so many pixels makes another picture of it."""
+    """Random blocks; a stain of this many pixels makes a different picture."""
     blocks = np.random.default_rng(seed).integers(0, 256, (size[1] // 3 + 1, size[0] // 3 + 1, 3), dtype=np.uint8)
     plane = blocks.repeat(3, axis=0).repeat(3, axis=1)[: size[1], : size[0]]
     plane[:stain, :stain] = 0
@@ -44,7 +44,7 @@ def picture(path: Path, seed: int = 1, size: tuple[int, int] = (90, 60), *, stai
 
 
 def sized_picture(folder: Path, size: int) -> Call:
-    """Two pictures whose files have about so many bytes."""
+    """Two pictures whose files have about this many bytes."""
     side = int((size / 3) ** 0.5)
     for number, name in enumerate(("a.png", "b.png")):
         plane = np.random.default_rng(number).integers(0, 256, (side, side, 3), dtype=np.uint8)
@@ -58,7 +58,7 @@ def sounds(folder: Path, mine: Any, other: Any, name: str = "mp3") -> Call:
 
 
 def sized_sound(folder: Path, size: int) -> Call:
-    """Two WAV files of about so many bytes: two a sample. MP3 takes minutes to make."""
+    """Two WAV files of about this many bytes, two per sample. MP3 would take minutes to make."""
     seconds = size / 2 / RATE
     return sounds(folder, melody(seconds, 1), melody(seconds, 2), "wav")
 
@@ -69,7 +69,7 @@ def videos(folder: Path, mine: list[Any], other: list[Any], name: str = "mp4") -
 
 
 def sized_video(folder: Path, size: int) -> Call:
-    """Two videos of noise of about so many bytes."""
+    """Two videos of noise of about this many bytes."""
     random = np.random.default_rng(1)
     pictures = [random.integers(0, 256, (240, 320, 3), dtype=np.uint8) for _ in range(max(1, size // 100_000))]
     paths = [video(folder / name, pictures, (320, 240)) for name in ("a.avi", "b.avi")]

@@ -1,4 +1,4 @@
-"""Cases of the steps that use what the operator has given: accounts and a proxy."""
+"""Cases of the steps that use the operator's accounts and proxy."""
 
 import json
 from collections.abc import Mapping

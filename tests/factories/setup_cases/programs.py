@@ -31,7 +31,7 @@ def kept(context: FakeContext) -> bool:
 
 
 def windows(context: FakeContext) -> bool:
-    """The program's window is there."""
+    """Whether the program's window is open."""
     return bool(context.desktop.open_windows)
 
 

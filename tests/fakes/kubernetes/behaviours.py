@@ -135,7 +135,7 @@ def _span(seconds: int) -> str:
 
 
 def image_pull_back_off(why: str = "not found") -> Behaviour:
-    """The image cannot be had."""
+    """The image cannot be pulled."""
 
     def script(run: Run) -> Iterator[float]:
         image = run.image()
@@ -165,7 +165,7 @@ def mount_failed(
     then: Behaviour | None = None,
     times: int = -1,
 ) -> Behaviour:
-    """A volume cannot be mounted: for ever, or so many times, and then the pod does something else."""
+    """A volume cannot be mounted: for ever, or this many times, after which the pod follows another behaviour."""
     return _held_up("FailedMount", lambda: f'MountVolume.SetUp failed for volume "{volume}" : {why}', then, times)
 
 
@@ -182,7 +182,7 @@ def attach_failed(volume: str = "pvc-7c1f") -> Behaviour:
 
 
 def sandbox_failed(why: str = "no IP addresses available in range set") -> Behaviour:
-    """The pod gets no network. Each try has a sandbox of its own, so that no two of its events are alike."""
+    """The pod gets no network. Each try has its own sandbox, so all its events differ."""
 
     def said() -> str:
         sandbox = f'failed to setup network for sandbox "{uuid4().hex}": plugin type="bridge" failed (add): {why}'
@@ -208,7 +208,7 @@ def _held_up(reason: str, said: Callable[[], str], then: Behaviour | None, times
 
 
 def secret_awaited(then: Behaviour) -> Behaviour:
-    """Goes on once the Secrets that the pod mounts are there, as every kubelet does."""
+    """Continues once the Secrets that the pod mounts exist, like every kubelet."""
 
     def script(run: Run) -> Iterator[float]:
         run.write(lambda pod: pod_status.creating(pod, run.host))

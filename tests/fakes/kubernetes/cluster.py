@@ -49,7 +49,7 @@ class FakeCluster:
     """The running cluster.
 
     Attributes:
-        store, verbs: objects, to be looked at and changed without HTTP.
+        store, verbs: objects, to be read and changed without HTTP.
         faults: what goes wrong between client and API.
         api: the HTTP server.
     """
@@ -152,7 +152,7 @@ class FakeCluster:
         return self.kubelets.runs[pod["metadata"]["uid"]]
 
     def events(self, name: str = "", reason: str = "") -> list[Json]:
-        """What was said of an object, the oldest first."""
+        """Events of an object, the oldest first."""
         return [
             event
             for event in self.store.all(EVENTS)

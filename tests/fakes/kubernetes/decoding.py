@@ -56,7 +56,7 @@ def checked(resource: Resource, found: Any, level: str, warnings: list[str]) -> 
 
 
 def checked_patch(resource: Resource, found: Json, patch: bytes, level: str, warnings: list[str]) -> Json:
-    """The same for what a patch made of an object: the refusal is 422 and shows the patch."""
+    """The same for a patched object: the refusal is 422 and has the patch."""
     try:
         return checked(resource, found, level, warnings)
     except Refusal as refusal:
@@ -70,7 +70,7 @@ def checked_patch(resource: Resource, found: Json, patch: bytes, level: str, war
 
 
 def checked_part(resource: Resource, found: Json, model: str, level: str, warnings: list[str]) -> Json:
-    """The same for an object of a subresource, which has a model of its own."""
+    """The same for an object of a subresource, which has its own model."""
     return _settled(resource, found, of_model(found, model), level, warnings)
 
 

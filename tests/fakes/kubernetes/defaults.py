@@ -10,7 +10,7 @@ _LOST = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
 def completed(resource: Resource, found: Json) -> Json:
-    """The object with apiVersion, kind and the defaults of its kind; may change what it is given."""
+    """The object with apiVersion, kind and the defaults of its kind; may change its argument."""
     found["apiVersion"], found["kind"] = resource.api_version, resource.kind
     if resource is PODS and isinstance(found.get("spec"), dict):
         _pod(found)

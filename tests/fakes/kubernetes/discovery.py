@@ -57,7 +57,7 @@ def _group(name: str) -> Json | None:
 
 
 def page(path: str) -> Json | str | None:
-    """What stands at an address that is none of an object; None: nothing."""
+    """Answer for a path that is not an object's; None if there is none."""
     match [word for word in path.split("/") if word]:
         case ["healthz" | "livez" | "readyz"]:
             found: Json | str | None = "ok"

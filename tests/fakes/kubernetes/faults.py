@@ -1,4 +1,4 @@
-"""What goes wrong on demand between a client and the API: slowness, errors, cut connections, a server that is away."""
+"""What goes wrong on demand between a client and the API: slowness, errors, cut connections, an unreachable server."""
 
 import re
 import threading
@@ -62,7 +62,7 @@ class Faults:
         return self.add(Fault(verbs, path, times, refusal=broken))
 
     def cut(self, *verbs: str, path: str = "", times: int = 1, after: bool = False) -> Fault:
-        """The connection is reset, before the request is looked at, or after it was done and before its answer."""
+        """Resets the connection before the request is read, or after it was carried out and before its answer."""
         return self.add(Fault(verbs, path, times, cut="after" if after else "before"))
 
     def clear(self) -> None:

@@ -45,7 +45,7 @@ def refused(refusal: status.Refusal) -> Answer:
 
 
 def answer(state: State, request: Request, user: rbac.User) -> Answer:
-    """Does what is asked. Raises Refusal."""
+    """Carries out the request. Raises Refusal."""
     wish = request.wish
     if request.path == rbac.REVIEWS and request.method == "POST":
         return _json(rbac.reviewed(user, decoding.parsed(request.body, JSON)), 201)

@@ -67,7 +67,7 @@ class Kubelets:
             self.seen(change.kind, change.version.data)
 
     def seen(self, kind: str, pod: Json) -> None:
-        """Notes what a watch tells of a pod; works on it later."""
+        """Queues a watch's event of a pod."""
         if not pod["spec"].get("nodeName"):
             return
         uid = pod["metadata"]["uid"]

@@ -19,7 +19,7 @@ def is_done(resource: Resource, found: Json) -> bool:
 
 
 def _grace(resource: Resource, found: Json, asked: int | None) -> int:
-    """Seconds that its end may take: only pods that a node has are given any."""
+    """Grace period in seconds; 0 for pods without a node."""
     if resource is not PODS or not found["spec"].get("nodeName"):
         return 0
     if found.get("status", {}).get("phase") in {"Succeeded", "Failed"}:

@@ -53,7 +53,7 @@ def _set(node: Json, found: Json) -> None:
 
 
 def add_taint(node: Json, key: str, *effects: str) -> None:
-    """Puts taints of one key on a node, in place of what it had of that key."""
+    """Replaces a node's taints of one key."""
     kept = [one for one in node["spec"].get("taints") or [] if one["key"] != key]
     node["spec"]["taints"] = [*kept, *({"key": key, "effect": effect} for effect in effects)]
     if not node["spec"]["taints"]:
@@ -146,7 +146,7 @@ class NodeController:
         self._kubelets.come_back(name)
 
     def delete(self, name: str) -> None:
-        """The machine is taken away: the node goes, its processes die, its pods are collected."""
+        """Removes the machine: the node disappears, its processes die, its pods are collected."""
         lifecycle.delete(self._state.store, NODES, ("", name))
         for run in self._kubelets.of_node(name):
             run.kill()

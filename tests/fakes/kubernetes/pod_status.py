@@ -1,4 +1,4 @@
-"""How a kubelet writes a pod's status: pure changes of a pod that is given."""
+"""How a kubelet writes a pod's status, as pure changes of a pod."""
 
 from tests.fakes.kubernetes.kinds import Json
 from tests.fakes.kubernetes.store import now
@@ -83,7 +83,7 @@ def running(pod: Json, address: str, container_id: str, *, ready: bool) -> None:
 
 
 def terminated(pod: Json, code: int, reason: str, message: str = "") -> Json:
-    """What is told of a container that has ended."""
+    """Status of a container that has ended."""
     one = _statuses(pod)[0]
     begun = one["state"].get("running", {}).get("startedAt", now())
     found = {"exitCode": code, "reason": reason, "startedAt": begun, "finishedAt": now()}

@@ -21,7 +21,7 @@ class Process(Protocol):
         """What the readiness probe finds."""
 
     def output(self) -> str:
-        """What it has printed so far."""
+        """Its output so far."""
 
     def stop(self, seconds: float) -> int:
         """Asks it to end, ends it after that time (0: at once); its exit code. May be called again."""

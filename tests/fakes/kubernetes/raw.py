@@ -43,7 +43,7 @@ class Raw:
         media: str = "application/json",
         read: float = 20.0,
     ) -> Said:
-        """One request; whatever its status is, it is an answer. `read`: seconds."""
+        """Sends one request; any status is an answer. `read`: seconds."""
         address = f"{self._client.configuration.host}{path}{'?' if query else ''}{query}"
         headers = {"Accept": "application/json", **({"Content-Type": media} if body is not None else {})}
         made = self._client.param_serialize(

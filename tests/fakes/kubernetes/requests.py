@@ -1,4 +1,4 @@
-"""Addresses of the API: a path and its query to what is asked."""
+"""Parses the API's paths and queries to requests."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class Request:
 
     @property
     def verb(self) -> str:
-        """The word that rights are given for."""
+        """The verb of the right."""
         if self.method in {"GET", "HEAD"}:
             if self.watching:
                 return "watch"
@@ -58,7 +58,7 @@ class Request:
 
     @property
     def wish(self) -> Wish | None:
-        """What it needs a right for; None for pages that anybody with a token may read."""
+        """The right it needs; None for pages that any token may read."""
         if self.resource is None:
             return None
         named = f"{self.resource.plural}/{self.sub}" if self.sub else self.resource.plural

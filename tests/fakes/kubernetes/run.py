@@ -19,7 +19,7 @@ Behaviour = Callable[["Run"], Iterator[float]]
 
 @dataclass
 class Run:
-    """A pod that a kubelet has taken.
+    """A pod that a kubelet runs.
 
     Attributes:
         address: its own loopback address.
@@ -112,7 +112,7 @@ class Run:
         return f"fake://{uuid4().hex}"
 
     def end(self, seconds: float) -> None:
-        """Stops its containers in the time given and lets the pod go; once."""
+        """Stops its containers within the grace period and removes the pod; once."""
         if self.ending or self.stuck or self.lost:
             return
         self.ending = True

@@ -15,7 +15,7 @@ _ENDED = {"Succeeded", "Failed"}
 
 
 class Scheduler:
-    """Runs on the cluster's loop. What each node has given away is kept, so a pod costs one look at each node."""
+    """Runs on the cluster's loop. Each node's allocated resources are kept, so a pod costs one check per node."""
 
     def __init__(self, state: State, loop: Loop, recorder: Recorder) -> None:
         self._state = state

@@ -145,7 +145,7 @@ class _Server(ThreadingHTTPServer):
             self.watches.discard(watch)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away is no error of ours; anything else is told as usual."""
+        """Ignores a client that disconnects; other errors are reported as usual."""
         if not isinstance(sys.exc_info()[1], (ConnectionError, ssl.SSLError)):
             super().handle_error(request, client_address)
 

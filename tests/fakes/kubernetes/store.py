@@ -50,7 +50,7 @@ class Change:
 
     @property
     def revision(self) -> int:
-        """Where it stands in the log."""
+        """Its position in the log."""
         return self.version.revision
 
 
@@ -159,7 +159,7 @@ class Store:
             return version.data
 
     def compact(self) -> None:
-        """Forgets all changes so far: who watches from an older version is told so."""
+        """Drops all changes so far; a watch from an older version gets 410."""
         with self.lock:
             self._floor = self.revision
             for shelf in self._shelves.values():

@@ -35,7 +35,7 @@ def _waiting(pod: Json, container: str) -> str:
 
 
 def cut(text: str, query: dict[str, str]) -> bytes:
-    """The part of a log that is asked for."""
+    """The requested part of a log."""
     lines = text.splitlines(keepends=True)
     if "tailLines" in query:
         lines = lines[-int(query["tailLines"]) :] if int(query["tailLines"]) else []

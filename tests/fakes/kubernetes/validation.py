@@ -130,7 +130,7 @@ def _container(container: Json, field: str, volumes: set[str | None], seen: set[
 
 
 def _resources(resources: Json, field: str) -> Iterator[Cause]:
-    """A device is given as a whole or not at all, and never shared: what is asked for is the limit."""
+    """A device is never split or shared: its request equals its limit."""
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, value in requests.items():
         if "/" in name and limits.get(name) != value:

@@ -89,7 +89,7 @@ class Verbs:
             return self._write(resource, old, found, sub, dry=dry)
 
     def replace_patched(self, resource: Resource, key: Key, found: Json, sub: str = "", *, dry: bool = False) -> Json:
-        """Stores what a patch made of an object. A resourceVersion in it is a condition. Raises 404, 409, 422.
+        """Stores a patched object. A resourceVersion in it is a condition. Raises 404, 409, 422.
 
         Hold the store's lock from reading the object to here: patches wait for each other, they don't collide.
         """

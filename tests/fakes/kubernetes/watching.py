@@ -59,13 +59,13 @@ def _bookmark(resource: Resource, revision: int, *, complete: bool = False) -> b
 
 
 def gone(since: int, current: int) -> bytes:
-    """The line that tells that the version is forgotten; the watch ends with it."""
+    """The event that reports a compacted version; the watch ends with it."""
     refusal = status.expired(f"too old resource version: {since} ({current})")
     return _line("ERROR", json.dumps(refusal.body()).encode())
 
 
 def _told(wanted: Wanted, change: Change) -> bytes | None:
-    """A change as this watch sees it: what comes to fit is added, what no longer fits is deleted."""
+    """A change as this watch sees it: an object that starts to match is added, one that stops is deleted."""
     was = change.kind != "ADDED" and wanted.fits(change.before)
     fits = change.kind != "DELETED" and wanted.fits(change.version)
     if fits:
@@ -128,7 +128,7 @@ class Watch:
                 yield _bookmark(wanted.resource, at)
 
     def _next(self, at: int, marked: float) -> tuple[list[Change], bool]:
-        """Changes after `at`, waiting a little for them; and whether some were forgotten before they could be told."""
+        """Changes after `at`, after a short wait; and whether some were dropped before they could be sent."""
         with self._store.changed:
             shelf = self._store.shelf(self._wanted.resource)
             if at >= shelf.dropped and not shelf.since(at):
@@ -136,7 +136,7 @@ class Watch:
             return shelf.since(at), at < shelf.dropped
 
     def _quiet(self, at: int) -> int:
-        """The newest version, where this resource has had no change since `at`."""
+        """The newest version, if this resource has not changed since `at`."""
         with self._store.lock:
             shelf = self._store.shelf(self._wanted.resource)
             return at if at < shelf.dropped or shelf.since(at) else self._store.revision

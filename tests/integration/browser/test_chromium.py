@@ -199,7 +199,7 @@ class TestClosedPages:
 
 @pytest.fixture(scope="module")
 def ended(context: TaskContext) -> TaskContext:
-    """The browser has been ended, so that it has written what it knows."""
+    """The browser was ended, so that it has saved its state."""
     context.desktop.execute("pkill -f remote-debugging-port", shell=True)
 
     def gone() -> bool:

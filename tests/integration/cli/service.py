@@ -1,4 +1,4 @@
-"""A tiny HTTP service that answers what a test tells it to, for the real command in a process of its own."""
+"""A tiny HTTP service with scripted answers, for the real command in its own process."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from typing import Any
 
 
 class Service:
-    """Answers by method and path; remembers what it was asked.
+    """Answers by method and path; records requests.
 
     Args:
         answers: `"GET /api/v1/runs"` -> JSON value, or a pair of status and JSON value.

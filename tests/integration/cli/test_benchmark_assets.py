@@ -1,4 +1,4 @@
-"""`deskarena benchmark fetch` and `benchmark asset`: the real command against a service that answers as told."""
+"""`deskarena benchmark fetch` and `benchmark asset`: the real command against a service with scripted answers."""
 
 import json
 from pathlib import Path

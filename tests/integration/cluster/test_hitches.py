@@ -56,7 +56,7 @@ def tries(world: World, run: Run) -> list[Attempt]:
 
 
 def hitches(place: Place) -> int:
-    """How many kubelets have told of."""
+    """Number of pods that the kubelets reported."""
     return sum(each["count"] for each in place.cluster.events(reason="FailedMount"))
 
 

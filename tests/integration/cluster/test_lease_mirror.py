@@ -155,7 +155,7 @@ class TestConflicts:
     def test_two_holders_the_stale_one_is_told_and_writes_nothing(
         self, setting: Setting, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The first asked Postgres just before its lease was taken away, and comes to the cluster after the second."""
+        """The first asked Postgres just before it lost its lease, and reaches the cluster after the second."""
         old = setting.claim(setting.first)
         first, second = setting.mirror(setting.first), setting.mirror(setting.second)
         stale = setting.world.do(nodes.held_by, setting.first.id)

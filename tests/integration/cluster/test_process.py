@@ -60,7 +60,7 @@ def slots(world: World) -> set[str]:
 
 
 def play(world: World, number: int) -> Run:
-    """Submits a run of so many episodes that only look."""
+    """Submits a run of this many episodes that only observe."""
     return world.submit(
         "noop", "light", provider="k8s", screen=SCREEN, repeats=number, budget=Budget(max_steps=1)
     )  # fmt: skip

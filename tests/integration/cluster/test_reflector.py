@@ -1,4 +1,4 @@
-"""A copy of the cluster's objects that stays right whatever happens to the watch."""
+"""A copy of the cluster's objects stays correct if the watch fails."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from worker.k8s.reflector import Reflector
 
 
 class Heard:
-    """What was told, in order."""
+    """Reported changes, in order."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, str]] = []
@@ -26,7 +26,7 @@ class Heard:
             self.told.append((kind, found["metadata"]["name"]))
 
     def wait(self, *expected: tuple[str, str]) -> None:
-        """Waits until so much was told, and fails if it is something else. The copy has it a moment before."""
+        """Waits for these reports, and fails on others. The copy is updated a moment earlier."""
         until(lambda: len(self.told) >= len(expected), what=str(expected))
         assert self.told == list(expected)
 

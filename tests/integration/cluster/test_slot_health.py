@@ -101,7 +101,7 @@ def test_what_a_cluster_goes_on_trying_is_on_the_page_within_a_minute_and_holds_
     teller.start()
 
     def begun(name: str) -> tuple[str, float]:
-        """What a start is told that does not come about, and after how many seconds."""
+        """The error of a start that fails, and after how many seconds."""
         began = time.monotonic()
         with pytest.raises(ClusterLost) as lost:
             provider.open(found[name], SPEC)

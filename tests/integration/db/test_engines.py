@@ -1,4 +1,4 @@
-"""The engine that tests use leaves no connection behind, whatever still works when a test ends."""
+"""The tests' engine leaves no connection behind, even if something still runs when a test ends."""
 
 import gc
 import warnings

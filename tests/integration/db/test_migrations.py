@@ -301,7 +301,7 @@ class TestSchemaProblem:
 
 
 class TestBefore02:
-    """A database whose schema is of before 0.2 stays as it is, whoever is started on it."""
+    """A database with a schema older than 0.2 is not changed by any process started on it."""
 
     @pytest.fixture
     def old_database(self, empty_database: str) -> Iterator[str]:

@@ -147,7 +147,7 @@ def eventually(condition: Callable[[], Any], seconds: float = 10.0) -> float:
 
 
 def exists(pid: int) -> bool:
-    """Whether a process is there and is no zombie."""
+    """Whether a process exists and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in {"Z", "X"}
     except (FileNotFoundError, ProcessLookupError):

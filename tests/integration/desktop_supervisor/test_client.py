@@ -1,4 +1,4 @@
-"""Starting, using and ending desktops through a real desktop supervisor. Nothing may be left, whatever happened."""
+"""Starting, using and ending desktops through a real desktop supervisor. Nothing may be left afterwards."""
 
 import contextlib
 import http.client

@@ -141,7 +141,7 @@ class TestDescendants:
 
 
 class TestSupervisorKilled:
-    """kill -9 of whoever holds the other end."""
+    """Kills the process at the other end with SIGKILL."""
 
     CODE = (
         "import sys, signal\n"

@@ -29,7 +29,7 @@ UP = (sys.executable, "-W", "error", "-m", "backend.cli.main", "up", "--port", "
 
 
 class Up:
-    """A running `deskarena up` and what it says."""
+    """A running `deskarena up` and its output."""
 
     def __init__(self, data: Path, *words: str, command: tuple[str, ...] = UP, **env: str) -> None:
         outer = {k: v for k, v in os.environ.items() if not k.startswith(("DESKARENA_", "DATABASE_", "REDIS_"))}
@@ -48,7 +48,7 @@ class Up:
 
     @property
     def url(self) -> str:
-        """Its address, once it is said."""
+        """Its address, once printed."""
         until(
             lambda: "Press Ctrl-C to stop" in self.said or self.process.poll() is not None, f"it runs: {self.said}", 90
         )
@@ -92,7 +92,7 @@ def running(data: Path, *words: str, command: tuple[str, ...] = UP, **env: str) 
 
 
 def refused(*words: str, **env: str) -> str:
-    """Runs `up` where it cannot start; gives what it says."""
+    """Runs `up` where it cannot start; returns its output."""
     done = subprocess.run(
         [*UP, *words], capture_output=True, text=True, timeout=90, check=False, env={**os.environ, **env}
     )

@@ -22,7 +22,7 @@ SIGHT = CoordinateFrame(
 
 
 def act(session: Session, code: str) -> list[dict[str, Any]]:
-    """Carries out a reply with that code; what the desktop said of each action."""
+    """Carries out a reply with that code; the desktop's result of each action."""
     actions = ComputerSpace().parse(f"```decision\nCOMMAND\n```\n```python\n{code}\n```", SIGHT)
     return [dict(session.desktop.perform(action)) for action in actions]
 

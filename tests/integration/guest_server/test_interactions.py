@@ -169,7 +169,7 @@ class TestTheLog:
 
 
 def _a_log_with_a_gap_is_none(session: Session) -> None:
-    """Whoever ends the helper: from then on the log says that it has broken off, and input goes on."""
+    """After the helper is killed, the log reports that it was interrupted, and input continues."""
     os.kill(helpers(session)[0], signal.SIGKILL)
     session.input({"type": "click", "x": 7, "y": 5})
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""A machine that goes on is told so. Its helper runs here as root's would, with a clock that is a list."""
+"""A resumed machine is notified. Its helper runs here as root's would, with a clock that is a list."""
 
 import base64
 import os
@@ -18,7 +18,7 @@ ENTROPY = base64.b64encode(os.urandom(64)).decode()
 
 
 class Kept(RootHelperProcess):
-    """Remembers what it was asked, in order."""
+    """Records requests, in order."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(SystemPaths(bundle=folder / "bundle.crt", policies=folder / "policies"))

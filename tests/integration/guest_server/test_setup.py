@@ -86,7 +86,7 @@ class TestDownloadWithoutProxy:
 
 
 class Proxy(http.server.BaseHTTPRequestHandler):
-    """Answers instead of the servers that it is asked for."""
+    """Answers in place of the requested servers."""
 
     asked: ClassVar[list[str]] = []
 

@@ -1,4 +1,4 @@
-"""Pictures through shared memory, as in a virtual machine; here from Xvfb, whose own picture tells what is right."""
+"""Pictures through shared memory, as in a virtual machine; here from Xvfb, whose own picture is the reference."""
 
 import os
 import subprocess

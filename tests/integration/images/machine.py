@@ -1,4 +1,4 @@
-"""A machine of a Linux image, by QEMU alone: what the image needs is what is given here."""
+"""A machine of a Linux image, by QEMU alone: this file gives all that the image needs."""
 
 import json
 import secrets

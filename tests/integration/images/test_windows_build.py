@@ -83,7 +83,7 @@ def boots(running: Build, _: BuildPlan) -> tuple[CheckResult, ...]:
 
 
 def build(asked: BuildRequest, check: Callable[[Build, BuildPlan], tuple[CheckResult, ...]] = boots) -> list[str]:
-    """What was told."""
+    """The reported stages."""
     told: list[str] = []
     Builder(asked, make_plan(asked), told.append, check=check).build()
     return told

@@ -1,4 +1,4 @@
-"""Nodes whose device for KVM is there and boots no machine: their pods say so, and everybody hears of it."""
+"""Nodes whose KVM device exists but boots no machine: their pods report it, and workers and pages show it."""
 
 from collections.abc import Iterator
 from pathlib import Path

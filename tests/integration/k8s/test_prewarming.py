@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.desktop, pytest.mark.timeout(300)]
 
 
 def warmed(provider: K8sProvider, which: SlotRef) -> str:
-    """Has a pod made for a slot that nobody has leased; the UID of that pod."""
+    """Requests a pod for an unleased slot; returns its UID."""
     provider.prepare(which, SPEC)
     until(lambda: uid_of(provider, which) and not provider.warming(), 60)
     return uid_of(provider, which)
@@ -28,7 +28,7 @@ def uid_of(provider: K8sProvider, which: SlotRef) -> str:
 
 
 def is_there(place: Place, uid: str) -> bool:
-    """Whether the pod is there, and not on its way out."""
+    """Whether the pod exists and is not being deleted."""
     return uid in {one["metadata"]["uid"] for one in place.named() if not one["metadata"].get("deletionTimestamp")}
 
 

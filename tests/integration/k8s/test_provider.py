@@ -284,7 +284,7 @@ class TestClose:
 
 
 class TestAway:
-    """While the API server does not do what it is asked no slot rests for it: nothing is wrong with any."""
+    """An API server that fails rests no slot, because no slot is broken."""
 
     @pytest.fixture
     def worker(self, place: Place) -> Iterator[K8sProvider]:

@@ -1,4 +1,4 @@
-"""A hostile task tries to use the machine up. It meets its own limits, and is told so; the host stays well."""
+"""A hostile task tries to exhaust the machine. It reaches its own limits and gets errors; the host stays healthy."""
 
 import os
 import shutil

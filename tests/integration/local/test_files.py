@@ -126,5 +126,5 @@ class TestWriting:
 
 
 def user_file(path: str) -> bool:
-    """Whether a path lies in one of the places meant for writing."""
+    """Whether a path is in a folder meant for writing."""
     return path.startswith(("/home/user/", "/run/", "/tmp/", "/dev/shm/"))

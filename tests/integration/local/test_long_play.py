@@ -91,7 +91,7 @@ class Held:
 
 
 def play(desktop: Desktop, steps: int, episode_seed: int) -> Stopwatch:
-    """The random agent for so many steps."""
+    """The random agent for this many steps."""
     plugin = registry.lookup(PluginKind.AGENT, "random")
     space = registry.lookup(PluginKind.OBSERVATION, plugin.observation)()
     config = RunConfig(agent="random", budget=Budget(max_steps=steps, max_seconds=86_400.0))

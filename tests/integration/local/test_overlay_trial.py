@@ -30,7 +30,7 @@ else:
 
 
 def tried(folder: object, *, mount: str = "", full: bool = False) -> str:
-    """What is said of a home on a file system of its own, in a mount namespace of its own."""
+    """The result for a home on its own file system, in its own mount namespace."""
     flags = "-m" if os.geteuid() == 0 else "-Urm"
     if subprocess.run(["unshare", flags, "true"], capture_output=True, check=False, timeout=60).returncode:
         pytest.skip("needs a mount namespace of its own")

@@ -210,7 +210,7 @@ class TestPrepare:
 
 
 class _Stumbling(DesktopSupervisorClient):
-    """Its first so many desktops do not start. Each one that is started is remembered."""
+    """Its first desktops, this many, do not start. Each one that is started is remembered."""
 
     stumbles = 0
     started: ClassVar[list["_Stumbling"]] = []

@@ -43,7 +43,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
 
 @pytest.fixture
 def guest(client: DesktopSupervisorClient) -> Iterator[Guest]:
-    """A desktop whose prefix can be looked at; Wine does not run."""
+    """A desktop whose prefix can be read; Wine does not run."""
     with desktop(client, os="windows", command=STANDIN) as found:
         yield found
 

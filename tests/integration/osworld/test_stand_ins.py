@@ -40,7 +40,7 @@ def ready(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def story(found: Evaluation) -> str:
-    """An evaluation in words, for a failing test's message."""
+    """An evaluation as text, for a failing test's message."""
     return "\n".join(f"{metric.func} = {metric.value}: {metric.reasons}" for metric in found.metrics)
 
 

@@ -65,7 +65,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def nothing(sha256: str) -> bytes:
-    """The store of a desktop that is given no files."""
+    """The store of a desktop without files."""
     raise AssertionError(sha256)
 
 

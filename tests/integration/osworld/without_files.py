@@ -46,7 +46,7 @@ def installed(steps: Sequence[SetupStep]) -> list[str]:
 
 
 def without_installation(task: Task) -> Task:
-    """The task without the steps that install what is there: a local desktop has no `sudo`."""
+    """The task without the steps that install present programs: a local desktop has no `sudo`."""
     return task.model_copy(update={"setup": tuple(step for step in task.setup if not installed([step]))})
 
 

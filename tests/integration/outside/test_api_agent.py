@@ -152,7 +152,7 @@ class TestActing:
 
 
 class TestLost:
-    """The desktop is lost: another one is made when the program asks, and never for nobody."""
+    """The desktop is lost: a new one is made only when the program asks for it."""
 
     @staticmethod
     def lost(line: Line) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class TestDesktopEnv:
             env.reset(task_config={"id": "nothing", "instruction": "Do nothing at all."})
 
     def test_an_answer_that_the_broker_forgot_is_given_again(self, env: DesktopEnv, redis_url: str) -> None:
-        """A broker that ends between taking an answer and giving it to the worker is no reason to wait for ever."""
+        """A broker that ends between accepting an answer and delivering it does not make the worker wait for ever."""
         with redis.from_url(redis_url) as broker, ThreadPoolExecutor(1) as agent:
             with pytest.MonkeyPatch.context() as away:
                 away.setattr("backend.services.agents.agent_channel_store.next_said", lambda *_: None)

@@ -334,7 +334,7 @@ class TestSupervisor:
 
 
 class TestKvmThatDoesNotBootTheImage:
-    """QEMU starts no machine with that processor, whatever KVM this host has."""
+    """QEMU cannot start a machine with that processor on any host."""
 
     def test_it_is_tried_once_by_emulation_which_is_kept_and_told(
         self, data: Path, monkeypatch: pytest.MonkeyPatch

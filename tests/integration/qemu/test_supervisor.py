@@ -48,7 +48,7 @@ def _listens(port: int) -> bool:
 
 
 def ended(connection: socket.socket) -> bool:
-    """Whether the other side has closed the line, whatever it said before."""
+    """Whether the other side has closed the connection; earlier data is ignored."""
     connection.settimeout(10)
     try:
         while connection.recv(4096):

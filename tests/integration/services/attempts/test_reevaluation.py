@@ -170,7 +170,7 @@ class TestTake:
             assert reevaluation.claim_request(second) is None
 
     def test_after_a_crash_somebody_else_gets_it_at_once(self, installation: World) -> None:
-        """The server lets go of the row with the connection, as when the worker's process is killed."""
+        """The server releases the row with the connection, as when the worker's process is killed."""
         import_task(installation, task_of())
         ask(installation, scored(installation, task_of()))
 

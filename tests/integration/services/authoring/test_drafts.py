@@ -261,7 +261,7 @@ class TestReviewing:
 
 
 class TestConstraints:
-    """What the database itself refuses, whatever a service says: a model's draft is never approved without people."""
+    """The database itself refuses to approve a model's draft without people."""
 
     ORIGIN = DraftOrigin(DraftAuthor.MODEL, "gpt-4o-2026", "ab" * 32, "a librarian")
 

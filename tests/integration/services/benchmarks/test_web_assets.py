@@ -13,7 +13,7 @@ THERE, MISSING = "https://files.example/there.xlsx", "https://files.example/miss
 
 
 def filled(world: World) -> str:
-    """A benchmark that needs two files, one of which is there; the hash of that."""
+    """A benchmark that needs two files, one of them stored; the hash of the stored one."""
     world.benchmark(make_benchmark(downloading("one", THERE, MISSING)))
     sha256 = world.store.put(b"table", "application/zip")
     world.do(web_assets.record, "starter", THERE, FetchedFile(sha256, 5, "application/zip", THERE))

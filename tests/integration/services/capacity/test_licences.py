@@ -1,4 +1,4 @@
-"""Licences on a real PostgreSQL: never more in use than there are, none leaked, and the reason of a wait is said."""
+"""Licences on a real PostgreSQL: never more in use than exist, none leaked, and waits have a reason."""
 
 import random
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Nodes of a cluster: what workers lease there, and what becomes of attempts when a node goes."""
+"""Nodes of a cluster: what workers lease there, and what happens to attempts when a node disappears."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -67,7 +67,7 @@ def claimed(world: World, worker: Worker) -> Claim:
 
 
 def where(world: World, claim: Claim) -> str:
-    """The node that an attempt runs on, as its provider is told."""
+    """The node that an attempt runs on, as given to its provider."""
     query = select(Node.name).join(Slot).join(Attempt, Attempt.slot_id == Slot.id).where(Attempt.id == claim.attempt_id)
     assert world.do(lambda session: session.scalars(query).one()) == claim.slot.node
     return claim.slot.node

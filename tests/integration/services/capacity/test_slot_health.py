@@ -41,7 +41,7 @@ def furnish(ready: World) -> None:
 
 
 def free(ready: World) -> int:
-    """How many slots a worker of the cluster is given."""
+    """Number of slots that a worker of the cluster gets."""
     offer = {"ok": True, "reason": "", "programs": [], "cluster": ZONE}
     worker = ready.worker("w", node="w", slots_by_provider={"k8s": 20}, capabilities=capabilities(k8s=offer))
     found: int = ready.do(lambda session: len(leases.free_slots(session, worker, "k8s", 10)))

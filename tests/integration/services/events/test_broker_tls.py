@@ -1,4 +1,4 @@
-"""A broker behind TLS is trusted by its certificate only, before it is told the password."""
+"""A broker behind TLS gets the password only if its certificate is trusted."""
 
 import socket
 import threading
