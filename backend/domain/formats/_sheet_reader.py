@@ -225,7 +225,7 @@ class SheetReader:
             return int(text)
         number = float(text)
         if not math.isfinite(number) or (b"_" if isinstance(text, bytes) else "_") in text:  # type: ignore[operator]
-            raise ValueError(f"{text[:40]!r} is no number")
+            raise ValueError(f"{text[:40]!r} is not a number")
         return number
 
     def _value(self, kind: str, text: str) -> Value:
