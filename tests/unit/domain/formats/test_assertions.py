@@ -52,7 +52,7 @@ class TestParse:
             ("file_exists(name)", "takes literals"),
             ("file_exists(today())", "takes literals"),
             ('file_exists("a"', "expected"),
-            ('file_exists("a") file_exists("b")', "where the assertion should end"),
+            ('file_exists("a") file_exists("b")', "follows the end of the assertion"),
             ("__import__('os').system('id')", "is not part"),
             ('file_exists("a", "b")', "does not take"),
             ("for each a in b: x", "is no"),
