@@ -100,9 +100,9 @@ def _pdf(path: str | None) -> TextOrError:
 
 
 _READERS: dict[str, Callable[[str | None], TextOrError]] = {
-    ".docx": _document,
-    ".xlsx": _workbook,
-    ".pptx": _deck,
+    **dict.fromkeys((".docx", ".docm", ".dotx", ".dotm"), _document),
+    **dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), _workbook),
+    **dict.fromkeys((".pptx", ".pptm", ".potx", ".ppsx"), _deck),
     ".pdf": _pdf,
-    **dict.fromkeys((".odt", ".ods", ".odp"), _open_document),
+    **dict.fromkeys((".odt", ".ott", ".ods", ".odp"), _open_document),
 }

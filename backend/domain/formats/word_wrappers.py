@@ -124,6 +124,8 @@ def _prepend(paragraph: Element, content: list[Element]) -> None:
 
 def _drop_field_codes(root: Element) -> None:
     """Removes text between a field's begin and its result: results of fields in a field's code are not shown."""
+    if next(root.iter(w("fldChar")), None) is None:  # Spares large documents a look at every text.
+        return
     codes: list[list[Element] | None] = []  # What stands in the code of each open field; None once its result begins.
     for element in list(root.iter(w("fldChar"), *_CHARACTERS)):
         kind = element.get(w("fldCharType")) if element.tag == w("fldChar") else None

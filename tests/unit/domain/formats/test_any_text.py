@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.formats.any_text import read_any_text
-from tests.factories.docx import save_odt
+from tests.factories.docx import p, save, save_odt, table
 from tests.factories.workbooks import workbook
 
 
@@ -16,9 +16,17 @@ def test_an_open_document(tmp_path: Path, ending: str) -> None:
     assert read_any_text(save_odt(tmp_path / f"a.{ending}", body)) == ("One &  two\nthree", "")
 
 
-def test_a_workbook_is_its_cells_only(tmp_path: Path) -> None:
-    (tmp_path / "a.xlsx").write_bytes(workbook([["milk", 7.0], [None, "tea"]]))
-    assert read_any_text(str(tmp_path / "a.xlsx")) == ("milk\n7\ntea", "")
+@pytest.mark.parametrize("ending", ["xlsx", "xlsm", "xltx"])
+def test_a_workbook_is_its_cells_only(tmp_path: Path, ending: str) -> None:
+    (tmp_path / f"a.{ending}").write_bytes(workbook([["milk", 7.0], [None, "tea"]]))
+    assert read_any_text(str(tmp_path / f"a.{ending}")) == ("milk\n7\ntea", "")
+
+
+@pytest.mark.parametrize("ending", ["docx", "docm", "dotx"])
+def test_a_document_is_what_it_shows(tmp_path: Path, ending: str) -> None:
+    inserted = p("milk ", xml="<w:ins><w:r><w:t>and tea</w:t></w:r></w:ins>")
+    path = save(tmp_path / f"a.{ending}", inserted, table(("bread", "jam")))
+    assert read_any_text(path) == ("milk and tea\nbread\njam", "")
 
 
 @pytest.mark.parametrize("ending", ["docx", "xlsx", "pptx", "odt", "ods"])

@@ -43,13 +43,13 @@ def sheet_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
 def _cell(book: Workbook, where: str, expected: Mapping[str, Any]) -> Goal:
     name, _, reference = where.rpartition("!")
-    if name.startswith("#") and name[1:].isdigit() and int(name[1:]) < len(book.places):
-        name = book.places[int(name[1:])].name
-    elif name.startswith("'") and name.endswith("'"):
+    if name.startswith("'") and name.endswith("'"):
         name = name[1:-1].replace("''", "'")
     area = bounds(reference)
     if not name or area is None:
         raise EvaluatorFailed(f"{where!r} is not a cell of a sheet; write Sheet!B7", code="invalid_rule")
+    if name.startswith("#") and name[1:].isdecimal() and int(name[1:]) < len(book.places):
+        name = book.places[int(name[1:])].name
     sheet = book.sheet(name)
     if sheet is None:
         return False, f"there is no sheet {name!r}"

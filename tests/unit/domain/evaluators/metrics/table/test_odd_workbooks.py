@@ -137,6 +137,11 @@ class TestNames:
             sheet_goals(workbook(tmp_path / "a.xlsx", ONE), {"cells": {where: {"value": 1}}})
         assert failure.value.code == "invalid_rule"
 
+    def test_a_sheet_without_a_name_is_the_agents(self, tmp_path: Path) -> None:
+        mine = workbook(tmp_path / "a.xlsx", ONE, sheet="")
+        assert sheet_goals(mine, {"cells": {"#0!A2": {"value": 2}}}).value == 0.0
+        assert sheet_goals(mine, {"cells": {"#0!A2": {"value": 1}}}).value == 1.0
+
     def test_upstream_knows_sheets_by_their_exact_names(self, tmp_path: Path) -> None:
         mine = workbook(tmp_path / "a.xlsx", ONE, sheet="SHEET1")
         gold = workbook(tmp_path / "b.xlsx", ONE)
