@@ -184,7 +184,7 @@ class TestCommands:
         assert answer.status_code == 409
 
     def test_an_open_run_takes_more_and_is_closed(self, fresh: TestClient) -> None:
-        run_id = submit(fresh, open=True, tasks=["files/*"])
+        run_id = submit(fresh, accepts_episodes=True, tasks=["files/*"])
         more = fresh.post(f"/api/v1/runs/{run_id}/episodes", json={"tasks": ["editor/*"]})
         assert (more.status_code, more.json()["episodes"]) == (201, 1)
         assert fresh.post(f"/api/v1/runs/{run_id}/close").status_code == 200
