@@ -8,6 +8,7 @@ import pytest
 from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import Desktop
+from tests.error_codes import raises_code
 from tests.unit.desktops.server import Server, reply
 from worker.desktops import GuestDesktop
 
@@ -69,7 +70,7 @@ class TestInteractions:
     @pytest.mark.parametrize("numbers", [(5, 6), (4, 6), (4, 4), (3, 4)])
     def test_a_gap_is_a_lost_desktop(self, server: Server, desktop: GuestDesktop, numbers: tuple[int, ...]) -> None:
         self.told(server, *numbers)
-        with pytest.raises(GuestLost, match="log of interactions"):
+        with raises_code(GuestLost, "guest_protocol_error"):
             desktop.interactions(3)
 
 
@@ -89,7 +90,7 @@ class TestCall:
 
     def test_bytes_are_refused(self, server: Server, desktop: GuestDesktop) -> None:
         server.answer = reply(200, b"\xff\xd8", "image/jpeg")
-        with pytest.raises(GuestRefused, match="not JSON"):
+        with raises_code(GuestRefused, "guest_refused", mentions="JSON"):
             desktop.call("GET", "/frame")
 
 

@@ -9,6 +9,7 @@ import pytest
 from backend.config import Settings
 from backend.domain.errors import Invalid
 from backend.domain.machines.slots import SlotRef
+from tests.error_codes import raises_code
 from worker.k8s import manifests
 from worker.k8s.manifests import PodResources
 from worker.k8s.plan import PodPlan, Volume, bytes_of, volume
@@ -342,9 +343,7 @@ class TestPlanOf:
     @pytest.mark.parametrize("text", ["claim:its-{node}", "clone:its-{node}:1Gi"])
     def test_claims_of_nodes_need_slots_that_have_one(self, text: str) -> None:
         assert PodPlan.of(Settings(k8s_image_volume=text, k8s_nodes="vm=yes")).by_node
-        with pytest.raises(
-            Invalid, match=r"DESKARENA_K8S_IMAGE_VOLUME: \{node\} needs slots with a node; set"
-        ) as raised:
+        with raises_code(Invalid, "invalid_setting", mentions="DESKARENA_K8S_IMAGE_VOLUME") as raised:
             PodPlan.of(Settings(k8s_image_volume=text, k8s_slots=8))
         assert raised.value.path == "DESKARENA_K8S_IMAGE_VOLUME"
 

@@ -168,13 +168,13 @@ class TestFailures:
             begun("prompt", FakeModels(ModelApiFailed("down"))).act(seen())
 
     def test_a_first_request_that_is_refused_is_no_score(self) -> None:
-        with pytest.raises(ModelApiFailed, match="unknown field"):
+        with raises_code(ModelApiFailed, "model_request_rejected"):
             begun("prompt", FakeModels(Invalid("unknown field top_k"))).act(seen())
 
     def test_a_later_one_is_the_agents(self) -> None:
         agent = begun("prompt", FakeModels(CLICK, Invalid("not allowed by policy")))
         agent.act(seen())
-        with pytest.raises(AgentFailed, match="policy"):
+        with raises_code(AgentFailed, "model_context_full"):
             agent.act(seen(1))
 
     @pytest.mark.parametrize("name", ["api_key", "Authorization", "x-api-key", "access_token"])

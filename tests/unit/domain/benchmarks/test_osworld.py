@@ -10,6 +10,7 @@ import pytest
 from backend.domain.benchmarks import external_assets, findings
 from backend.domain.errors import Invalid
 from backend.domain.model.task import LoadedBenchmark, Task
+from tests.error_codes import raises_code
 from tests.factories.suites import OSWORLD_TASKS, OSWORLD_WINDOWS, SAMPLES, read
 
 
@@ -79,12 +80,12 @@ class TestTasks:
 
     def test_two_folders_of_tasks_are_a_question(self, files: Path) -> None:
         shutil.copytree(files / "evaluation_examples", files / "more")
-        with pytest.raises(Invalid, match="several folders of tasks: evaluation_examples/examples, more/examples"):
+        with raises_code(Invalid, "invalid_task_file", mentions=("evaluation_examples/examples", "more/examples")):
             read("osworld", files)
 
     def test_a_listed_task_that_is_not_there(self, files: Path) -> None:
         (files / "evaluation_examples/examples/os/sample-quiet.json").unlink()
-        with pytest.raises(Invalid, match=r"test_all\.json: key os: sample-quiet is listed"):
+        with raises_code(Invalid, "invalid_task_file", mentions="test_all.json"):
             read("osworld", files)
 
 

@@ -10,6 +10,7 @@ import pytest
 from backend.domain.benchmarks import findings
 from backend.domain.errors import Invalid
 from backend.domain.model.task import Difficulty, DifficultySource, LoadedBenchmark, PartKind, Task
+from tests.error_codes import raises_code
 from tests.factories.suites import SAMPLES, read
 
 SAMPLE = SAMPLES / "prosoftarena"
@@ -134,18 +135,18 @@ class TestPhases:
         phases = json.loads((SAMPLE / LONG).read_text())["evaluator"]["phases"]
         for phase, weight in zip(phases, weights, strict=True):
             phase["weight"] = weight
-        with pytest.raises(Invalid, match=LONG) as caught:
+        with raises_code(Invalid, "invalid_task_file", mentions=LONG) as caught:
             altered(tmp_path, {"evaluator": {"phases": phases}})
         assert told in str(caught.value)
 
     def test_two_phases_of_one_name(self, tmp_path: Path) -> None:
         phases = json.loads((SAMPLE / LONG).read_text())["evaluator"]["phases"]
         phases[1]["name"] = "grey"
-        with pytest.raises(Invalid, match=r"evaluator\.phases"):
+        with raises_code(Invalid, "invalid_task_file", mentions="evaluator.phases"):
             altered(tmp_path, {"evaluator": {"phases": phases}})
 
     def test_neither_calls_nor_phases(self, tmp_path: Path) -> None:
-        with pytest.raises(Invalid, match="expected `func`, or `phases`"):
+        with raises_code(Invalid, "invalid_task_file", mentions=("func", "phases")):
             altered(tmp_path, {"evaluator": {}})
 
 
@@ -165,7 +166,7 @@ class TestReading:
         root = tmp_path / "copy"
         shutil.copytree(SAMPLE, root)
         (root / "metadata.json").write_text('[{"Difficulty": "Easy"}]')
-        with pytest.raises(Invalid, match=r"metadata\.json: key 0: expected an object with a `Task ID`"):
+        with raises_code(Invalid, "invalid_task_file", mentions=("Task ID", "metadata.json", "0")):
             read("prosoftarena", root)
 
     def test_windows_steps_mean_what_they_mean_to_waa(self) -> None:

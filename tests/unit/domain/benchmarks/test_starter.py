@@ -114,7 +114,7 @@ class TestLoad:
         [({"editor": ["none"]}, "no file editor/none.json"), ({"editor": "one"}, "expected a list"), ([], "an object")],
     )
     def test_a_broken_list_is_named(self, tmp_path: Path, listed: Any, words: str) -> None:
-        with pytest.raises(Invalid, match=words):
+        with raises_code(Invalid, "invalid_task_file", mentions=words):
             load(tmp_path, **{"test_all.json": listed})
 
     def test_a_link_out_of_the_folder_is_refused(self, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from backend.domain.benchmarks import lint
 from backend.domain.errors import Invalid
 from backend.domain.machines.egress_rules import way_out_of
 from backend.domain.model.task import LoadedBenchmark, PartKind, Task, Variant
+from tests.error_codes import raises_code
 from tests.factories.suites import SAMPLES, read
 
 HOME = "%USERPROFILE%"
@@ -171,5 +172,5 @@ class TestRefused:
         ],
     )
     def test_a_broken_file_names_the_key(self, change: Callable[[Any], object], said: str, tmp_path: Path) -> None:
-        with pytest.raises(Invalid, match=said):
+        with raises_code(Invalid, "invalid_task_file", mentions=said):
             read("windowsworld", changed(tmp_path, change))

@@ -7,6 +7,7 @@ from backend.domain.benchmarks import lint
 from backend.domain.drafts.content import MOST_BYTES, DraftContent, missing, read_content, task_of
 from backend.domain.errors import Invalid
 from backend.domain.model.task import DifficultySource
+from tests.error_codes import raises_code
 from tests.factories.drafts import make_content
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=30)
@@ -35,12 +36,12 @@ class TestReadContent:
         assert told.value.path == path
 
     def test_is_bounded(self) -> None:
-        with pytest.raises(Invalid, match="larger than 256 KiB"):
+        with raises_code(Invalid, "invalid_draft", mentions=("256", "KiB")):
             read_content({"domain": "a", "name": "b", "instruction": "x" * MOST_BYTES})
 
     @pytest.mark.parametrize("text", ["x\x00", "x\\\x00"])
     def test_refuses_what_no_database_keeps(self, text: str) -> None:
-        with pytest.raises(Invalid, match="NUL"):
+        with raises_code(Invalid, "invalid_draft", mentions="NUL"):
             read_content({"domain": "a", "name": "b", "instruction": text})
 
     def test_takes_the_escape_as_text(self) -> None:
@@ -48,16 +49,16 @@ class TestReadContent:
 
     def test_refuses_half_a_character(self) -> None:
         steps = [{"type": "launch", "parameters": {"command": ["\ud800"]}}]
-        with pytest.raises(Invalid, match="lone surrogate"):
+        with raises_code(Invalid, "invalid_draft"):
             read_content({"domain": "a", "name": "b", "setup": steps})
 
     def test_is_bounded_in_bytes(self) -> None:
         steps = [{"type": "launch", "parameters": {"command": ["\N{EURO SIGN}" * (MOST_BYTES // 2)]}}]
-        with pytest.raises(Invalid, match="larger than 256 KiB"):
+        with raises_code(Invalid, "invalid_draft", mentions=("256", "KiB")):
             read_content({"domain": "a", "name": "b", "setup": steps})
 
     def test_refuses_what_no_json_can_say(self) -> None:
-        with pytest.raises(Invalid, match="not JSON"):
+        with raises_code(Invalid, "invalid_draft", mentions="JSON"):
             read_content({"domain": "a", "name": float("nan")})
 
 

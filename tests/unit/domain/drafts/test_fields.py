@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from backend.domain.drafts.fields import ANY, FormField, can_say, fields_of, typed_as, values_of
 from backend.domain.errors import Invalid
+from tests.error_codes import raises_code
 
 KINDS = ("string", "integer", "number", "boolean", "array", "object")
 TEXTS = st.text(max_size=20) | st.sampled_from(["12", "null", "[1]", '"', '{"a"', "true", " ", "", "1e3", "a\r\nb"])
@@ -82,7 +83,7 @@ class TestThereAndBack:
 
     def test_where_anything_goes_it_is_json(self) -> None:
         """Otherwise a slip in a list would be kept as a text."""
-        with pytest.raises(Invalid, match="expected JSON, got"):
+        with raises_code(Invalid, "invalid_field", mentions="JSON"):
             field().value("[1")
 
     def test_a_parameter_that_the_form_lacks(self) -> None:
@@ -150,5 +151,5 @@ class TestFields:
         fields = fields_of(None)
         assert values_of(fields, {"json": '{"a": [1]}'}) == {"a": [1]}
         assert values_of(fields, {}) == {}
-        with pytest.raises(Invalid, match="JSON object"):
+        with raises_code(Invalid, "invalid_field", mentions="JSON"):
             values_of(fields, {"json": "[1]"})

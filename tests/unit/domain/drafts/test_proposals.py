@@ -15,6 +15,7 @@ from backend.domain.drafts.proposals import (
     summary,
 )
 from backend.domain.errors import Invalid
+from tests.error_codes import raises_code
 from tests.factories.drafts import proposal
 
 WANTED = ProposalRequest(persona="A librarian.", count=2, model="m", programs=("mousepad",), metrics=("exact_match",))
@@ -72,11 +73,11 @@ class TestReadProposals:
     def test_what_no_draft_can_hold(self, text: str, words: str) -> None:
         """JSON's escapes can say it."""
         setup = [{"type": "launch", "parameters": {"command": [text]}}]
-        with pytest.raises(Invalid, match=words):
+        with raises_code(Invalid, "invalid_draft", mentions=words):
             read_proposals(json.dumps({"drafts": [proposal(setup=setup)]}))
 
     def test_is_bounded(self) -> None:
-        with pytest.raises(Invalid, match="longer than"):
+        with raises_code(Invalid, "invalid_model_answer"):
             read_proposals(" " * (MOST_CHARACTERS + 1))
 
 

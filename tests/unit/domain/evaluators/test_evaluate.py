@@ -71,7 +71,7 @@ class TestCollect:
         desktop = FakeDesktop()
         tries: list[str] = []
         desktop.commands["save"] = lambda _: refused(tries, kind)
-        with pytest.raises(EvaluatorFailed, match="post-configuration step execute: not now"):
+        with raises_code(EvaluatorFailed, "evidence_not_gathered"):
             self.after(desktop, "execute", command="save")
         assert len(tries) == asked
 
@@ -91,11 +91,11 @@ class TestCollect:
         assert "post-configuration step open failed" in self.after(desktop, "open", path="/a").notes[0]
 
     def test_a_step_without_its_asset_is_the_tasks_fault(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="no asset 'x'"):
+        with raises_code(EvaluatorFailed, "evidence_not_gathered", mentions="x"):
             self.after(FakeDesktop(), "download", files=[{"url": "asset:x", "path": "/x"}])
 
     def test_a_step_with_wrong_parameters_is_the_tasks_fault(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="post-configuration step close_window"):
+        with raises_code(EvaluatorFailed, "evidence_not_gathered", mentions="close_window"):
             self.after(FakeDesktop(), "close_window", window="gone")
 
     def test_a_dead_desktop_is_a_loss(self) -> None:
@@ -106,7 +106,7 @@ class TestCollect:
 
     def test_a_missing_asset_is_the_tasks_fault(self) -> None:
         call = MetricCall(func="compare_text_file", result={"type": "cloud_file", "path": "asset:x", "dest": "x"})
-        with pytest.raises(EvaluatorFailed, match="no asset 'x'"):
+        with raises_code(EvaluatorFailed, "invalid_reference", mentions="x"):
             collect(FakeContext(FakeDesktop()), make_task(call))
 
     @pytest.mark.parametrize(("kind", "asked"), [("timeout", 2), ("failed", 2), ("not_available", 1)])
@@ -114,7 +114,7 @@ class TestCollect:
         desktop = Busy(kind)
         call = MetricCall(func="exact_match", result={"type": "check_clipboard_contains", "text": "x"})
         task = make_task(call).model_copy(update={"dialect": "omnibench"})
-        with pytest.raises(EvaluatorFailed, match="not now"):
+        with raises_code(EvaluatorFailed, "evidence_not_gathered"):
             collect(FakeContext(desktop), task)
         assert desktop.asked == asked
 
@@ -268,7 +268,7 @@ class TestJudged:
 
     def test_a_task_that_lists_more_than_the_judge_was_asked(self, tmp_path: Path) -> None:
         asked = self.evidence(answer(opened=True, final=True))
-        with pytest.raises(EvaluatorFailed, match="other criteria"):
+        with raises_code(EvaluatorFailed, "judge_evidence_mismatch"):
             evaluate(judged_task(text="The note says goodbye."), asked, tmp_path)
 
 

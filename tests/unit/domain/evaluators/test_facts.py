@@ -103,7 +103,7 @@ class TestFunction:
         task, node = task_with(compile_function(SOURCE, {}).calls[0])
         task = task.model_copy(update={"evaluator": task.evaluator.model_copy(update={"calls": ()})})
         seen = gather(FakeContext(FakeDesktop(), task), task, node.calls[0])
-        with pytest.raises(EvaluatorFailed, match="check_file_exists"):
+        with raises_code(EvaluatorFailed, "evidence_missing", mentions="check_file_exists"):
             evaluate(task, [seen], tmp_path)
 
     def test_no_one_may_ask_without_end(self) -> None:

@@ -2,6 +2,7 @@ import pytest
 
 from backend.domain.errors import Invalid
 from backend.domain.formats.accessibility import Widget, widgets
+from tests.error_codes import raises_code
 
 UBUNTU = "https://accessibility.ubuntu.example.org/ns"
 TREE = f"""<desktop-frame xmlns:st="{UBUNTU}/state" xmlns:cp="{UBUNTU}/component" xmlns:val="{UBUNTU}/value">
@@ -42,7 +43,7 @@ class TestWidgets:
 
     @pytest.mark.parametrize("xml", ["", "<a", '<!DOCTYPE a [<!ENTITY e "x">]><a>&e;</a>'])
     def test_what_is_no_plain_xml_is_refused(self, xml: str) -> None:
-        with pytest.raises(Invalid, match="cannot be read"):
+        with raises_code(Invalid, "invalid_accessibility_tree"):
             widgets(xml)
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from backend.domain.errors import Invalid
 from backend.domain.formats.assertions import AssertionFact, parse
+from tests.error_codes import raises_code
 
 
 def holds(text: str, true: Collection[str]) -> bool:
@@ -63,7 +64,7 @@ class TestParse:
         ],
     )
     def test_anything_else_is_refused_by_name(self, text: str, said: str) -> None:
-        with pytest.raises(Invalid, match=said):
+        with raises_code(Invalid, "invalid_assertion", mentions=said):
             parse(text)
 
     @given(st.text(max_size=200))

@@ -60,11 +60,11 @@ class TestSevenZip:
 
 class TestCoders:
     def test_a_bomb_is_not_unpacked(self) -> None:
-        with pytest.raises(Invalid, match="unpacks to"):
+        with raises_code(Invalid, "archive_too_large"):
             undone(b"", Coder(b"\0", b"", MAX_UNPACKED + 1), "")
 
     def test_a_key_that_takes_for_ever(self) -> None:
-        with pytest.raises(Invalid, match="rounds"):
+        with raises_code(Invalid, "archive_too_large"):
             undone(b"\0" * 16, Coder(bytes.fromhex("06f10701"), b"\x3e", 16), "x")
 
     def test_an_unknown_way(self) -> None:

@@ -5,6 +5,7 @@ import pytest
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.judging.criteria import criteria_of, is_judged
 from backend.domain.model.task import Part, PartKind
+from tests.error_codes import raises_code
 from tests.factories.checkpoints import file_says, part, task_of_parts
 from tests.factories.judging import CRITERIA, judged_call, judged_task
 
@@ -40,7 +41,7 @@ class TestCriteriaOf:
         ],
     )
     def test_a_task_that_no_judge_could_judge(self, wrong: dict[str, Any], words: str) -> None:
-        with pytest.raises(EvaluatorFailed, match=words):
+        with raises_code(EvaluatorFailed, "invalid_criterion", mentions=words):
             criteria_of(judged_task(**wrong))
 
 

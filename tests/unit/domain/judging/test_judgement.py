@@ -51,7 +51,7 @@ class TestValue:
             judgement(answer(opened=True, final=True), **damage).value("final", CRITERIA)
 
     def test_a_criterion_that_was_not_listed(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="no criterion 'saved'"):
+        with raises_code(EvaluatorFailed, "judge_evidence_mismatch", mentions="saved"):
             judgement(answer(opened=True, final=True)).value("saved", CRITERIA)
 
 

@@ -247,7 +247,7 @@ class TestLost:
     def test_a_desktop_that_dies_at_an_action_says_so(self) -> None:
         episode = Episode(TYPE, TYPE)
         episode.desktop.on_perform = lambda _: episode.desktop.die("memory limit")
-        with pytest.raises(GuestLost, match="memory limit"):
+        with raises_code(GuestLost, "desktop_gone"):
             episode.run()
         assert episode.progress.acted
 

@@ -4,6 +4,7 @@ from backend.domain.errors import Invalid
 from backend.domain.model.task import Task
 from backend.domain.omnibench.build import build, variants
 from backend.domain.omnibench.task_file import GraphTask, Pool, read_task
+from tests.error_codes import raises_code
 from tests.factories.omnibench import LIST, small_pool, subtask, task_json
 
 POOL = small_pool()
@@ -69,7 +70,7 @@ class TestBuild:
         ],
     )
     def test_what_cannot_be_judged_is_refused(self, wrong: object, words: str) -> None:
-        with pytest.raises(Invalid, match=words):
+        with raises_code(Invalid, "invalid_subtask", mentions=words):
             built(["write", "spell"], {}, {**POOL, "spell": wrong})  # type: ignore[dict-item]
 
 

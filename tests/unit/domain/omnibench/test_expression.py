@@ -4,6 +4,7 @@ import pytest
 
 from backend.domain.errors import Invalid
 from backend.domain.omnibench.expression import CALLS, compile_expression, compile_function, fact_of
+from tests.error_codes import raises_code
 
 VALUES = {"name": "list", "number": 3}
 CLICK = {"type": "check_mouse_clicks", "text": "Save"}
@@ -73,7 +74,7 @@ class TestCompileExpression:
         ],
     )
     def test_what_is_no_expression_of_checks_is_refused(self, text: str, words: str) -> None:
-        with pytest.raises(Invalid, match=words):
+        with raises_code(Invalid, "invalid_expression", mentions=words):
             compile_expression(text, VALUES)
 
 
@@ -97,5 +98,5 @@ class TestFactOf:
 
     @pytest.mark.parametrize("value", [None, [], {}, "x" * 5000])
     def test_only_short_texts_and_numbers(self, value: Any) -> None:
-        with pytest.raises(Invalid, match="texts of at most"):
+        with raises_code(Invalid, "invalid_expression"):
             fact_of("check_text_exists", (value,), {})

@@ -6,6 +6,7 @@ from backend.domain.errors import Invalid
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import ActionType
 from backend.domain.people.remote_input import in_words, read_hand
+from tests.error_codes import raises_code
 
 SCREEN = ScreenSize(width=640, height=480)
 
@@ -39,5 +40,5 @@ class TestReadHand:
         ],
     )
     def test_what_no_hand_can_do_is_refused(self, value: Any, words: str) -> None:
-        with pytest.raises(Invalid, match=words):
+        with raises_code(Invalid, "invalid_input", mentions=words):
             read_hand(value, SCREEN, may_end=False)

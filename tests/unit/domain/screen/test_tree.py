@@ -101,7 +101,7 @@ class TestNodes:
          '<!DOCTYPE a SYSTEM "file:///etc/passwd"><a/>', "\ud800"],
     )  # fmt: skip
     def test_what_is_no_tree_is_refused(self, wrong: str) -> None:
-        with pytest.raises(Invalid, match="accessibility tree"):
+        with raises_code(Invalid, "invalid_accessibility_tree"):
             nodes(wrong)
 
     def test_depth_is_no_danger(self) -> None:

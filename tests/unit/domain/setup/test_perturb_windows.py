@@ -67,19 +67,19 @@ class TestMoved:
         context = place(FakeWindow("task"))
         stays = {"window": vars(FakeWindow("task"))}
         context.desktop.routes["POST", "/setup/place_window"] = stays
-        with pytest.raises(TaskSetupFailed, match="did not move to"):
+        with raises_code(TaskSetupFailed, "window_not_perturbed"):
             perturb(context, "moved")
 
     @pytest.mark.parametrize("how", ["moved", "shrunk"])
     def test_a_task_without_a_window_says_so(self, how: str) -> None:
-        with pytest.raises(TaskSetupFailed, match=f"no window to be {how}"):
+        with raises_code(TaskSetupFailed, "no_window_to_perturb", mentions=str(how)):
             perturb(place(), how)
 
     @pytest.mark.parametrize("said", [None, "ok", {}, {"window": {"x": "left"}}])
     def test_an_odd_answer_of_the_guest_is_a_failure(self, said: Any) -> None:
         context = place(FakeWindow("task"))
         context.desktop.routes["POST", "/setup/place_window"] = said
-        with pytest.raises(TaskSetupFailed, match="did not report where"):
+        with raises_code(TaskSetupFailed, "window_not_perturbed"):
             perturb(context, "moved")
 
     def test_a_guest_without_the_route_refuses(self) -> None:
@@ -105,13 +105,13 @@ class TestShrunk:
         perturb(self.refusing(width=300, height=200), "shrunk")
 
     def test_one_that_grows_is_a_failure(self) -> None:
-        with pytest.raises(TaskSetupFailed, match="grew"):
+        with raises_code(TaskSetupFailed, "window_not_perturbed"):
             perturb(self.refusing(width=301, height=200), "shrunk")
 
     def test_one_that_still_fills_the_screen_is_a_failure(self) -> None:
         context = place(FakeWindow("task", width=1000, height=800))
         context.desktop.routes["POST", "/setup/place_window"] = {"window": vars(context.desktop.open_windows[0])}
-        with pytest.raises(TaskSetupFailed, match="still fills"):
+        with raises_code(TaskSetupFailed, "window_not_perturbed"):
             perturb(context, "shrunk")
 
 
@@ -150,14 +150,14 @@ class TestCluttered:
     def test_a_program_without_a_window_is_a_failure(self) -> None:
         context = place(FakeWindow("task"), programs=self.PROGRAMS)
         context.desktop.launch = lambda *_, **__: None
-        with pytest.raises(TaskSetupFailed, match="no window opened"):
+        with raises_code(TaskSetupFailed, "window_not_opened"):
             perturb(context, "cluttered")
 
     def test_a_screen_that_is_not_covered_is_a_failure(self) -> None:
         context = place(FakeWindow("task"), programs=self.PROGRAMS)
         small = {"window": {"x": 0, "y": 0, "width": 10, "height": 10}}
         context.desktop.routes["POST", "/setup/place_window"] = small
-        with pytest.raises(TaskSetupFailed, match="should fill the screen"):
+        with raises_code(TaskSetupFailed, "window_not_perturbed"):
             perturb(context, "cluttered")
 
 

@@ -97,7 +97,7 @@ class TestCells:
         ],
     )
     def test_what_is_wrong_is_named(self, factors: list[tuple[str, tuple[Any, ...]]], path: str, words: str) -> None:
-        with pytest.raises(Invalid, match=words) as wrong:
+        with raises_code(Invalid, "invalid_study", mentions=words) as wrong:
             cells(study(*factors))
         assert wrong.value.path == path
 

@@ -6,6 +6,7 @@ import yaml
 from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
+from tests.error_codes import raises_code
 from worker.images.windows.catalog import Catalog, Program, programs_in_sets, read_catalog
 
 ENTRY: dict[str, Any] = {
@@ -48,11 +49,11 @@ class TestReadCatalog:
         assert list(programs)[-1] == "editor"
 
     def test_says_where_a_list_is_wrong(self, tmp_path: Path) -> None:
-        with pytest.raises(Invalid, match=r"list\.yaml: programs\.0: editor: a url requires a sha256"):
+        with raises_code(Invalid, "invalid_image_plan", mentions=("list.yaml", "programs.0", "sha256")):
             read_catalog([written(tmp_path, ENTRY | {"file": "", "url": "https://example.com/editor.exe"})])
 
     def test_says_that_a_list_is_missing(self, tmp_path: Path) -> None:
-        with pytest.raises(Invalid, match="cannot be read"):
+        with raises_code(Invalid, "invalid_image_plan"):
             read_catalog([tmp_path / "none.yaml"])
 
 
@@ -95,7 +96,7 @@ class TestProgram:
 
 class TestChosen:
     def test_refuses_a_set_that_nothing_belongs_to(self) -> None:
-        with pytest.raises(Invalid, match="no programs for the set wa"):
+        with raises_code(Invalid, "invalid_image_plan"):
             programs_in_sets(read_catalog(), ["wa"])
 
     def test_refuses_an_id_twice(self) -> None:

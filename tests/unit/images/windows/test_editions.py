@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import Invalid
+from tests.error_codes import raises_code
 from tests.factories.windows_media import EDITIONS, windows_iso
 from worker.images.windows.editions import Edition, edition_of, editions, read_editions
 
@@ -23,19 +24,19 @@ class TestEditions:
 
     def test_refuses_a_file_that_is_no_medium(self, tmp_path: Path) -> None:
         (tmp_path / "x.iso").write_bytes(bytes(2**20))
-        with pytest.raises(Invalid, match="no UDF file system"):
+        with raises_code(Invalid, "invalid_iso", mentions="UDF"):
             editions(tmp_path / "x.iso")
 
     def test_refuses_a_medium_that_was_not_fetched_to_its_end(self, tmp_path: Path) -> None:
         whole = windows_iso(tmp_path)
         (tmp_path / "x.iso").write_bytes(whole.read_bytes()[: 260 * 2048])
-        with pytest.raises(Invalid, match="it is truncated"):
+        with raises_code(Invalid, "invalid_iso"):
             editions(tmp_path / "x.iso")
 
     def test_refuses_a_damaged_image(self, tmp_path: Path) -> None:
         whole = windows_iso(tmp_path)
         whole.write_bytes(whole.read_bytes().replace(b"MSWIM", b"XXXXX"))
-        with pytest.raises(Invalid, match="its Windows image is damaged"):
+        with raises_code(Invalid, "invalid_iso"):
             editions(whole)
 
 
@@ -49,7 +50,7 @@ class TestReadEditions:
         ],
     )
     def test_refuses_what_names_none(self, description: str, told: str) -> None:
-        with pytest.raises(Invalid, match=told):
+        with raises_code(Invalid, "invalid_iso", mentions=told):
             read_editions(description.encode("utf-16"))
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import Invalid
+from tests.error_codes import raises_code
 from tests.factories.windows_media import virtio_iso
 from worker.images.windows import iso as windows_iso
 from worker.images.windows.iso import extract, write_disc
@@ -39,7 +40,7 @@ class TestWriteDisc:
 
     def test_refuses_a_file_that_windows_could_not_read(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(windows_iso, "MOST_FILE", 10)
-        with pytest.raises(Invalid, match="the maximum is 10"):
+        with raises_code(Invalid, "invalid_iso", mentions="10"):
             write_disc(tmp_path / "m.iso", {"a": b"x" * 11})
         assert list(tmp_path.iterdir()) == [], "nothing half is left"
 
@@ -53,5 +54,5 @@ class TestExtract:
         shutil.rmtree(target)
 
     def test_says_what_a_medium_lacks(self, tmp_path: Path) -> None:
-        with pytest.raises(Invalid, match="the folder viorng/w11/amd64 is missing"):
+        with raises_code(Invalid, "invalid_iso", mentions="viorng/w11/amd64"):
             extract(virtio_iso(tmp_path, without="viorng"), ["viorng/w11/amd64"], tmp_path)

@@ -6,6 +6,7 @@ import pytest
 
 from backend.domain.errors import Invalid
 from tests.architecture.tree import ROOT
+from tests.error_codes import raises_code
 from tests.factories.windows_media import windows_iso
 from worker.images.windows.autounattend_schema import faults
 from worker.images.windows.fetch import Installer
@@ -55,7 +56,7 @@ class TestMakePlan:
         ],
     )
     def test_refuses_before_anything_starts(self, tmp_path: Path, wrong: dict[str, Any], named: str) -> None:
-        with pytest.raises(Invalid, match=named):
+        with raises_code(Invalid, "invalid_image_plan", mentions=named):
             make_plan(request(tmp_path, **wrong))
         assert not (tmp_path / "data").exists()
 
@@ -63,7 +64,7 @@ class TestMakePlan:
         known = {"name": "P", "version": "1", "sets": ["mine"], "licence": "x", "file": "a.exe", "there": "C:\\a"}
         entries = [known | {"id": f"p{number}", "medium": "M", "iso": f"{number}.iso"} for number in range(3)]
         (tmp_path / "l.yaml").write_text(json.dumps({"programs": entries}))
-        with pytest.raises(Invalid, match="at most 2 programs may be on separate media"):
+        with raises_code(Invalid, "invalid_image_plan", mentions="2"):
             make_plan(request(tmp_path, sets=("mine",), lists=(tmp_path / "l.yaml",)))
 
 

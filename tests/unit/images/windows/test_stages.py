@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import Conflict
+from tests.error_codes import raises_code
 from worker.images.windows.stages import Stage, Stages, folder_lock, logged
 
 
@@ -84,7 +85,7 @@ class TestRun:
 
 class TestHeld:
     def test_keeps_a_second_build_out(self, tmp_path: Path) -> None:
-        with folder_lock(tmp_path), pytest.raises(Conflict, match="another build is running"), folder_lock(tmp_path):
+        with folder_lock(tmp_path), raises_code(Conflict, "build_running"), folder_lock(tmp_path):
             pass
 
     def test_lets_the_next_one_in(self, tmp_path: Path) -> None:

@@ -76,5 +76,5 @@ class TestAllowedAddresses:
         def nothing(_host: str, _port: int) -> list[str]:
             raise OSError("no such name")
 
-        with pytest.raises(WebFailed, match="does not resolve"):
+        with raises_code(WebFailed, "host_not_resolved"):
             allowed_addresses("a.example", 80, EgressPolicy(), nothing)

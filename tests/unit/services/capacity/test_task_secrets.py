@@ -25,7 +25,7 @@ class TestTaskSecrets:
         assert secrets.find("google_settings") == ""
 
     def test_one_that_others_can_read(self, tmp_path: Path) -> None:
-        with pytest.raises(TaskSetupFailed, match="read by others"):
+        with raises_code(TaskSetupFailed, "secret_not_usable"):
             given(tmp_path, "a", "text", 0o644)("a")
 
     @pytest.mark.parametrize("name", ["../token", "/etc/passwd", "", "A", "a/b", "a.b"])
@@ -36,5 +36,5 @@ class TestTaskSecrets:
     def test_one_that_is_no_text(self, tmp_path: Path) -> None:
         (tmp_path / "a").write_bytes(b"\xff")
         (tmp_path / "a").chmod(0o600)
-        with pytest.raises(TaskSetupFailed, match="cannot be read"):
+        with raises_code(TaskSetupFailed, "secret_not_usable"):
             TaskSecrets(tmp_path)("a")

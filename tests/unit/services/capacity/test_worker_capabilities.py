@@ -164,12 +164,12 @@ class TestCheckedImage:
         assert checked_config(can, self.config()).desktop_image is None
 
     def test_an_unknown_one(self) -> None:
-        with pytest.raises(UnknownPlugin, match="no image called 'debian-full'") as caught:
+        with raises_code(UnknownPlugin, "unknown_plugin", mentions="debian-full") as caught:
             checked_config(with_images(LINUX), self.config(desktop_image="debian-full"))
         assert (caught.value.path, caught.value.hint) == ("desktop_image", "Did you mean debian?")
 
     def test_a_provider_without_images(self) -> None:
-        with pytest.raises(UnknownPlugin, match="no image called 'debian'"):
+        with raises_code(UnknownPlugin, "unknown_plugin", mentions="debian"):
             checked_config(joined(), RunConfig(agent="noop", desktop_image="debian"))
 
     def test_two_of_one_system_and_no_choice(self) -> None:
@@ -211,7 +211,7 @@ class TestCheckedConfig:
 
     def test_a_provider_that_does_not_work(self) -> None:
         broken = capabilities() | {"providers": {"local": {"ok": False, "reason": "bwrap is refused"}}}
-        with pytest.raises(Unavailable, match="bwrap is refused"):
+        with raises_code(Unavailable, "provider_not_runnable"):
             checked_config(joined(broken), RunConfig(agent="noop"))
 
 

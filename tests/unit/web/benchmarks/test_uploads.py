@@ -13,6 +13,7 @@ import pytest
 from backend.domain.errors import Invalid, NoRoom
 from backend.web.benchmarks import uploads
 from backend.web.benchmarks.uploads import load_zip
+from tests.error_codes import raises_code
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ class TestLoadZip:
             raise OSError(number, os.strerror(number))
 
         monkeypatch.setattr(Path, "mkdir", full)
-        with pytest.raises(NoRoom, match="disk full: no room for what was sent in") as found:
+        with raises_code(NoRoom, "disk_full") as found:
             load_zip("starter", archive)
         assert str(temporary) in found.value.message
         assert list(temporary.iterdir()) == []

@@ -7,6 +7,7 @@ import pytest
 
 from backend.domain.errors import AgentFailed, LeaseLost
 from backend.domain.loop.agent_loop import AgentTimeout
+from tests.error_codes import raises_code
 from worker.attempt.agent_thread import AgentThread
 
 
@@ -46,7 +47,7 @@ class TestCall:
         assert len({thread(current_thread, 5.0) for _ in range(3)}) == 1
 
     def test_an_agent_that_ends_the_process_only_fails(self, thread: AgentThread) -> None:
-        with pytest.raises(AgentFailed, match="SystemExit"):
+        with raises_code(AgentFailed, "agent_raised", mentions="SystemExit"):
             thread(lambda: sys.exit(1), 5.0)
 
     def test_one_that_hangs_runs_out_of_time(self, thread: AgentThread, never: Event) -> None:

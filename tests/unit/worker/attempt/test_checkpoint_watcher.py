@@ -1,8 +1,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed, MissingEvidence
 from backend.domain.evaluators.evaluate import CallEvidence
@@ -10,6 +8,7 @@ from backend.domain.evaluators.facts import unpacked
 from backend.domain.model.score import MetricValue
 from backend.domain.model.task import Part, Task
 from backend.domain.omnibench.expression import compile_function
+from tests.error_codes import raises_code
 from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
@@ -62,5 +61,5 @@ class TestAfter:
         assert made.evidence["n"][0].step == 1
 
     def test_one_that_never_has_enough_is_no_verdict(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="requested more evidence 10 times"):
+        with raises_code(EvaluatorFailed, "too_many_checks", mentions="10"):
             watch(Asking(99)).after(0)

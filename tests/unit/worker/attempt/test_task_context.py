@@ -7,6 +7,7 @@ import pytest
 from backend.domain.errors import ClusterLost, EvaluatorFailed, GuestLost, NotFound, TaskSetupFailed
 from backend.domain.ports.desktop import OpenDesktop
 from backend.domain.ports.web import Browser
+from tests.error_codes import raises_code
 from tests.factories.starter_tasks import make_task
 from tests.fakes.browser import FakeBrowser
 from tests.fakes.desktop import FakeDesktop
@@ -70,11 +71,11 @@ class TestHttp:
 
 class TestAsset:
     def test_an_unknown_one(self) -> None:
-        with pytest.raises(TaskSetupFailed, match="no asset"):
+        with raises_code(TaskSetupFailed, "asset_missing"):
             context([]).asset("b")
 
     def test_one_that_is_gone(self) -> None:
-        with pytest.raises(ClusterLost, match="cannot be read"):
+        with raises_code(ClusterLost, "service_unavailable"):
             context([]).asset("a")
 
 
@@ -87,7 +88,7 @@ class TestOutputsAndSecrets:
         assert task.output("wmctrl.out") == b"2"
 
     def test_secrets(self) -> None:
-        with pytest.raises(TaskSetupFailed, match="googledrive"):
+        with raises_code(TaskSetupFailed, "secret_missing"):
             context([]).secret("googledrive_settings")
         assert context([], secrets=str.upper).secret("a") == "A"
 
@@ -118,5 +119,5 @@ class TestJudgement:
         assert len(asked) == 1
 
     def test_a_run_without_a_judge_has_none(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="the run has none"):
+        with raises_code(EvaluatorFailed, "no_judge"):
             context([]).judgement()

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from backend.domain.errors import ClusterLost, LeaseLost, NotFound, Unavailable
+from tests.error_codes import raises_code
 from worker.base.database import Database
 from worker.base.lease import HeldLease, LeaseGrant
 
@@ -46,7 +47,7 @@ class TestOnce:
         assert flaky(0).once(lambda _: 42) == 42
 
     def test_a_database_that_is_away_is_told(self) -> None:
-        with pytest.raises(Unavailable, match="the server is gone"):
+        with raises_code(Unavailable, "database_unavailable"):
             flaky(1).once(lambda _: 42)
 
 

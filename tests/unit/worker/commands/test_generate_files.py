@@ -12,6 +12,7 @@ from backend.domain.benchmarks import lint
 from backend.domain.errors import Invalid
 from backend.domain.file_generators import FileRequest, write
 from backend.domain.setup import run_step
+from tests.error_codes import raises_code
 from tests.factories.desktops import linux
 from tests.factories.models import client, endpoint
 from tests.factories.suites import SAMPLES, read
@@ -82,7 +83,7 @@ class TestWrite:
     )
     def test_what_is_wrong_is_refused(self, kind: str, reply: object, said: str, tmp_path: Path) -> None:
         speaker = client(endpoint("recorded", cassette=cassette(tmp_path, json.dumps(reply))))
-        with pytest.raises(Invalid, match=said):
+        with raises_code(Invalid, "invalid_model_answer", mentions=said):
             write(kind, FileRequest(f"a.{kind}", ("x",)), speaker, "model-1")
 
     def test_a_text(self, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Cancelled, EvaluatorFailed, FailureClass
+from tests.error_codes import raises_code
 from tests.unit.worker.evaluation.cases import LIMITS, place_with, said, task_with
 from tests.waiting import until
 from worker.evaluation.code_cache import compile_ahead
@@ -68,12 +69,12 @@ class TestVerdict:
 class TestFailure:
     def test_a_metric_that_raises(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "raise RuntimeError('boom')")
-        with pytest.raises(EvaluatorFailed, match="boom"):
+        with raises_code(EvaluatorFailed, "metric_broke"):
             judge.verdict(task_with("odd"), said("hello"))
 
     def test_a_metric_that_never_ends(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "import threading\nthreading.Event().wait()", ChildLimits(wall=3.0))
-        with pytest.raises(EvaluatorFailed, match="longer than 3 s"):
+        with raises_code(EvaluatorFailed, "evaluation_timeout", mentions="3"):
             judge.verdict(task_with("odd"), said("hello"))
 
     def test_a_metric_that_uses_up_its_processor_time(self, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from backend.domain.evaluators.getters._profile import at, settings
 from backend.domain.evaluators.getters._shortcuts import Shortcuts
 from backend.domain.model.score import Blob
 from backend.domain.registry import PluginKind
+from tests.error_codes import raises_code
 from tests.factories import chrome_profile
 from tests.factories.getter_cases.browsers import CHROMIUM, EDGE, bar, folder, profile, showing
 from tests.factories.lnk import lnk
@@ -177,7 +178,7 @@ class TestAddress:
             Blob(name=url, data=json.dumps({"url": url}).encode()) for url in ("https://a.org/", "https://www.b.org/x/")
         ]
         assert page(blobs, "https://") == {"url": "https://www.b.org/x/"}
-        with pytest.raises(EvaluatorFailed, match="timeout"):
+        with raises_code(EvaluatorFailed, "evidence_unreadable"):
             page([*blobs[:3], blobs[3].model_copy(update={"note": "timeout"})], "https://")
 
 

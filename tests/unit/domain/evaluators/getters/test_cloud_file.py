@@ -6,6 +6,7 @@ import pytest
 from backend.domain.errors import EvaluatorFailed, Invalid
 from backend.domain.evaluators.getters.files.cloud_file import CloudFile
 from backend.domain.model.score import Blob
+from tests.error_codes import raises_code
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
 
@@ -49,9 +50,9 @@ class TestValue:
 
 class TestMissing:
     def test_there_is_no_verdict(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="missing"):
+        with raises_code(EvaluatorFailed, "invalid_reference"):
             CloudFile().collect(context(), {"path": "https://files.example/c", "dest": "c"})
 
     def test_nor_from_evidence_that_lacks_it(self, tmp_path: Path) -> None:
-        with pytest.raises(EvaluatorFailed, match="not in the evidence"):
+        with raises_code(EvaluatorFailed, "invalid_reference"):
             CloudFile().read([Blob(name=A)], {"path": A, "dest": "a"}, tmp_path)

@@ -6,6 +6,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import NO_ROUTE
 from backend.domain.evaluators.getters._routes import agreed, answer, ask_route, text_at
 from backend.domain.model.score import Blob
+from tests.error_codes import raises_code
 from tests.factories.desktops import linux, refuses, says_no
 from tests.fakes.desktop import FakeDesktop
 
@@ -24,11 +25,11 @@ class TestAnswers:
 
     @pytest.mark.parametrize("kind", ["bad_request", "failed", "timeout", "not_available", "forbidden"])
     def test_any_other_refusal_leaves_the_question_open(self, kind: str) -> None:
-        with pytest.raises(EvaluatorFailed, match="did not answer /check: because"):
+        with raises_code(EvaluatorFailed, "evidence_unreadable", mentions="/check"):
             agreed(of(refuses("because", kind)))
 
     def test_a_route_that_is_not_there_is_no_no(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="no such route"):
+        with raises_code(EvaluatorFailed, "evidence_unreadable"):
             agreed(ask_route(linux(), "/is_details_view"))
 
     def test_the_guest_server_says_so_in_these_words(self) -> None:
@@ -48,5 +49,5 @@ class TestTextAt:
 
     @pytest.mark.parametrize("reply", [{"path": 1}, {}, [], says_no])
     def test_no_text(self, reply: object) -> None:
-        with pytest.raises(EvaluatorFailed, match="path"):
+        with raises_code(EvaluatorFailed, "evidence_unreadable"):
             text_at(of(reply), "path")

@@ -1,9 +1,8 @@
-import pytest
-
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.protocols.prosoftarena import prosoftarena
 from backend.domain.model.score import PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, Part, PartKind
+from tests.error_codes import raises_code
 from tests.factories.checkpoints import part
 
 
@@ -44,11 +43,11 @@ class TestProsoftarena:
         assert verdict((), score=0.75) == Verdict(score=0.75)
 
     def test_weights_of_nothing(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="weights"):
+        with raises_code(EvaluatorFailed, "invalid_evaluator"):
             verdict(phases(0, 0), 1, 1)
 
     def test_nothing_to_judge_by(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="neither"):
+        with raises_code(EvaluatorFailed, "invalid_evaluator"):
             verdict(())
 
     def test_nothing_counts_after_a_phase_that_was_not_reached(self) -> None:

@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.solutions.steps import read_solution
+from tests.error_codes import raises_code
 from worker.images.windows.accept.tasks import EXAMPLES, Solution, lines_of, read_solutions, with_solutions
 
 
@@ -52,11 +53,11 @@ class TestWithSolutions:
         assert task["oracle"][0] == {"hotkey": ["win", "r"]}
 
     def test_says_which_task_is_missing_or_damaged(self, tmp_path: Path) -> None:
-        with pytest.raises(NotFound, match=r"has no one\.json"):
+        with raises_code(NotFound, "file_not_found", mentions="one.json"):
             with_solutions(tmp_path, tmp_path / "made", [Solution(task="settings/one", run="calc")])
         (tmp_path / "examples" / "settings").mkdir(parents=True)
         (tmp_path / "examples" / "settings" / "one.json").write_text("{")
-        with pytest.raises(Invalid, match="not valid JSON"):
+        with raises_code(Invalid, "invalid_image_plan", mentions="JSON"):
             with_solutions(tmp_path, tmp_path / "made", [Solution(task="settings/one", run="calc")])
 
 

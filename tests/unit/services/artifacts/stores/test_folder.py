@@ -9,6 +9,7 @@ import pytest
 
 from backend.domain.errors import DamagedArtifact, NotFound, Unavailable
 from backend.services.artifacts.stores.folder import FolderStore
+from tests.error_codes import raises_code
 
 
 @pytest.fixture
@@ -77,13 +78,13 @@ class TestPut:
             raise OSError(number, "full")
 
         monkeypatch.setattr("backend.services.artifacts.stores.folder.os.fsync", full)
-        with pytest.raises(Unavailable, match="disk full"):
+        with raises_code(Unavailable, "store_full"):
             store.put(b"x", "a/b")
         assert files(store.root) == []
 
     def test_a_folder_that_cannot_be_written_is_said(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")
-        with pytest.raises(Unavailable, match="could not be stored") as caught:
+        with raises_code(Unavailable, "store_unavailable") as caught:
             FolderStore(tmp_path / "file" / "below").put(b"x", "a/b")
         assert "writable" in caught.value.hint
 

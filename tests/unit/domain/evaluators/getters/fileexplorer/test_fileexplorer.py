@@ -14,6 +14,7 @@ from backend.domain.evaluators.getters.fileexplorer.vm_folder_exists_in_document
 from backend.domain.evaluators.getters.fileexplorer.vm_library_folders import VmLibraryFolders
 from backend.domain.evaluators.getters.fileexplorer.zipped_folder_in_desktop import ZippedFolderInDesktop
 from backend.domain.model.score import Blob
+from tests.error_codes import raises_code
 from tests.factories import archives
 from tests.factories.desktops import linux, real_python, refuses, windows
 from tests.factories.starter_tasks import FakeContext
@@ -121,7 +122,7 @@ class TestVmFolderExistsInDocuments:
         assert asked == [{"path": "C:\\Users\\Docker\\Documents", "folder_name": "MyFolder"}]
 
     def test_a_desktop_without_the_route_cannot_say(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="no such route"):
+        with raises_code(EvaluatorFailed, "evidence_unreadable"):
             value(VmFolderExistsInDocuments, linux(), {"folder_name": "MyFolder"})
 
 

@@ -7,6 +7,7 @@ from backend.domain.evaluators.getters.general.replay import ReplayGetter
 from backend.domain.evaluators.getters.general.vm_command_error import VmCommandError
 from backend.domain.evaluators.getters.general.vm_terminal_output import VmTerminalOutput
 from backend.domain.ports.desktop import ExecResult
+from tests.error_codes import raises_code
 from tests.factories.desktops import linux, refuses
 
 NOWHERE = Path("unused")
@@ -46,7 +47,7 @@ class TestReplay:
         ]
 
     def test_an_unknown_key(self) -> None:
-        with pytest.raises(GuestRefused, match="nokey"):
+        with raises_code(GuestRefused, "guest_refused"):
             ReplayGetter().collect(linux(), {"trajectory": [{"type": "press", "param": "nokey"}]})
 
     @pytest.mark.parametrize("step", [{"type": "click", "param": "x"}, {"type": "hotkey", "param": "ctrl"}, {}])

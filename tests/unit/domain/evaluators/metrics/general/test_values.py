@@ -11,6 +11,7 @@ from backend.domain.evaluators.metrics.general.fuzzy_match import fuzzy_match
 from backend.domain.evaluators.metrics.general.is_in_list import is_in_list
 from backend.domain.evaluators.metrics.general.literal_match import literal_match
 from backend.domain.evaluators.metrics.general.match_in_list import match_in_list
+from tests.error_codes import raises_code
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=8),
@@ -69,7 +70,7 @@ class TestCheckIncludeExclude:
         assert check_include_exclude(5, {"include": ["5"]}).value == 0.0  # type: ignore[arg-type]
 
     def test_a_single_text_would_be_taken_letter_by_letter(self) -> None:
-        with pytest.raises(EvaluatorFailed, match="list of texts"):
+        with raises_code(EvaluatorFailed, "invalid_rule"):
             check_include_exclude("cab", {"include": "abc"})
 
     def test_nothing_to_look_for(self) -> None:
