@@ -196,9 +196,16 @@ class LeaseLost(ClusterLost):
 
 
 class EvaluatorFailed(MachineLost):
-    """The evaluation has no verdict. Only the evaluation is retried."""
+    """The evaluation has no verdict. Only the evaluation is retried, unless that cannot change anything."""
 
     failure_class = FailureClass.EVALUATOR
+    final_codes = frozenset({"invalid_rule", "invalid_reference", "metric_broke"})
+    """The task's fault, or a metric's: the same evidence gives the same error."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether another evaluation of the same evidence would fail in the same way."""
+        return self.code in self.final_codes
 
 
 class MissingEvidence(EvaluatorFailed):

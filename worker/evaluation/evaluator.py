@@ -179,6 +179,8 @@ class Evaluator:
                         return self._once(task, evidence, first if number == 1 else None, ended_by)
                 except EvaluatorFailed as error:
                     logger.warning("evaluation of %s failed, try %d of %d: %s", task.key, number, tries, error.message)
+                    if error.is_final:
+                        raise
                     failed = error
             raise EvaluatorFailed(f"{failed.message} ({tries} tries)", code=failed.code)
         finally:

@@ -260,9 +260,10 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
     except EvaluatorFailed:
         raise
     except Exception as error:  # A metric that raises has no verdict; guessing one would be wrong.
-        raise EvaluatorFailed(
-            f"metric {call.func} raised {type(error).__name__}: {error}", code="metric_broke"
-        ) from error
+        words = f"metric {call.func} raised {type(error).__name__}: {error}"
+        if isinstance(error, MemoryError | OSError):
+            raise EvaluatorFailed(words, code="evaluator_crashed") from error
+        raise EvaluatorFailed(words, code="metric_broke") from error
     evidence = MetricEvidence(
         func=call.func,
         value=value.value,

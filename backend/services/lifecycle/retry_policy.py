@@ -14,7 +14,7 @@ from backend.db.repositories.attempts import attempts as repository
 from backend.db.repositories.attempts import reevaluations
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.people import human_agent
-from backend.domain.errors import AttemptFailure, NotFound
+from backend.domain.errors import AttemptFailure, EvaluatorFailed, NotFound
 from backend.domain.model.episode import AttemptState, EpisodeState, Outcome, RunState, next_try, repeat_pause
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.services import events
@@ -115,6 +115,9 @@ def after_loss(
         now, outcome = workers.now(session), Outcome.CANCELLED.value
         move_episode(session, run, episode, EpisodeState.CANCELLED, outcome=outcome, ended_at=now)
         validation_results.note(session, run, episode, None)
+        return
+    if attempt.failure_code in EvaluatorFailed.final_codes:
+        give_up(session, run, episode, attempt, attempt.failure_message)
         return
     if evaluation is not None:
         repeat(session, run, episode, evaluation, ReevaluationRequest(pause=repeat_pause(0) or 0.0))

@@ -38,7 +38,7 @@ def claimed(world: World) -> Claim:
     return claim
 
 
-def unjudged(world: World, claim: Claim, fence: Fence | None = None) -> None:
+def unjudged(world: World, claim: Claim, fence: Fence | None = None, code: str = "evaluator_crashed") -> None:
     """What a worker writes when there is no verdict."""
     ref = ArtifactRef(world.store.put(b"hello", "text/plain"), 5, "text/plain")
     rows = [EvidenceRow(0, EvidenceRole.RESULT, "vm_command_line", "cat note", ref)]
@@ -46,7 +46,7 @@ def unjudged(world: World, claim: Claim, fence: Fence | None = None) -> None:
     world.do(
         attempts.finish_unjudged,
         fence or claim.fence,
-        AttemptFailure(FailureClass.EVALUATOR, "evaluator_crashed", WHY),
+        AttemptFailure(FailureClass.EVALUATOR, code, WHY),
         rows,
         {"evaluation": 3.0},
         judged=judged,
@@ -128,6 +128,18 @@ class TestKept:
         )
         (episode,) = all_of(installation, Episode)
         assert "the evaluation is repeated after 5 s" in episode.reason
+
+    @pytest.mark.parametrize("code", ["invalid_rule", "invalid_reference", "metric_broke"])
+    def test_what_cannot_change_is_not_repeated(self, installation: World, code: str) -> None:
+        claim = claimed(installation)
+        unjudged(installation, claim, code=code)
+        assert states(installation) == ("completed", "lost", "lost")
+        assert all_of(installation, Reevaluation) == []
+        (kept,) = all_of(installation, Evaluation)
+        with installation.work() as session:
+            assert session.scalar(select(Evidence.evaluation_id)) == kept.id
+        (episode,) = all_of(installation, Episode)
+        assert (episode.failure_class, episode.failure_message) == ("evaluator", WHY)
 
     def test_nobody_begins_the_episode_meanwhile(self, installation: World, claim: Claim) -> None:
         assert installation.claim(installation.worker("w2", pid=2)) is None

@@ -105,6 +105,12 @@ class TestRepeats:
         child.process.kill()
         assert judge.verdict(task_with("odd"), said("hello"), child).score == 1.0
 
+    def test_what_cannot_change_is_tried_once(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+        judge = judge_with(tmp_path, "raise RuntimeError('boom')")
+        with raises_code(EvaluatorFailed, "metric_broke", is_final=True):
+            judge.verdict(task_with("odd"), said("hello"))
+        assert len([one for one in caplog.records if "evaluation of" in one.message]) == 1
+
 
 class Counted:
     """Counts how many children work at once; each waits a little for a second one."""
