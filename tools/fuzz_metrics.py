@@ -121,7 +121,8 @@ def _mutated_result(rng: random.Random, result: Any, folder: Path) -> Any:
     paths = [result] if isinstance(result, str) else list(result) if isinstance(result, list | tuple) else []
     files = [place for place, path in enumerate(paths) if isinstance(path, str) and "\0" not in path and _is_file(path)]
     if not files:
-        return mutated_value(rng, result)
+        ours = isinstance(result, str) and result.startswith(tempfile.gettempdir())  # The path of a folder, say.
+        return result if ours else mutated_value(rng, result)
     place = rng.choice(files)
     copy = folder / Path(paths[place]).name
     copy.write_bytes(mutated(rng, Path(paths[place]).read_bytes()))

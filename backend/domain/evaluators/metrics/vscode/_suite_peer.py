@@ -245,7 +245,7 @@ class Peer:
         known = [getattr(builtins, name, None) for name in names]
         bases = [one for one in known if isinstance(one, type) and issubclass(one, BaseException)]
         builtin: type[BaseException] = bases[0]
-        if known[0] is builtin and names[0] == names[1]:
+        if names[0] == names[1]:
             return builtin
         if number not in self._classes:
             self._classes[number] = type(names[0], (builtin,), {})

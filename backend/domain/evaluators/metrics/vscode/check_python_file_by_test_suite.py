@@ -8,6 +8,8 @@ from backend.domain.evaluators.metrics.vscode._suite import run_suite
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
+RESTS_ON = "this verdict rests on running the agent's program"
+
 
 @register(PluginKind.METRIC, "check_python_file_by_test_suite")
 def check_python_file_by_test_suite(
@@ -25,7 +27,7 @@ def check_python_file_by_test_suite(
         return verdict(met=False, reason=reason)
     number = answer["number"]
     value = float(bool(answer["true"])) if not isinstance(number, int | float) or math.isnan(number) else number
-    return MetricValue(value=min(1.0, max(0.0, value)), reasons=(f"the tests returned {value:g}",))
+    return MetricValue(value=min(1.0, max(0.0, value)), reasons=(f"the tests returned {value:g}", RESTS_ON))
 
 
 @register(PluginKind.METRIC, "check_python_file_by_test_suite", dialect="waa")
@@ -44,4 +46,5 @@ def check_python_file_by_test_suite_waa(
     answer, reason = run_suite(result, expected, test_function_name)
     if answer is None:
         return verdict(met=False, reason=reason)
-    return verdict(answer["true"], f"the tests returned {bool(answer['true'])}")
+    value = float(bool(answer["true"]))
+    return MetricValue(value=value, reasons=(f"the tests returned {bool(answer['true'])}", RESTS_ON))
