@@ -51,7 +51,7 @@ class Outcome:
     what: str
 
 
-def fuzz(seed: int, numbers: Sequence[int], cases: Mapping[Key, MetricCase], folder: Path) -> Iterator[Outcome]:
+def fuzz(seed: int, numbers: Sequence[int], cases: Mapping[Key, MetricCase], folder: Path) -> Iterator[FuzzOutcome]:
     """Calls metrics with mutations of these numbers.
 
     Args:
@@ -68,7 +68,7 @@ def fuzz(seed: int, numbers: Sequence[int], cases: Mapping[Key, MetricCase], fol
             place = folder / f"{key[0]}-{key[1]}"
             place.mkdir()
             originals[key] = cases[key].passing(place)
-        yield Outcome(number, key, _tried(random.Random(f"{seed}-{number}"), key, originals[key], folder / "try"))  # noqa: S311
+        yield FuzzOutcome(number, key, _tried(random.Random(f"{seed}-{number}"), key, originals[key], folder / "try"))  # noqa: S311
 
 
 def _tried(rng: random.Random, key: Key, call: Call, folder: Path) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.evaluators.metrics._verdicts import verdict
+from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind
 from tests.factories.metric_cases import Call, MetricCase, all_cases
 from tests.sampling import seed
@@ -43,7 +43,7 @@ def text(_result: str) -> Any:
 
 
 def judges(result: str) -> Any:
-    return verdict(Path(result).exists(), "")
+    return MetricValue(value=float(Path(result).exists()))
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """Calls between two processes that do not trust each other: the tests of a program, and the program.
 
-Each side has the other's objects as `Remote`s. Plain values cross by value: numbers, texts, bytes, and lists and the
-like of them; lists, dictionaries and sets that are read from an attribute or an item stay where they are, so that tests
-can change them. Arguments that a call changes in place are changed on the caller's side, too. Nothing that comes from
-the other side is executed or unpickled. A message is a line of JSON.
+Each side has the other's objects as `RemoteObject`s. Plain values cross by value: numbers, texts, bytes, and lists and
+the like of them; lists, dictionaries and sets that are read from an attribute or an item stay where they are, so that
+tests can change them. Arguments that a call changes in place are changed on the caller's side, too. Nothing that comes
+from the other side is executed or unpickled. A message is a line of JSON.
 
 Standard library only: both processes run this file outside of the checkout's environment.
 """
@@ -20,11 +20,21 @@ import operator
 import socket
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
+if __name__ == "_suite_peer":
+    from _suite_remote import BINARY, COMPARISONS, CONTAINERS, RemoteObject, number_of  # type: ignore[import-not-found]
+else:
+    from backend.domain.evaluators.metrics.vscode._suite_remote import (
+        BINARY,
+        COMPARISONS,
+        CONTAINERS,
+        RemoteObject,
+        number_of,
+    )
+
 MAX_LINE = 32 * 2**20
-_CONTAINERS: dict[str, type] = {"list": list, "dict": dict, "set": set, "bytearray": bytearray}
 _FROM_TEXT: dict[str, Callable[[str], Any]] = {
     "float": float,
     "complex": complex,
@@ -48,41 +58,8 @@ _SEQUENCES: dict[str, Callable[[Any], Any]] = {
 }  # fmt: skip
 _INNER = ("_", "f_", "gi_", "cr_", "ag_", "tb_", "func_")
 """Beginnings of attributes that lead from an object to the code and variables around it."""
-_UNARY = (
-    "neg",
-    "pos",
-    "abs",
-    "invert",
-    "len",
-    "int",
-    "float",
-    "index",
-    "bool",
-    "str",
-    "repr",
-    "hash",
-    "round",
-    "trunc",
-)
-_BINARY = (
-    "add",
-    "sub",
-    "mul",
-    "matmul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "divmod",
-    "pow",
-    "and",
-    "or",
-    "xor",
-    "lshift",
-    "rshift",
-)
-_COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
 _OPERATIONS: dict[str, Callable[..., Any]] = {
-    **{name: getattr(operator, f"__{name}__") for name in (*_BINARY, *_COMPARE) if name != "divmod"},
+    **{name: getattr(operator, f"__{name}__") for name in (*BINARY, *COMPARISONS) if name != "divmod"},
     **{name: getattr(operator, f"__{name}__") for name in ("neg", "pos", "abs", "invert", "index")},
     **{
         name: getattr(builtins, name)
@@ -157,13 +134,13 @@ class Peer:
             arguments = [self._unpack(one) for one in message["args"]]
             options = {str(key): self._unpack(one) for key, one in message["options"].items()}
             value = self._do(operation, arguments, options)
-            changed = [self._pack(one) if type(one) in _CONTAINERS.values() else None for one in arguments]
+            changed = [self._pack(one) if type(one) in CONTAINERS.values() else None for one in arguments]
             answer = {"value": self._pack(value, live=operation in _LIVE), "args": changed}
         except ProgramEnded:
             raise
         except BaseException as error:  # noqa: BLE001 - the other side is told whatever it is.
             answer = {"raised": self._pack_error(error)}
-        if isinstance(sys.stdout, Output):
+        if isinstance(sys.stdout, ProgramOutput):
             answer["out"] = sys.stdout.take()
         self._send(answer)
 
@@ -197,9 +174,9 @@ class Peer:
         kind = type(value)
         if value is None or kind in {bool, int, str}:
             return value
-        if isinstance(value, Remote):
-            return {"yours": _number(value)}
-        if live and kind in _CONTAINERS.values():
+        if isinstance(value, RemoteObject):
+            return {"yours": number_of(value)}
+        if live and kind in CONTAINERS.values():
             return self._lend(value, kind.__name__)
         if kind is types.ModuleType and value.__name__ in sys.stdlib_module_names:
             return {"library": value.__name__}
@@ -227,7 +204,7 @@ class Peer:
         if "mine" in packed:
             if packed.get("error"):
                 return self._exception(packed)
-            return Remote(self, int(packed["mine"]), str(packed["kind"]))
+            return RemoteObject(self, int(packed["mine"]), str(packed["kind"]))
         ((name, content),) = packed.items()
         if name == "library" and content in sys.stdlib_module_names:
             return importlib.import_module(content)
@@ -281,7 +258,7 @@ def _restore(mine: Any, changed: Any) -> None:
         mine.update(changed)
 
 
-class Output(io.StringIO):
+class ProgramOutput(io.StringIO):
     """What the program prints, told with its next answer."""
 
     def take(self) -> str:
@@ -289,126 +266,3 @@ class Output(io.StringIO):
         self.seek(0)
         self.truncate()
         return text
-
-
-class Remote:
-    """An object of the other side. Its class is what it says only for containers, whose content is plain data."""
-
-    __slots__ = ("_remote_kind", "_remote_number", "_remote_peer")
-
-    def __init__(self, peer: Peer, number: int, kind: str) -> None:
-        object.__setattr__(self, "_remote_peer", peer)
-        object.__setattr__(self, "_remote_number", number)
-        object.__setattr__(self, "_remote_kind", kind)
-
-    @property
-    def __class__(self) -> type:
-        return _CONTAINERS.get(_kind(self), Remote)
-
-    @__class__.setter
-    def __class__(self, value: type) -> None:
-        raise TypeError("an object of the program keeps its class")
-
-    def __getattr__(self, name: str) -> Any:
-        return _ask(self, "get", name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        _ask(self, "set", name, value)
-
-    def __delattr__(self, name: str) -> None:
-        _ask(self, "del", name)
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        return _peer(self).ask("call", self, *arguments, **options)
-
-    def __getitem__(self, key: Any) -> Any:
-        return _ask(self, "item", key)
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        _ask(self, "set_item", key, value)
-
-    def __delitem__(self, key: Any) -> None:
-        _ask(self, "del_item", key)
-
-    def __contains__(self, key: Any) -> bool:
-        return bool(_ask(self, "contains", key))
-
-    def __iter__(self) -> Iterator[Any]:
-        rest = _ask(self, "iter")
-        while True:
-            try:
-                yield _ask(rest, "next")
-            except StopIteration:
-                return
-
-    def __next__(self) -> Any:
-        return _ask(self, "next")
-
-    def __enter__(self) -> Any:
-        return self.__getattr__("__enter__")()
-
-    def __exit__(self, *_error: object) -> Any:
-        return self.__getattr__("__exit__")(None, None, None)
-
-    def __dir__(self) -> list[str]:
-        return list(_ask(self, "dir"))
-
-    def __format__(self, form: str) -> str:
-        return format(str(self), form)
-
-    def __instancecheck__(self, instance: object) -> bool:
-        return isinstance(instance, Remote) and bool(_ask(instance, "instance", self))
-
-    def __copy__(self) -> Any:
-        return _ask(self, "value")
-
-    def __deepcopy__(self, _memo: object) -> Any:
-        return _ask(self, "value")
-
-
-def _kind(remote: Remote) -> str:
-    return str(object.__getattribute__(remote, "_remote_kind"))
-
-
-def _number(remote: Remote) -> int:
-    return int(object.__getattribute__(remote, "_remote_number"))
-
-
-def _peer(remote: Remote) -> Peer:
-    peer: Peer = object.__getattribute__(remote, "_remote_peer")
-    return peer
-
-
-def _ask(remote: Remote, operation: str, *arguments: Any) -> Any:
-    return _peer(remote).ask(operation, remote, *arguments)
-
-
-def _unary(name: str) -> Callable[..., Any]:
-    return lambda self, *arguments: _ask(self, name, *arguments)
-
-
-def _binary(name: str) -> Callable[[Remote, Any], Any]:
-    return lambda self, other: _ask(self, name, other)
-
-
-def _reflected(name: str) -> Callable[[Remote, Any], Any]:
-    return lambda self, other: _peer(self).ask(name, other, self)
-
-
-def _compared(name: str) -> Callable[[Remote, Any], Any]:
-    def compare(self: Remote, other: Any) -> Any:
-        """Containers by their values, here; objects of the program among themselves, there; else there is no answer."""
-        if _kind(self):
-            return _OPERATIONS[name](_ask(self, "value"), _ask(other, "value") if type(other) is Remote else other)
-        return _ask(self, name, other) if type(other) is Remote else NotImplemented
-
-    return compare
-
-
-for _name in _UNARY:
-    setattr(Remote, f"__{_name}__", _unary(_name))
-for _name in _BINARY:
-    setattr(Remote, f"__{_name}__", _binary(_name))
-    setattr(Remote, f"__r{_name}__", _reflected(_name))
-for _name in _COMPARE:
-    setattr(Remote, f"__{_name}__", _compared(_name))

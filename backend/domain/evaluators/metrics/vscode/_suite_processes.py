@@ -26,9 +26,9 @@ from typing import Any
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent))
-    from _suite_peer import Output, Peer, ProgramEnded  # type: ignore[import-not-found]
+    from _suite_peer import Peer, ProgramEnded, ProgramOutput  # type: ignore[import-not-found]
 else:
-    from backend.domain.evaluators.metrics.vscode._suite_peer import Output, Peer, ProgramEnded
+    from backend.domain.evaluators.metrics.vscode._suite_peer import Peer, ProgramEnded, ProgramOutput
 
 _PR_SET_DUMPABLE, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS, _MAX_CAPABILITY = 4, 24, 38, 64
 _CAPABILITIES_VERSION_3 = 0x20080522
@@ -156,13 +156,13 @@ def run_program(descriptor: int) -> None:
     sys.addaudithook(refuse)
     sys.path[0] = str(Path.cwd())
     sys.argv = ["main"]
-    sys.stdout = Output()
+    sys.stdout = ProgramOutput()
     line = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
     peer = Peer(line, trusts=True, services={"import": load})
     builtins.input = lambda prompt="": peer.ask("input", prompt)
     sys.stdin = Input(peer)
-    del sys.modules["_suite_peer"]
+    del sys.modules["_suite_peer"], sys.modules["_suite_remote"]
     peer.serve_forever()
     os._exit(0)
 
