@@ -33,7 +33,9 @@ SECONDS = 20
 MEMORY = 2**30
 """Bytes beyond what the process has before the call."""
 VERDICT = "verdict"
-NOT_THE_AGENTS = frozenset({"check_accessibility_tree", "check_left_panel", "vlm_judge", "widget_value"})
+NOT_THE_AGENTS = frozenset(
+    {"check_accessibility_tree", "check_expression", "check_left_panel", "vlm_judge", "widget_value"}
+)
 """Metrics of what the guest server or a judge writes: if that is damaged, there is no verdict."""
 Key = tuple[str, str]
 
