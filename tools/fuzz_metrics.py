@@ -41,7 +41,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class FuzzOutcome:
     """Result of one call.
 
     Attributes:

@@ -249,7 +249,7 @@ class Peer:
 
 def _restore(mine: Any, changed: Any) -> None:
     """Applies the changes that a call made to a container's copy to the container itself."""
-    if mine is changed or type(mine) is not type(changed) or type(mine) not in _CONTAINERS.values() or mine == changed:
+    if mine is changed or type(mine) is not type(changed) or type(mine) not in CONTAINERS.values() or mine == changed:
         return
     if isinstance(mine, list | bytearray):
         mine[:] = changed
