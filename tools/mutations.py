@@ -8,6 +8,7 @@ import json
 import random
 import re
 import zipfile
+import zlib
 from collections.abc import Callable
 from typing import Any
 
@@ -60,7 +61,7 @@ def _member(rng: random.Random, data: bytes) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as package:
             members = {name: package.read(name) for name in package.namelist()}
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
         return _bits(rng, data)
     if not members:
         return data
