@@ -17,7 +17,7 @@ from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 
 from backend.config import settings_or_exit
 from backend.services.events.worker_wakeup import tls
-from worker.bootstrap import process
+from worker.bootstrap.process import PROCESS
 
 gc.freeze()
 gc.enable()
@@ -62,14 +62,14 @@ logging.getLogger("httpx").setLevel(logging.WARNING)
 
 @worker_init.connect
 def _begin(**_: Any) -> None:
-    process.start()
+    PROCESS.start()
 
 
 @worker_shutting_down.connect
 def _drain(**_: Any) -> None:
-    process.begin_drain()
+    PROCESS.begin_drain()
 
 
 @worker_shutdown.connect
 def _end(**_: Any) -> None:
-    process.stop()
+    PROCESS.stop()

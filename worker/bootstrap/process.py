@@ -1,8 +1,8 @@
-"""Singletons of a worker process: database, store, dispatcher. Created on first use."""
+"""This worker process: its database, store and judge, and the threads that do the work."""
 
 import sys
-from functools import cache
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from backend.config import get_settings
 from backend.db.compatibility import old_schema
@@ -20,127 +20,128 @@ from worker.models.model_pool import ModelPool
 from worker.scheduling.dispatcher import Dispatcher, WorkerContext
 
 if TYPE_CHECKING:
-    from worker.k8s.node_registrar import NodeRegistrar
-    from worker.k8s.warm_pool import WarmPool, WarmProvider
-
-_dispatchers: list[Dispatcher] = []
-_rescorers: list[Rescorer] = []
-_drafters: list[Drafter] = []
-_presences: list["NodeRegistrar"] = []
-_warmers: list["WarmPool"] = []
+    from worker.k8s.warm_pool import WarmProvider
 
 
-@cache
-def database() -> Database:
-    """This process's database. Connects at first use."""
-    settings = get_settings()
-    slots = (MOST if settings.slots is None else settings.slots) + (
-        settings.k8s_max_desktops_per_worker if settings.k8s_pod_image else 0
-    )
-    # Connections. Per slot: its attempt and its agent's watcher; then the dispatcher, the heartbeat, maintenance,
-    # re-evaluation with its judge, and drafts. A worker that froze while it locked a run is given up after
-    # `lease_seconds`, so nobody waits longer.
-    idle = settings.lease_seconds / 2
-    engine = make_engine(settings.database_url.get_secret_value(), pool_size=slots + 7, idle_seconds=idle)
-    return Database(session_factory(engine))
+class WorkerThread(Protocol):
+    """Part of a worker that runs in threads of its own."""
+
+    def start(self) -> None:
+        """Starts its threads."""
+        ...
+
+    def stop(self) -> None:
+        """Stops them."""
+        ...
 
 
-@cache
-def store() -> ArtifactStore:
-    """This process's artifact store."""
-    return open_store(get_settings())
+class WorkerProcess:
+    """What a worker process has one of, created on first use. Celery's signals and tasks share `PROCESS`."""
 
+    def __init__(self) -> None:
+        self._threads: list[WorkerThread] = []
 
-@cache
-def judge() -> Evaluator:
-    """Computes all verdicts of this process; the number of parallel children is limited by memory."""
-    return Evaluator(place=here(compiled_folder(get_settings().data_dir)))
+    @cached_property
+    def database(self) -> Database:
+        """Connects at first use."""
+        settings = get_settings()
+        slots = (MOST if settings.slots is None else settings.slots) + (
+            settings.k8s_max_desktops_per_worker if settings.k8s_pod_image else 0
+        )
+        # Connections. Per slot: its attempt and its agent's watcher; then the dispatcher, the heartbeat, maintenance,
+        # re-evaluation with its judge, and drafts. A worker that froze while it locked a run is given up after
+        # `lease_seconds`, so nobody waits longer.
+        idle = settings.lease_seconds / 2
+        engine = make_engine(settings.database_url.get_secret_value(), pool_size=slots + 7, idle_seconds=idle)
+        return Database(session_factory(engine))
 
+    @cached_property
+    def store(self) -> ArtifactStore:
+        """The artifact store."""
+        return open_store(get_settings())
 
-def start() -> None:
-    """Starts the dispatcher, unless there are no slots. Does not need the database or broker to be available.
+    @cached_property
+    def judge(self) -> Evaluator:
+        """Computes all verdicts of this process; the number of parallel children is limited by memory."""
+        return Evaluator(place=here(compiled_folder(get_settings().data_dir)))
 
-    Exits with one sentence if the database is older than 0.2.
-    """
-    if problem := old_schema(get_settings().database_url.get_secret_value()):
-        sys.exit(problem)
-    if get_settings().slots != 0 and not _dispatchers:
+    def start(self) -> None:
+        """Starts the threads, unless there are no slots. Does not need the database or broker to be available.
+
+        Exits with one sentence if the database is of before 0.2.
+        """
+        settings = get_settings()
+        if problem := old_schema(settings.database_url.get_secret_value()):
+            sys.exit(problem)
+        if settings.slots == 0 or self._threads:
+            return
         from worker.bootstrap.assembly import assemble
 
-        works = assemble(get_settings(), database(), store(), judge())
-        _dispatchers.append(Dispatcher(works))
-        _dispatchers[0].start()
-        _begin_presence(works, _dispatchers[0])
-        models = ModelPool.of(get_settings()).models
-        _rescorers.append(Rescorer(database(), store(), judge(), models, every=get_settings().poll_seconds))
-        _rescorers[0].start()
-        _drafters.append(Drafter(database(), models, every=get_settings().poll_seconds))
-        _drafters[0].start()
+        context = assemble(settings, self.database, self.store, self.judge)
+        dispatcher = Dispatcher(context)
+        models = ModelPool.of(settings).models
+        self._start(dispatcher)
+        self._start(Drafter(self.database, models, every=settings.poll_seconds))
+        self._start(Rescorer(self.database, self.store, self.judge, models, every=settings.poll_seconds))
+        self._serve_cluster(context, dispatcher)
 
+    def _start(self, thread: WorkerThread) -> None:
+        self._threads.append(thread)
+        thread.start()
 
-def _begin_presence(works: WorkerContext, dispatcher: Dispatcher) -> None:
-    """If the worker serves a cluster: registers its nodes, mirrors its leases, and keeps pods warm if configured."""
-    # Beat's image, which imports this module, has no cluster client.
-    from worker.k8s.node_registrar import NodeRegistrar
-    from worker.providers.k8s import K8sProvider
+    def _serve_cluster(self, context: WorkerContext, dispatcher: Dispatcher) -> None:
+        """If configured: registers the cluster's nodes, mirrors its leases, and keeps pods warm."""
+        # Beat's image, which imports this module, has no cluster client.
+        from worker.k8s.node_registrar import NodeRegistrar
+        from worker.providers.k8s import K8sProvider
 
-    provider = works.tools[K8sProvider.name].provider if K8sProvider.name in works.tools else None
-    if not isinstance(provider, K8sProvider):
-        return
-    presence = NodeRegistrar.of(
-        works.settings,
-        works.database,
-        need=provider.largest,
-        worker=lambda: dispatcher.identity,
-        on_takeover=dispatcher.taken_over,
-        emulated=provider.emulated,
-    )
-    if presence is not None:
-        _presences.append(presence)
-        presence.start()
-        _begin_warmth(works, dispatcher, provider)
+        provider = context.tools[K8sProvider.name].provider if K8sProvider.name in context.tools else None
+        if not isinstance(provider, K8sProvider):
+            return
+        registrar = NodeRegistrar.of(
+            context.settings,
+            context.database,
+            need=provider.largest,
+            worker=lambda: dispatcher.identity,
+            on_takeover=dispatcher.taken_over,
+            emulated=provider.emulated,
+        )
+        if registrar is None:
+            return
+        # Stopped last: it mirrors the leases that the dispatcher gives back while it stops.
+        self._threads.insert(0, registrar)
+        registrar.start()
+        if context.settings.k8s_warm_pods_per_node:
+            self._keep_pods_warm(context, dispatcher, provider)
 
+    def _keep_pods_warm(self, context: WorkerContext, dispatcher: Dispatcher, provider: "WarmProvider") -> None:
+        from worker.k8s.warm_pool import WarmPool
 
-def _begin_warmth(works: WorkerContext, dispatcher: Dispatcher, provider: "WarmProvider") -> None:
-    from worker.k8s.warm_pool import WarmPool
-
-    if works.settings.k8s_warm_pods_per_node:
-        warmer = WarmPool(
-            works.database,
+        warm_pool = WarmPool(
+            context.database,
             provider,
             worker=lambda: dispatcher.identity[0] if dispatcher.identity else None,
-            ahead=works.settings.k8s_warm_pods_per_node,
-            idle=works.settings.k8s_idle_seconds,
+            ahead=context.settings.k8s_warm_pods_per_node,
+            idle=context.settings.k8s_idle_seconds,
         )
-        _warmers.append(warmer)
-        warmer.start()
+        self._start(warm_pool)
+
+    def wake(self) -> None:
+        """There may be work."""
+        for thread in tuple(self._threads):
+            if isinstance(thread, Dispatcher | Rescorer | Drafter):
+                thread.wake()
+
+    def begin_drain(self) -> None:
+        """Stops taking work. Safe in a signal handler."""
+        for thread in tuple(self._threads):
+            if isinstance(thread, Dispatcher):
+                thread.begin_drain()
+
+    def stop(self) -> None:
+        """Stops the threads gracefully, the last one first. Safe to call twice."""
+        while self._threads:
+            self._threads.pop().stop()
 
 
-def wake() -> None:
-    """Wakes the dispatcher: there may be work."""
-    for dispatcher in _dispatchers:
-        dispatcher.wake()
-    for rescorer in _rescorers:
-        rescorer.wake()
-    for drafter in _drafters:
-        drafter.wake()
-
-
-def begin_drain() -> None:
-    """Stops taking work. Safe in a signal handler."""
-    for dispatcher in _dispatchers:
-        dispatcher.begin_drain()
-
-
-def stop() -> None:
-    """Stops the dispatcher gracefully. Safe to call twice."""
-    while _warmers:
-        _warmers.pop().stop()
-    while _rescorers:
-        _rescorers.pop().stop()
-    while _drafters:
-        _drafters.pop().stop()
-    while _dispatchers:
-        _dispatchers.pop().stop()
-    while _presences:
-        _presences.pop().stop()
+PROCESS = WorkerProcess()
