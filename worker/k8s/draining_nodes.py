@@ -1,5 +1,6 @@
 """Nodes that pods should leave, where the cluster's scheduler places pods and slots have no node."""
 
+from backend.services.lru_cache import LruCache
 from worker.k8s.cluster import NODES, Cluster, Object
 from worker.k8s.node_rules import leave
 from worker.k8s.reflector import Reflector
@@ -7,7 +8,6 @@ from worker.k8s.reflector import Reflector
 GONE = "it was removed from the cluster"
 OLD_SECONDS = 120.0
 """Older information is ignored: the node may have been uncordoned, or we may no longer have the right to read nodes."""
-MOST_GONE = 1000
 
 
 class DrainingNodes:
@@ -15,7 +15,7 @@ class DrainingNodes:
 
     def __init__(self, cluster: Cluster) -> None:
         """Args: cluster: its account needs the right to list and watch `nodes`."""
-        self._gone: dict[str, None] = {}
+        self._gone: LruCache[str, str] = LruCache(1000)
         self._nodes = Reflector(cluster, NODES, on_change=self._hear)
 
     def start(self) -> None:
@@ -42,12 +42,9 @@ class DrainingNodes:
             return ""
         node = self._nodes.get(name)
         if node is None:
-            return GONE if name in self._gone else ""
+            return self._gone.get(name) or ""
         return leave(node, spec.get("tolerations") or ())
 
     def _hear(self, kind: str, node: Object) -> None:
-        if kind != "DELETED":
-            return
-        self._gone[str(node["metadata"]["name"])] = None
-        while len(self._gone) > MOST_GONE:
-            del self._gone[next(iter(self._gone))]
+        if kind == "DELETED":
+            self._gone.put(str(node["metadata"]["name"]), GONE)

@@ -2,10 +2,10 @@
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
+from backend.services.lru_cache import LruCache
 from worker.k8s.cluster import EVENTS, PODS, Cluster, Object
 from worker.k8s.draining_nodes import DrainingNodes
 from worker.k8s.pod_status import HITCHES, PodStatus, pod_status, when
@@ -13,6 +13,14 @@ from worker.k8s.reflector import Reflector
 
 _MOST_EVENTS = 30
 MOST_PODS = 5000
+
+
+@dataclass
+class _PodEvents:
+    """Newest events of a pod by name, and since when (monotonic clock) one of them hinders it."""
+
+    by_name: dict[str, Object] = field(default_factory=dict)
+    hitch: float | None = None
 
 
 class PodWatch:
@@ -30,8 +38,7 @@ class PodWatch:
         self._changed = threading.Condition()
         self._changes = 0
         self._pods: dict[str, Object] = {}
-        self._events: OrderedDict[str, dict[str, Object]] = OrderedDict()
-        self._hitches: dict[str, float] = {}
+        self._events: LruCache[str, _PodEvents] = LruCache(MOST_PODS)
         self._pods_seen = Reflector(cluster, PODS, labels=labels, on_change=self.pod_changed)
         self._events_seen = Reflector(cluster, EVENTS, fields="involvedObject.kind=Pod", on_change=self.event_changed)
 
@@ -75,8 +82,9 @@ class PodWatch:
     def status(self, name: str, uid: str) -> PodStatus:
         """State of a pod."""
         with self._changed:
-            pod, events = self._pods.get(name), sorted(self._events.get(uid, {}).values(), key=when)
-            hitch = time.monotonic() - self._hitches[uid] if uid in self._hitches else 0.0
+            pod, known = self._pods.get(name), self._events.get(uid) or _PodEvents()
+            events = sorted(known.by_name.values(), key=when)
+            hitch = 0.0 if known.hitch is None else time.monotonic() - known.hitch
         status = pod_status(pod, events, uid=uid, hitch=hitch)
         if pod is None or self._left is None or not status.there:
             return status
@@ -119,15 +127,12 @@ class PodWatch:
             return  # An event that the cluster forgets was said all the same.
         uid = str((event.get("involvedObject") or {}).get("uid") or "")
         with self._changed:
-            known = self._events.setdefault(uid, {})
-            known[event["metadata"]["name"]] = event
-            self._events.move_to_end(uid)
-            if event.get("reason") in HITCHES:
-                self._hitches.setdefault(uid, time.monotonic())
-            while len(known) > _MOST_EVENTS:
-                known.pop(min(known, key=lambda name: when(known[name])))
-            while len(self._events) > MOST_PODS:
-                forgotten, _ = self._events.popitem(last=False)
-                self._hitches.pop(forgotten, None)
+            known = self._events.get_or_make(uid, _PodEvents)
+            events = known.by_name
+            events[event["metadata"]["name"]] = event
+            if event.get("reason") in HITCHES and known.hitch is None:
+                known.hitch = time.monotonic()
+            while len(events) > _MOST_EVENTS:
+                events.pop(min(events, key=lambda name: when(events[name])))
             self._changes += 1
             self._changed.notify_all()

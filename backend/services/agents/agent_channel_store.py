@@ -16,6 +16,7 @@ from typing import Any
 from uuid import UUID
 
 from backend.services.events import broker, log, watch
+from backend.services.lru_cache import LruCache
 
 SEEN_SECONDS = 60.0
 """Seconds for which an observation is kept without renewal."""
@@ -24,8 +25,7 @@ HEARD_SECONDS = 30.0
 API_SECONDS = 10.0
 """Seconds after its last sign of life for which an API counts as available."""
 _API_KEY = "deskarena:api"
-_MOST_HEARD = 1000
-_heard_at: dict[UUID, float] = {}
+_heard_at: LruCache[UUID, float] = LruCache(1000)
 """When this process last renewed an attempt's sign of life."""
 MOST_BYTES = 2**20
 """Maximum bytes of a message."""
@@ -195,14 +195,12 @@ async def mark_api() -> None:
 async def mark_heard(attempt_id: UUID) -> None:
     """Records a sign of life of the agent; uses the broker only every few seconds."""
     client, now = watch.broker_client(), time.monotonic()
-    if client is not None and now - _heard_at.get(attempt_id, -HEARD_SECONDS) > HEARD_SECONDS / 6:
+    if client is not None and now - (_heard_at.get(attempt_id) or -HEARD_SECONDS) > HEARD_SECONDS / 6:
         try:
             await client.set(_key(attempt_id, "heard"), b"1", px=int(HEARD_SECONDS * 1000))
         except broker.FAILURES:
             return
-        if len(_heard_at) > _MOST_HEARD:
-            _heard_at.clear()
-        _heard_at[attempt_id] = now
+        _heard_at.put(attempt_id, now)
 
 
 async def say(attempt_id: UUID, once: str, message: Mapping[str, Any], *, fresh: bool = True) -> ReplyStatus:

@@ -1,9 +1,7 @@
 """Problems of a stored task set, and what is not supported here."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import Lock
 from typing import Literal
 from uuid import UUID
 
@@ -18,11 +16,10 @@ from backend.domain import registry
 from backend.domain.benchmarks import TaskLintFinding, findings
 from backend.domain.model.task import Task
 from backend.services.benchmarks.benchmarks import latest_task_set
+from backend.services.lru_cache import LruCache
 from backend.services.read_model import ReadModel
 
-REMEMBERED = 32  # task sets
-_unknown: OrderedDict[UUID, tuple[str, ...]] = OrderedDict()
-_lock = Lock()
+_unknown: LruCache[UUID, tuple[str, ...]] = LruCache(32)
 
 
 @dataclass(frozen=True)
@@ -90,16 +87,7 @@ def unknown_of(session: Session, task_set: TaskSet) -> tuple[str, ...]:
 
     Neither a task set nor a process's plug-ins change, so the result is cached.
     """
-    with _lock:
-        if task_set.id in _unknown:
-            _unknown.move_to_end(task_set.id)
-            return _unknown[task_set.id]
-    messages = lines(lint_task_set(session, task_set))
-    with _lock:
-        _unknown[task_set.id] = messages
-        while len(_unknown) > REMEMBERED:
-            _unknown.popitem(last=False)
-    return messages
+    return _unknown.get_or_make(task_set.id, lambda: lines(lint_task_set(session, task_set)))
 
 
 def lines(task_findings: Sequence[TaskFinding]) -> tuple[str, ...]:

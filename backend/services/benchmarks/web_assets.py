@@ -23,6 +23,7 @@ from backend.domain.ports.storage import ArtifactStore
 from backend.domain.ports.web import Web, WebReply
 from backend.services.artifacts import artifacts
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
+from backend.services.lru_cache import LruCache
 from backend.services.read_model import ReadModel
 
 MOST_BYTES = 512 * 2**20
@@ -34,8 +35,7 @@ _PAGES = frozenset({".html", ".htm", ".xhtml", ".mhtml"})
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Status codes for which a retry may help."""
-_REMEMBERED = 32
-_users: dict[UUID, Mapping[str, tuple[str, ...]]] = {}
+_users: LruCache[UUID, Mapping[str, tuple[str, ...]]] = LruCache(32)
 
 
 class AssetState(StrEnum):
@@ -128,15 +128,15 @@ def _asset(url: str, tasks: tuple[str, ...], known: repository.AssetRow | None) 
 
 def users_of(session: Session, task_set_id: UUID) -> Mapping[str, tuple[str, ...]]:
     """Address -> keys of tasks that need it, in import order. A task set never changes."""
-    if task_set_id not in _users:
-        by_url: dict[str, list[str]] = {}
-        for row in task_repository.all_of(session, task_set_id):
-            for url in external_assets(Task.model_validate(row.spec)):
-                by_url.setdefault(url, []).append(row.key)
-        while len(_users) >= _REMEMBERED:
-            _users.pop(next(iter(_users)), None)
-        _users[task_set_id] = MappingProxyType({url: tuple(keys) for url, keys in by_url.items()})
-    return _users[task_set_id]
+    return _users.get_or_make(task_set_id, lambda: _read_users(session, task_set_id))
+
+
+def _read_users(session: Session, task_set_id: UUID) -> Mapping[str, tuple[str, ...]]:
+    by_url: dict[str, list[str]] = {}
+    for row in task_repository.all_of(session, task_set_id):
+        for url in external_assets(Task.model_validate(row.spec)):
+            by_url.setdefault(url, []).append(row.key)
+    return MappingProxyType({url: tuple(keys) for url, keys in by_url.items()})
 
 
 def needed_asset(session: Session, name: str, url: str) -> AssetView:

@@ -5,7 +5,7 @@ with the reason in their row, and this process skips them.
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 from pydantic import ValidationError
@@ -17,14 +17,13 @@ from backend.domain.errors import DeskarenaError, NotFound
 from backend.domain.model import task as domain
 from backend.domain.model.run import RunConfig
 from backend.services.benchmarks.variants import task_of
+from backend.services.lru_cache import LruCache
 
-MOST_ENTRIES = 1000
-_configs: dict[UUID, RunConfig] = {}
-_tasks: dict[tuple[UUID, str], domain.Task] = {}
+_MOST = 1000
+_configs: LruCache[UUID, RunConfig] = LruCache(_MOST)
+_tasks: LruCache[tuple[UUID, str], domain.Task] = LruCache(_MOST)
 _unread_runs: set[UUID] = set()
 _unread_tasks: dict[UUID, set[UUID]] = {}
-_K = TypeVar("_K")
-_V = TypeVar("_V")
 
 
 class UnreadableConfig(DeskarenaError):
@@ -39,12 +38,10 @@ def config_of(run_id: UUID, raw: Mapping[str, Any]) -> RunConfig:
     Raises:
         UnreadableConfig: the message names the part.
     """
-    if run_id not in _configs:
-        try:
-            _keep(_configs, run_id, RunConfig.model_validate(raw))
-        except ValidationError as error:
-            raise UnreadableConfig(f"the run's configuration ({_first(error)})") from error
-    return _configs[run_id]
+    try:
+        return _configs.get_or_make(run_id, lambda: RunConfig.model_validate(raw))
+    except ValidationError as error:
+        raise UnreadableConfig(f"the run's configuration ({_first(error)})") from error
 
 
 def tasks_of(
@@ -52,23 +49,20 @@ def tasks_of(
 ) -> dict[UUID, domain.Task | UnreadableConfig]:
     """Tasks as used by a run with that configuration, by id; for an unreadable one, the reason."""
     variant = config.variant or ""
-    missing = {each for each in task_ids if (each, variant) not in _tasks}
     tasks: dict[UUID, domain.Task | UnreadableConfig] = {
-        each: _tasks[each, variant] for each in task_ids if each not in missing
+        each: task for each in task_ids if (task := _tasks.get((each, variant))) is not None
     }
+    missing = set(task_ids) - tasks.keys()
     rows = {row.id: row for row in repository.by_ids(session, missing)} if missing else {}
     for each in missing:
         try:
-            task = task_of(session, rows[each], {"variant": config.variant})
+            tasks[each] = _tasks.put((each, variant), task_of(session, rows[each], {"variant": config.variant}))
         except KeyError:
             tasks[each] = UnreadableConfig("the task: it no longer exists")
         except ValidationError as error:
             tasks[each] = UnreadableConfig(f"the task ({_first(error)})")
         except NotFound as error:
             tasks[each] = UnreadableConfig(f"the task ({error.message})")
-        else:
-            _keep(_tasks, (each, variant), task)
-            tasks[each] = task
     return tasks
 
 
@@ -93,13 +87,6 @@ def _note(run_id: UUID, tasks: Collection[UUID]) -> None:
         _unread_tasks.setdefault(run_id, set()).update(tasks)
     else:
         _unread_runs.add(run_id)
-
-
-def _keep(cache: dict[_K, _V], key: _K, value: _V) -> None:
-    """Keeps the newest entries; evicted ones are read again."""
-    if len(cache) >= MOST_ENTRIES:
-        cache.clear()
-    cache[key] = value
 
 
 def _first(error: ValidationError) -> str:

@@ -16,6 +16,7 @@ from backend.domain.machines.slots import SlotRef
 from backend.domain.model import task as domain
 from backend.domain.model.run import RunConfig
 from backend.domain.model.trajectory import Decision
+from backend.services.lru_cache import LruCache
 from backend.services.runs.replays import REPLAY, recorded_decisions
 
 
@@ -90,8 +91,7 @@ class TaskSetFacts:
     benchmark: str
 
 
-_MOST_SETS = 200
-_sets: dict[UUID, TaskSetFacts] = {}
+_sets: LruCache[UUID, TaskSetFacts] = LruCache(200)
 
 
 @dataclass(frozen=True)
@@ -146,9 +146,7 @@ class Claims:
 
 
 def _facts(session: Session, task_set_id: UUID) -> TaskSetFacts:
-    if task_set_id not in _sets:
-        if len(_sets) >= _MOST_SETS:
-            _sets.clear()
-        assets = benchmarks.assets(session, task_set_id)
-        _sets[task_set_id] = TaskSetFacts(assets, benchmarks.name_of(session, task_set_id))
-    return _sets[task_set_id]
+    return _sets.get_or_make(
+        task_set_id,
+        lambda: TaskSetFacts(benchmarks.assets(session, task_set_id), benchmarks.name_of(session, task_set_id)),
+    )

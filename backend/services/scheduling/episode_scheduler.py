@@ -21,6 +21,7 @@ from backend.domain.scheduling.snapshot import QueueSnapshot
 from backend.domain.scheduling.wait_reasons import unread
 from backend.services.capacity import licences
 from backend.services.capacity.worker_capabilities import images_of, programs_of, runs_functions
+from backend.services.lru_cache import LruCache
 from backend.services.runs import config_cache
 from backend.services.runs.config_cache import UnreadableConfig
 from backend.services.scheduling.claim_types import RunFacts, StartingEpisode
@@ -30,8 +31,7 @@ PATIENCE_MS = 50
 """Maximum wait for a locked run if no other run may have the slot."""
 MOST_UNREAD = 32
 """Episodes with unreadable tasks after which a transaction stops searching their run."""
-_MOST_ENTRIES = 500
-_needs: dict[UUID, tuple[Requirements, ...]] = {}
+_needs: LruCache[UUID, tuple[Requirements, ...]] = LruCache(500)
 
 
 def able_of(worker: Worker, provider: str) -> WorkerCapability:
@@ -49,11 +49,7 @@ def able_of(worker: Worker, provider: str) -> WorkerCapability:
 
 def needs_of(session: Session, task_set_id: UUID) -> tuple[Requirements, ...]:
     """Requirements of a task set's tasks. A set never changes, so they are read once."""
-    if task_set_id not in _needs:
-        if len(_needs) >= _MOST_ENTRIES:
-            _needs.clear()
-        _needs[task_set_id] = repository.needs_of(session, task_set_id)
-    return _needs[task_set_id]
+    return _needs.get_or_make(task_set_id, lambda: repository.needs_of(session, task_set_id))
 
 
 def open_to(session: Session, able: WorkerCapability) -> list[Row[Any]]:

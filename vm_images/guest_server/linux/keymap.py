@@ -47,6 +47,7 @@ class Keymap:
 
     def __init__(self, first: int, rows: Sequence[Sequence[int]], modifiers: Iterable[int]) -> None:
         self._strokes: dict[int, Stroke] = {}
+        # Least recently used first. Bound to the keys there are, and the guest server imports nothing of ours.
         self._bound: OrderedDict[int, int] = OrderedDict()
         self._add_strokes(first, rows)
         modifier_keys = set(modifiers)

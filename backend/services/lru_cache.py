@@ -1,0 +1,40 @@
+"""In-process cache of what never changes, or may be forgotten."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class LruCache(Generic[K, V]):
+    """The most recently used values, never None. Thread-safe."""
+
+    def __init__(self, most: int) -> None:
+        """Args: most: number of values; the least recently used ones beyond it are forgotten."""
+        self._most = most
+        self._values: OrderedDict[K, V] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: K) -> V | None:
+        """The value; None if there is none, or none any more."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def put(self, key: K, value: V) -> V:
+        """Stores and returns a value."""
+        with self._lock:
+            self._values[key] = value
+            self._values.move_to_end(key)
+            if len(self._values) > self._most:
+                self._values.popitem(last=False)
+        return value
+
+    def get_or_make(self, key: K, make: Callable[[], V]) -> V:
+        """The value, made where it is missing; threads that miss it at the same time make it each."""
+        value = self.get(key)
+        return self.put(key, make()) if value is None else value

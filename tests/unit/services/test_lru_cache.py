@@ -1,0 +1,32 @@
+from backend.services.lru_cache import LruCache
+
+
+class TestLruCache:
+    def test_forgets_the_least_recently_used(self) -> None:
+        cache: LruCache[str, int] = LruCache(2)
+        cache.put("a", 1)
+        cache.put("b", 2)
+        assert cache.get("a") == 1
+        cache.put("c", 3)
+        assert [cache.get(key) for key in "abc"] == [1, None, 3]
+
+    def test_a_value_put_again_is_the_newest(self) -> None:
+        cache: LruCache[str, int] = LruCache(2)
+        for key, value in (("a", 1), ("b", 2), ("a", 3), ("c", 4)):
+            cache.put(key, value)
+        assert [cache.get(key) for key in "abc"] == [3, None, 4]
+
+    def test_makes_what_is_missing_once(self) -> None:
+        cache: LruCache[str, list[int]] = LruCache(2)
+        first = cache.get_or_make("a", list)
+        assert cache.get_or_make("a", list) is first
+
+    def test_what_cannot_be_made_is_not_stored(self) -> None:
+        cache: LruCache[str, int] = LruCache(2)
+        failures = 0
+        for _ in range(2):
+            try:
+                cache.get_or_make("a", lambda: 1 // 0)
+            except ZeroDivisionError:
+                failures += 1
+        assert (failures, cache.get("a")) == (2, None)
