@@ -30,6 +30,7 @@ OutputForm = Annotated[Output, typer.Option("--output", "-o", help="Output forma
 Data = Annotated[
     Path | None, typer.Option("--data", envvar="DESKARENA_DATA_DIR", help=("Data folder (default: docs/settings.md)."))
 ]
+DEFAULT_LIMIT = 50
 Limit = Annotated[int, typer.Option("--limit", min=1, help="Maximum number of rows.")]
 RunId = Annotated[
     str, typer.Argument(metavar="RUN", help="Run id.", callback=lambda text: an_id(text, "deskarena run list"))

@@ -33,15 +33,14 @@ from worker.local.ca_bundle import trust
 from worker.local.capacity import free_memory
 from worker.local.home import content_hash
 from worker.local.images import SYSTEMS, WINE, offers
-from worker.local.limits import MIB, DesktopLimits
+from worker.local.limits import DesktopLimits
 from worker.local.trials import once, version_of
 from worker.providers._prewarmed import SlotDesktops, warmed
 from worker.providers.local_trial import Trial, use
+from worker.qemu.memory_budget import RESERVE
 
 READY_SECONDS = {"linux": 30.0, "windows": 90.0}
 """Time limit until a desktop's guest API responds; on an idle machine it takes under 1 s (Windows: 5 s)."""
-RESERVE = 512 * MIB
-"""Memory that must stay free beside a prepared desktop with its maximum usage."""
 _FORGET_FAILURE_SECONDS, _FORGET_WINE_SECONDS = 60.0, 600.0
 _NEWS_SECONDS = 0.5
 """Seconds that the news of a desktop's end may take after its guest API stopped responding."""

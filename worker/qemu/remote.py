@@ -10,7 +10,6 @@ from worker.qemu.access_gate import steady
 from worker.qemu.client import SupervisorClient, SupervisorError, SupervisorLost
 from worker.qemu.templates import Template
 
-PORT = 7070
 _CONNECT_SECONDS = 5.0
 _HOST_SECONDS = 90.0
 """Measuring a host whose KVM is slow, or refuses features and hints, takes 15 to 40 s."""

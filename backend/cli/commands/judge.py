@@ -6,11 +6,10 @@ from typing import Annotated, Any
 import typer
 
 from backend.cli.client import DEFAULT_SERVER, Api
-from backend.cli.options import Limit, OutputForm, Server
+from backend.cli.options import DEFAULT_LIMIT, Limit, OutputForm, Server
 from backend.cli.output import Columns, Output, print_facts, print_object, print_rows, print_table, progress
 
 app = typer.Typer(help="Inspect judges and their agreement with people.", no_args_is_help=True)
-DEFAULT_LIMIT = 50
 JudgeId = Annotated[str, typer.Argument(metavar="JUDGE", help="Judge id.")]
 
 

@@ -11,6 +11,7 @@ import typer
 from backend.cli.client import Api
 from backend.cli.errors import UsageError
 from backend.cli.options import (
+    DEFAULT_LIMIT,
     Concurrency,
     FailUnder,
     Junit,
@@ -59,7 +60,6 @@ from backend.cli.tables.runs import RUNS, show_run
 from backend.cli.wait_and_report import finish
 
 app = typer.Typer(help="Submit and inspect runs.", no_args_is_help=True)
-DEFAULT_LIMIT = 50
 RESCORE_SECONDS = 600.0
 
 

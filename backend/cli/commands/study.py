@@ -12,12 +12,11 @@ import typer
 from backend.cli.client import Api
 from backend.cli.commands.run import parameters
 from backend.cli.errors import UsageError
-from backend.cli.options import Concurrency, Limit, OutputForm, Priority, Server, Tasks, note_output
+from backend.cli.options import DEFAULT_LIMIT, Concurrency, Limit, OutputForm, Priority, Server, Tasks, note_output
 from backend.cli.output import Output, print_facts, print_object, print_rows, progress
 from backend.cli.tables.studies import COMPARISONS, STUDIES, flat, show_results, study_facts
 
 app = typer.Typer(help="Compare settings pairwise.", no_args_is_help=True)
-DEFAULT_LIMIT = 50
 RESULT_SECONDS = 600.0
 NONE = "none"
 StudyId = Annotated[str, typer.Argument(metavar="STUDY", help="Study id.")]

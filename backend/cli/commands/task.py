@@ -11,13 +11,12 @@ import typer
 
 from backend.cli.client import Api
 from backend.cli.errors import CliError, ExitCode, UsageError
-from backend.cli.options import Limit, OutputForm, Server, Timeout, Wait
+from backend.cli.options import DEFAULT_LIMIT, Limit, OutputForm, Server, Timeout, Wait
 from backend.cli.output import Output, print_object, print_rows, progress
 from backend.cli.tables.drafts import DRAFTS, REQUESTS, show_draft, show_review, tried_words
 
 app = typer.Typer(help="Write, record, test, review and publish tasks of your own.", no_args_is_help=True)
 LOOK_AGAIN_SECONDS = 1.0
-DEFAULT_LIMIT = 50
 
 DraftId = Annotated[str, typer.Argument(metavar="DRAFT", help="Draft id.")]
 By = Annotated[str, typer.Option("--by", envvar="DESKARENA_PERSON", help="Your name (default: `local`).")]

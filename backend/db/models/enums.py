@@ -16,6 +16,9 @@ class Purpose(StrEnum):
     RECORD = "record"
 
 
+RANKED_PURPOSES = (Purpose.MEASURE.value, Purpose.DEMO.value)
+
+
 class AttemptController(StrEnum):
     """Who acts in an attempt: the agent, a person as the agent, or an agent with a person's help.
 
@@ -125,7 +128,5 @@ class Dimension(StrEnum):
     """A dimension of complexity with its level, as in `branch/hard`."""
 
 
-VALIDATION_AGENTS = ("oracle", "noop", "always_fail")
-"""The built-in agents that validate tasks."""
 FLOORS = frozenset({"noop", "always_fail", "random"})
 """Baseline agents whose result is the floor; they have no rank."""

@@ -9,8 +9,14 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, AgentConfiguration, Attempt, Benchmark, Episode, Rollup, Run, Step, Task, TaskSet
 from backend.domain.model.score import SOLVED_TOLERANCE
+from backend.domain.model.task import UNLABELLED
 
 AnyRow = Row[*tuple[Any, ...]]
+
+
+def has_difficulty(difficulty: str) -> ColumnElement[bool]:
+    """Tasks of a difficulty; `unlabelled` are those without one."""
+    return Task.difficulty.is_(None) if difficulty == UNLABELLED else Task.difficulty == difficulty
 
 
 def outcome_style() -> ColumnElement[str]:

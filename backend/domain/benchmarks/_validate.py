@@ -3,8 +3,6 @@
 from backend.domain.model.score import SOLVED_TOLERANCE
 from backend.domain.model.task import Task
 
-VALIDATION_AGENTS = ("oracle", "noop", "always_fail")
-
 
 def expected_score(task: Task, agent: str) -> float:
     """The score that a validation agent must get on a sound task.

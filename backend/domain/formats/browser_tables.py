@@ -6,10 +6,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from backend.domain.formats.sqlite import MAGIC
+
 MAX_BYTES = 256 * 2**20
 MAX_ROWS = 200_000
 MAX_SECONDS = 10.0
-_MAGIC = b"SQLite format 3\0"
 _STEPS = 10_000
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ}
 
@@ -27,7 +28,7 @@ def rows(path: Path, query: str) -> tuple[list[tuple[Any, ...]] | None, str]:
     if path.stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
+        if file.read(len(MAGIC)) != MAGIC:
             return None, "the file is not a SQLite database"
     try:
         with contextlib.closing(sqlite3.connect(path)) as connection:

@@ -15,7 +15,7 @@ MAX_BYTES = 512 * 2**20
 MAX_SECONDS = 10.0
 MAX_VALUE = 16 * 2**20  # bytes of one text or blob
 _STEPS = 10_000  # virtual machine instructions between checks of the time
-_MAGIC = b"SQLite format 3\0"
+MAGIC = b"SQLite format 3\0"
 _WRONG_SQL = ("syntax error", "incomplete input", "unrecognized token", "one statement at a time")
 _NO_FUNCTION = re.compile(r"no such function: (\w+)")
 _ALLOWED = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
@@ -37,7 +37,7 @@ def first_row(path: str | None, sql: str) -> tuple[tuple[Any, ...] | None, str]:
     if Path(path).stat().st_size > MAX_BYTES:
         return None, f"the file is larger than {MAX_BYTES // 2**20} MiB"
     with Path(path).open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
+        if file.read(len(MAGIC)) != MAGIC:
             return None, "the file is not a SQLite database"
     try:
         with _opened(path) as connection:

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backend.domain.formats.pictures import MAX_PIXELS
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_BYTES = 2**30
-MAX_PIXELS = 64 * 10**6
 _HEADS = (
     b"\x1aE\xdf\xa3",
     b"OggS",

@@ -4,10 +4,11 @@ import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backend.domain.formats.pictures import MAX_PIXELS
+
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-MAX_PIXELS = 64 * 10**6
 _FIELDS = 25
 _VERSION = 7
 _DEPTHS = {24, 32}

@@ -78,6 +78,7 @@ class RunState(StrEnum):
     CANCELLED = "cancelled"
 
 
+ENDED_RUNS = frozenset({RunState.COMPLETED, RunState.CANCELLED})
 _E, _A, _R = EpisodeState, AttemptState, RunState
 
 EPISODE_MOVES: Mapping[EpisodeState, frozenset[EpisodeState]] = {

@@ -8,6 +8,9 @@ from pydantic import Field
 from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.model.task import Frozen
 
+VALIDATION_AGENTS = ("oracle", "noop", "always_fail")
+"""The built-in agents whose scores say whether a task is sound."""
+
 
 class ScreenSize(Frozen):
     """Size of the desktop in pixels."""

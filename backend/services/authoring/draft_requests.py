@@ -14,6 +14,7 @@ from backend.db.repositories.authoring import draft_requests as repository
 from backend.db.repositories.capacity import workers
 from backend.domain import registry
 from backend.domain.drafts import proposals
+from backend.domain.drafts.content import DIALECT
 from backend.domain.drafts.proposals import ProposalRequest
 from backend.domain.errors import Conflict, Invalid
 from backend.domain.ports.model import ModelReply, ModelRequest
@@ -22,8 +23,6 @@ from backend.services.authoring import drafts
 from backend.services.authoring.drafts import OWN, DraftOrigin
 from backend.services.capacity.worker_offers import models_of, offers_of_workers, programs_of
 from backend.services.events.worker_wakeup import wake_workers
-
-DIALECT = "starter"
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, Run, TaskDraft, TaskDraftTrial, TaskSet
-from backend.db.models.enums import VALIDATION_AGENTS
 from backend.db.repositories.authoring import drafts as repository
 from backend.db.repositories.benchmarks import benchmarks
 from backend.domain import registry
 from backend.domain.benchmarks import lint
 from backend.domain.drafts.content import DraftContent, assets_of, missing, task_of
 from backend.domain.errors import Invalid
+from backend.domain.model.run import VALIDATION_AGENTS
 from backend.domain.model.task import LoadedBenchmark
 from backend.domain.model.task import Task as DomainTask
 from backend.domain.ports.storage import ArtifactStore

@@ -17,7 +17,7 @@ from backend.db.repositories.pagination import CursorPage
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.judging.criteria import is_judged
 from backend.domain.model import task as domain
-from backend.domain.model.task import LoadedBenchmark
+from backend.domain.model.task import UNLABELLED, LoadedBenchmark
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.accounts.projects import default_project
 from backend.services.artifacts import artifacts
@@ -156,7 +156,7 @@ def counts_of(tasks: Sequence[domain.Task]) -> dict[str, Any]:
         "tasks": len(tasks),
         "infeasible": sum(not task.labels.feasible or task.evaluator.infeasible for task in tasks),
         "domains": dict(Counter(task.key.domain for task in tasks)),
-        "difficulties": dict(Counter(str(task.labels.difficulty or "unlabelled") for task in tasks)),
+        "difficulties": dict(Counter(str(task.labels.difficulty or UNLABELLED) for task in tasks)),
         "levels": dict(Counter(task.labels.level for task in tasks if task.labels.level)),
         "disciplines": dict(
             Counter(str(discipline) for task in tasks if (discipline := task.labels.extra.get("discipline")))

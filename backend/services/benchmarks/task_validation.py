@@ -6,8 +6,8 @@ from datetime import datetime
 from pydantic import Field
 
 from backend.db.models import Task, TaskValidation
-from backend.db.models.enums import VALIDATION_AGENTS
 from backend.domain.model.reason import ReasonCode
+from backend.domain.model.run import VALIDATION_AGENTS
 from backend.domain.model.score import is_solved
 from backend.services.read_model import ReadModel
 

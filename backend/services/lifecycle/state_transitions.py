@@ -17,6 +17,7 @@ from backend.db.repositories.runs import runs as run_repository
 from backend.db.repositories.scheduling import scheduler
 from backend.domain.model.episode import (
     ATTEMPT_MOVES,
+    ENDED_RUNS,
     EPISODE_MOVES,
     RUN_MOVES,
     AttemptState,
@@ -162,7 +163,7 @@ def move_episodes(  # noqa: PLR0913 - which ones, and to what
 
 def settle(session: Session, run: Run) -> None:
     """Completes the run if it is not open and none of its episodes waits or runs."""
-    if run.accepts_episodes or RunState(run.state) in {RunState.COMPLETED, RunState.CANCELLED}:
+    if run.accepts_episodes or RunState(run.state) in ENDED_RUNS:
         return
     session.flush()  # The query below must see the preceding move.
     if not run_repository.unfinished(session, run.id):

@@ -3,8 +3,9 @@
 from sqlalchemy.orm import Session
 
 from backend.db.models import Episode, Run
-from backend.db.models.enums import VALIDATION_AGENTS, Purpose
+from backend.db.models.enums import Purpose
 from backend.db.repositories.runs import validations as repository
+from backend.domain.model.run import VALIDATION_AGENTS
 
 
 def note(session: Session, run: Run, episode: Episode, evaluator_version: str | None) -> None:

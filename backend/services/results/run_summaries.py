@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Rollup, Run
 from backend.db.repositories import common_queries as repository
 from backend.db.repositories.results import rollup_jobs
-from backend.domain.model.episode import RunState
+from backend.domain.model.episode import ENDED_RUNS, RunState
 from backend.services.results.rollups import summary_of
 from backend.services.runs.summary import RunSummary, run_summary
 
@@ -30,7 +30,7 @@ def summary(session: Session, run: Run) -> RunSummary:
 
 
 def _summary(session: Session, run: Run, cell: Rollup | None, *, behind: bool) -> RunSummary:
-    ended = RunState(run.state) in {RunState.COMPLETED, RunState.CANCELLED}
+    ended = RunState(run.state) in ENDED_RUNS
     if cell is not None and not behind:
         return summary_of(cell)
     if cell is not None and not ended and rollup_jobs.larger_than(session, run.id, LARGE):

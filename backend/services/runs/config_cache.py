@@ -19,9 +19,9 @@ from backend.domain.model.run import RunConfig
 from backend.services.benchmarks.variants import task_of
 from backend.services.lru_cache import LruCache
 
-_MOST = 1000
-_configs: LruCache[UUID, RunConfig] = LruCache(_MOST)
-_tasks: LruCache[tuple[UUID, str], domain.Task] = LruCache(_MOST)
+MOST_ENTRIES = 1000
+_configs: LruCache[UUID, RunConfig] = LruCache(MOST_ENTRIES)
+_tasks: LruCache[tuple[UUID, str], domain.Task] = LruCache(MOST_ENTRIES)
 _unread_runs: set[UUID] = set()
 _unread_tasks: dict[UUID, set[UUID]] = {}
 

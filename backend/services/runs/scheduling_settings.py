@@ -13,14 +13,12 @@ from backend.db.repositories.capacity import workers
 from backend.db.repositories.runs import runs as repository
 from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import Conflict, Invalid, NotFound
-from backend.domain.model.episode import RunState
+from backend.domain.model.episode import ENDED_RUNS, RunState
 from backend.domain.scheduling.projects import ALL, PROVIDERS, ProjectRules
 from backend.services import events
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.events import EventKind, worker_wakeup
 from backend.services.read_model import ReadModel
-
-_ENDED = {RunState.COMPLETED, RunState.CANCELLED}
 
 
 class ProjectView(ReadModel):
@@ -43,7 +41,7 @@ def update_scheduling(session: Session, run_id: UUID, tuning: SchedulingUpdate) 
     run = repository.lock(session, run_id)
     if run is None:
         raise NotFound(f"there is no run {run_id}", code="run_not_found", hint="`deskarena run list` shows them.")
-    if RunState(run.state) in _ENDED:
+    if RunState(run.state) in ENDED_RUNS:
         hint = "" if run.state == RunState.CANCELLED else "`deskarena run retry` tries its lost episodes again."
         raise Conflict(f"the run is {run.state}: it gets no more slots", code="run_ended", hint=hint)
     values: dict[str, Any] = tuning.model_dump(exclude_unset=True)

@@ -8,11 +8,12 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project, Run, Task, TaskSet, TaskValidation
-from backend.db.models.enums import VALIDATION_AGENTS, Purpose
+from backend.db.models.enums import Purpose
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.runs import validations as repository
-from backend.domain.model.episode import Outcome, RunState
+from backend.domain.model.episode import ENDED_RUNS, Outcome, RunState
 from backend.domain.model.reason import Reason
+from backend.domain.model.run import VALIDATION_AGENTS
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 from backend.services.benchmarks.task_validation import Validation, validation_of
 from backend.services.read_model import ReadModel
@@ -72,8 +73,7 @@ def validation_report(session: Session, benchmark: str, task_set: TaskSet | None
     reasons = repository.not_runnable(session, [run.id for run in runs.values()])
     tasks = task_repository.all_of(session, task_set.id)
     validations = [_validation(task, results.get(task.id, {}), reasons) for task in tasks]
-    ended = {RunState.COMPLETED, RunState.CANCELLED}
-    complete = len(runs) == len(VALIDATION_AGENTS) and all(RunState(run.state) in ended for run in runs.values())
+    complete = len(runs) == len(VALIDATION_AGENTS) and all(RunState(run.state) in ENDED_RUNS for run in runs.values())
     runnable = [(task, each) for task, each in zip(tasks, validations, strict=True) if task.id not in reasons]
     judged = [each for task, each in runnable if not _by_people(results.get(task.id, {}))]
     sound = Counter(each.sound for each in validations)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from backend.db import models
 from backend.db.models.enums import Purpose
 from backend.db.session import read_only
-from backend.domain.model.episode import EpisodeState, RunState
+from backend.domain.model.episode import ENDED_RUNS, EpisodeState, RunState
 from backend.domain.model.task import Difficulty
 from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
@@ -36,7 +36,6 @@ from backend.web.runs.run_export_api import EXPORTS
 
 router = api_router("runs")
 LONGEST_WAIT = 300.0
-ENDED = {RunState.COMPLETED, RunState.CANCELLED}
 Include = Annotated[
     Literal["episodes"] | None,
     Query(description="`episodes`: the run with all its episodes; for parts of many see `/runs/{run_id}/episodes`."),
@@ -124,7 +123,7 @@ async def wait_for_end(edge: AppContext, run_id: UUID, seconds: float) -> None:
 
     async def until_ended() -> None:
         async for _ in subscribe_run(run_id, 0):
-            if await asyncio.to_thread(state_now, edge, run_id) in ENDED:
+            if await asyncio.to_thread(state_now, edge, run_id) in ENDED_RUNS:
                 return
 
     try:

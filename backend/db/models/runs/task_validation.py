@@ -5,10 +5,10 @@ from uuid import UUID
 from sqlalchemy import Index
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import enums
 from backend.db.models.base import Base, Created, Id, ref
 from backend.db.types import one_of
 from backend.domain.model.episode import Outcome
+from backend.domain.model.run import VALIDATION_AGENTS
 
 
 class TaskValidation(Base):
@@ -16,7 +16,7 @@ class TaskValidation(Base):
 
     __tablename__ = "task_validation"
     __table_args__ = (
-        one_of("agent", enums.VALIDATION_AGENTS),
+        one_of("agent", VALIDATION_AGENTS),
         one_of("outcome", Outcome),
         Index(None, "task_id", "agent", "created_at"),
     )

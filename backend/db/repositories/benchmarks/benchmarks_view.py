@@ -18,7 +18,7 @@ from backend.db.models import (
     TaskSet,
     TaskValidation,
 )
-from backend.db.repositories.common_queries import AnyRow, newest_attempt
+from backend.db.repositories.common_queries import AnyRow, has_difficulty, newest_attempt
 
 MEASURED = ("measure", "demo")
 
@@ -108,8 +108,7 @@ def tasks(
     if filters.get("domain"):
         query = query.where(Task.domain == filters["domain"])
     if filters.get("difficulty"):
-        difficulty = filters["difficulty"]
-        query = query.where(Task.difficulty.is_(None) if difficulty == "unlabelled" else Task.difficulty == difficulty)
+        query = query.where(has_difficulty(filters["difficulty"]))
     if filters.get("q"):
         columns = (Task.name, Task.domain, Task.instruction)
         query = query.where(or_(*(column.icontains(filters["q"], autoescape=True) for column in columns)))

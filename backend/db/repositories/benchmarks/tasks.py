@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql.expression import cast
 
 from backend.db.models import Quarantine, Task, TaskAsset
+from backend.db.repositories.common_queries import has_difficulty
 from backend.db.repositories.pagination import CursorPage, page
 
 
@@ -57,7 +58,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     if domain is not None:
         query = query.where(Task.domain == domain)
     if difficulty is not None:
-        query = query.where(Task.difficulty.is_(None) if difficulty == "unlabelled" else Task.difficulty == difficulty)
+        query = query.where(has_difficulty(difficulty))
     if level is not None:
         query = query.where(Task.level == level)
     if app is not None:

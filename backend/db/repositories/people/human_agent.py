@@ -8,11 +8,9 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Attempt, Episode, Run, Task
-from backend.db.models.enums import Purpose
+from backend.db.models.enums import RANKED_PURPOSES
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.episode import EpisodeState
-
-RANKED = (Purpose.MEASURE.value, Purpose.DEMO.value)
 
 
 def agent_of(session: Session, run_id: UUID) -> AgentConfiguration | None:
@@ -58,7 +56,7 @@ def _completed_rows(session: Session, task_sets: Sequence[UUID]) -> Sequence[Any
     people = (
         select(Run.id)
         .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
-        .where(AgentConfiguration.human, Run.purpose.in_(RANKED))
+        .where(AgentConfiguration.human, Run.purpose.in_(RANKED_PURPOSES))
     )
     runs = session.scalars(people).all()
     if not runs:

@@ -9,10 +9,8 @@ from sqlalchemy import ColumnElement, false, func, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, PublishedResult, Rollup, Run, Task
-from backend.db.models.enums import Dimension, Purpose
+from backend.db.models.enums import RANKED_PURPOSES, Dimension
 from backend.db.repositories.results.rollup_jobs import behind
-
-RANKED = (Purpose.MEASURE.value, Purpose.DEMO.value)
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class RunCondition:
 
 def _ranked() -> ColumnElement[bool]:
     """Runs that enter a leaderboard. Cells of a study do not; they are compared with their base cell only."""
-    return Run.purpose.in_(RANKED) & Run.study_id.is_(None)
+    return Run.purpose.in_(RANKED_PURPOSES) & Run.study_id.is_(None)
 
 
 def freshness(session: Session, task_set_id: UUID) -> tuple[datetime | None, bool]:

@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Attempt, Episode, Run, Task
+from backend.db.repositories.common_queries import has_difficulty
 from backend.db.repositories.pagination import CursorPage, page
 from backend.domain.model.episode import EpisodeState
 
@@ -101,7 +102,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     if domain is not None:
         query = query.where(Task.domain == domain)
     if difficulty is not None:
-        query = query.where(Task.difficulty.is_(None) if difficulty == "unlabelled" else Task.difficulty == difficulty)
+        query = query.where(has_difficulty(difficulty))
     return page(session, query, Episode.id, cursor=cursor, limit=limit, newest_first=newest_first)
 
 

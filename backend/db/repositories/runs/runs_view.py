@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Double, String, case, cast, func, literal,
 from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Attempt, Benchmark, Episode, Event, Run, Step, Task
-from backend.db.repositories.common_queries import AnyRow, newest_attempt, outcome_style, run_columns
+from backend.db.repositories.common_queries import AnyRow, has_difficulty, newest_attempt, outcome_style, run_columns
 
 RunFilter = dict[str, str]
 _MOST_WORDS = 160
@@ -150,8 +150,7 @@ def episodes(
     if filters.get("domain"):
         query = query.where(Task.domain == filters["domain"])
     if filters.get("difficulty"):
-        difficulty = filters["difficulty"]
-        query = query.where(Task.difficulty.is_(None) if difficulty == "unlabelled" else Task.difficulty == difficulty)
+        query = query.where(has_difficulty(filters["difficulty"]))
     if filters.get("outcome"):
         query = query.where(outcome_style() == filters["outcome"])
     if after is not None:

@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import AgentConfiguration, Episode, Run, Task, TaskValidation
-from backend.db.models.enums import VALIDATION_AGENTS, Purpose
+from backend.db.models.enums import Purpose
 from backend.domain.model.episode import EpisodeState
 from backend.domain.model.reason import Reason, ReasonCode
+from backend.domain.model.run import VALIDATION_AGENTS
 
 
 def store(session: Session, episode: Episode, agent: str, evaluator_version: str | None) -> None:

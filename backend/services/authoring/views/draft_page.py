@@ -9,7 +9,7 @@ from backend.db.models import Actor, Project, TaskDraft
 from backend.db.repositories.authoring import drafts as repository
 from backend.domain.drafts.content import DraftContent
 from backend.domain.drafts.states import NEEDED, REASON_WORDS, DraftState, RejectionReason
-from backend.domain.model.episode import RunState
+from backend.domain.model.episode import ENDED_RUNS
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.registry import PluginKind
 from backend.services.authoring import draft_forms, draft_reviews, drafts
@@ -23,7 +23,6 @@ STATE_WORDS: Mapping[str, str] = {
     DraftState.REJECTED: "rejected",
 }
 MOST_STREAMS = 6
-ENDED = frozenset({RunState.COMPLETED, RunState.CANCELLED})
 
 
 @dataclass(frozen=True)
@@ -103,8 +102,8 @@ _NAMED = (PluginKind.SETUP, PluginKind.GETTER, PluginKind.METRIC)
 
 def _streams(draft: DraftDetail) -> list[str]:
     """Ids of runs that have not ended."""
-    going = [recording.run for recording in draft.recordings if recording.run_state not in ENDED]
+    going = [recording.run for recording in draft.recordings if recording.run_state not in ENDED_RUNS]
     if draft.trial is not None:
         states = draft.trial.run_states
-        going += [run for agent, run in draft.trial.runs.items() if states[agent] not in ENDED]
+        going += [run for agent, run in draft.trial.runs.items() if states[agent] not in ENDED_RUNS]
     return list(map(str, going[:MOST_STREAMS]))

@@ -14,6 +14,7 @@ from backend.db.repositories.runs import new_run_view as repository
 from backend.domain.errors import Invalid
 from backend.domain.model.presets import PRESETS
 from backend.domain.model.reason import Reason
+from backend.domain.model.task import UNLABELLED
 from backend.services.benchmarks.benchmarks import latest_task_set
 from backend.services.benchmarks.variants import known_variants
 from backend.services.capacity.run_request import RunRequest
@@ -105,7 +106,7 @@ def _domains(
             key=task.key,
             name=task.name,
             instruction=task.instruction,
-            difficulty=task.difficulty or "unlabelled",
+            difficulty=task.difficulty or UNLABELLED,
             why_not=able.why_not(machine[0], task, machine[1]),
         )
         by_domain.setdefault(task.domain, []).append(choice)

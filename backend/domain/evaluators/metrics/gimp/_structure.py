@@ -20,6 +20,10 @@ def ssim(one: "Image", other: "Image", window: int = WINDOW) -> float:
     return structural_similarity(np.asarray(one), np.asarray(other), window)
 
 
+LIKENESS = 0.9
+"""Structural similarity from which on pictures count as alike."""
+
+
 def similar(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:
     """Whether two pictures have the same size and structure, ignoring transparency."""
     if one.size != other.size:

@@ -2,11 +2,9 @@
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
-from backend.domain.evaluators.metrics.gimp._structure import same_structure
+from backend.domain.evaluators.metrics.gimp._structure import LIKENESS, same_structure
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
-
-_LIKENESS = 0.9
 
 
 @register(PluginKind.METRIC, "check_file_exists_and_structure_sim")
@@ -26,4 +24,4 @@ def check_file_exists_and_structure_sim(
     picture, gold, reason = pair(result, expected, as_stored=strict_upstream)
     if picture is None:
         return verdict(met=False, reason=reason)
-    return verdict(*same_structure(picture, gold, _LIKENESS, strict=strict_upstream))
+    return verdict(*same_structure(picture, gold, LIKENESS, strict=strict_upstream))

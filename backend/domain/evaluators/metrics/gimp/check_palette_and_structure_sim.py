@@ -2,11 +2,9 @@
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
-from backend.domain.evaluators.metrics.gimp._structure import similar
+from backend.domain.evaluators.metrics.gimp._structure import LIKENESS, similar
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
-
-_LIKENESS = 0.9
 
 
 @register(PluginKind.METRIC, "check_palette_and_structure_sim")
@@ -25,4 +23,4 @@ def check_palette_and_structure_sim(result: str | None, expected: str | None) ->
         return verdict(met=False, reason=reason)
     if picture.mode != "P":
         return verdict(met=False, reason=f"the picture has no palette, its pixels are {picture.mode}")
-    return verdict(*similar(picture, gold, _LIKENESS))
+    return verdict(*similar(picture, gold, LIKENESS))

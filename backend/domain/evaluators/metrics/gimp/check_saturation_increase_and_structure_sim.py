@@ -2,11 +2,9 @@
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair, saturation
-from backend.domain.evaluators.metrics.gimp._structure import similar
+from backend.domain.evaluators.metrics.gimp._structure import LIKENESS, similar
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
-
-_LIKENESS = 0.9
 
 
 @register(PluginKind.METRIC, "check_saturation_increase_and_structure_sim")
@@ -27,7 +25,7 @@ def check_saturation_increase_and_structure_sim(result: str | None, expected: st
     if not mine > old:
         return verdict(met=False, reason=f"saturation {mine:.3f}, of the original {old:.3f}, expected more")
     for name, one, other in zip("HSV", picture.convert("HSV").split(), original.convert("HSV").split(), strict=True):
-        alike, reason = (True, "") if name == "S" else similar(one, other, _LIKENESS)
+        alike, reason = (True, "") if name == "S" else similar(one, other, LIKENESS)
         if not alike:
             return verdict(met=False, reason=f"{'hue' if name == 'H' else 'lightness'}: {reason}")
     return verdict(met=True, reason=f"saturation {mine:.3f}, of the original {old:.3f}; the structure is the same")

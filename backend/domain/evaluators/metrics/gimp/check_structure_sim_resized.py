@@ -4,15 +4,13 @@ from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import verdict
 from backend.domain.evaluators.metrics.gimp._pictures import pair
-from backend.domain.evaluators.metrics.gimp._structure import similar
+from backend.domain.evaluators.metrics.gimp._structure import LIKENESS, similar
 from backend.domain.formats.pictures import has_alpha
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-_LIKENESS = 0.9
 
 
 @register(PluginKind.METRIC, "check_structure_sim_resized")
@@ -32,7 +30,7 @@ def check_structure_sim_resized(result: str | None, expected: str | None) -> Met
     content = _content(picture)
     if content is None:
         return verdict(met=False, reason="the picture is fully transparent")
-    return verdict(*similar(content.resize(gold.size), gold, _LIKENESS))
+    return verdict(*similar(content.resize(gold.size), gold, LIKENESS))
 
 
 def _content(picture: "Image") -> "Image | None":

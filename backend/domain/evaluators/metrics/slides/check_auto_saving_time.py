@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._libreoffice_settings import read_setting
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.slides._editor_settings import read_setting
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 

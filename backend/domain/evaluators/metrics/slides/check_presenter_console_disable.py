@@ -1,7 +1,7 @@
 """`check_presenter_console_disable`: LibreOffice Impress' presenter console is disabled."""
 
+from backend.domain.evaluators.metrics._libreoffice_settings import read_setting
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.slides._editor_settings import read_setting
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
