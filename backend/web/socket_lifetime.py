@@ -3,14 +3,39 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import WebSocket, WebSocketDisconnect
 
+from backend.domain.errors import NotFound, Unavailable
+
+T = TypeVar("T")
 GONE = 4404
 """Close code: the resource does not exist; reconnecting is useless."""
 ENDED = 4000
 """Close code: the attempt has ended, there are no further frames."""
+
+
+async def accept(socket: WebSocket, read: Callable[[], T], is_live: Callable[[T], bool]) -> T | None:
+    """Accepts a connection to an attempt; closes it and returns None if there is no such attempt, or it has ended.
+
+    Args:
+        socket: the connection.
+        read: reads the attempt, in a thread. Raises NotFound, Unavailable.
+        is_live: whether what was read belongs to an attempt that goes on.
+    """
+    await socket.accept()
+    try:
+        attempt = await asyncio.to_thread(read)
+    except NotFound:
+        await socket.close(GONE, "there is no such attempt")
+    except Unavailable:
+        await socket.close(1013, "the database is away")
+    else:
+        if is_live(attempt):
+            return attempt
+        await socket.close(ENDED, "the attempt has ended")
+    return None
 
 
 async def until_closed(

@@ -68,7 +68,7 @@ class WorkerProcess:
     def start(self) -> None:
         """Starts the threads, unless there are no slots. Does not need the database or broker to be available.
 
-        Exits with one sentence if the database is of before 0.2.
+        Exits with one sentence if the database is older than 0.2.
         """
         settings = get_settings()
         if problem := old_schema(settings.database_url.get_secret_value()):

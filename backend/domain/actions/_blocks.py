@@ -1,12 +1,15 @@
 """Finds the fenced code blocks of a model's reply in one linear pass."""
 
 import re
-from collections.abc import Iterable
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from backend.domain.actions._checked import checked
 from backend.domain.errors import InvalidAction
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.ports.model import ModelReply
+from backend.domain.ports.agent import CoordinateFrame
+from backend.domain.ports.model import ModelReply, Tool
 
 TOKENS = frozenset({"WAIT", "DONE", "FAIL"})
 LONGEST_REPLY = 2 * 2**20
@@ -88,3 +91,20 @@ def whole(source: Iterable[Block]) -> tuple[Block, ...]:
             hint="End it with ``` on a line of its own.",
         )
     return blocks
+
+
+class TextActionSpace:
+    """Action space that is written as text, without tools."""
+
+    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
+        """None: actions are written as text."""
+        return ()
+
+    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
+        """See the port; docs/internals/actions.md lists the result of each malformed reply."""
+        text = text_of(reply)
+        return token(text) or checked(self.read(text, sight))
+
+    @abstractmethod
+    def read(self, text: str, sight: CoordinateFrame) -> Sequence[Action]:
+        """Actions of a text that is more than DONE, FAIL or WAIT. Raises InvalidAction."""

@@ -8,10 +8,10 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from backend.domain.actions._blocks import TOKENS, Block
+from backend.domain.actions._blocks import TOKENS, Block, fenced
 from backend.domain.actions._keys import combination, pressed
 from backend.domain.actions._points import marked, on_grid, pixel
-from backend.domain.actions._python import Code, NotTypedError, PythonCall, applied, called, dotted
+from backend.domain.actions._python import Code, NotTypedError, PythonCall, applied, called, dotted, read_code
 from backend.domain.errors import InvalidAction
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.agent import CoordinateFrame
@@ -124,6 +124,15 @@ def check_names(code: Code) -> None:
             raise InvalidAction(
                 f"there is no {name[:80]}", code="unknown_action", hint=f"Known: {', '.join(sorted(API))}."
             )
+
+
+def code_of(text: str) -> Code | tuple[Action, ...]:
+    """The code of a reply, or the action of its decision where that is not COMMAND. Raises InvalidAction."""
+    blocks = fenced(text)
+    word = decision(blocks)
+    if word not in {None, "COMMAND"}:
+        return (Action(type=ActionType(str(word))),)
+    return read_code(code_block(blocks), "python")
 
 
 def decision(blocks: Sequence[Block]) -> str | None:

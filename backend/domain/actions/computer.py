@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from backend.domain.actions._blocks import fenced, text_of, token
-from backend.domain.actions._checked import checked
-from backend.domain.actions._computer_calls import ComputerCalls, check_names, code_block, decision
-from backend.domain.actions._python import Code, NotTypedError, plain_calls, read_code
+from backend.domain.actions._blocks import TextActionSpace
+from backend.domain.actions._computer_calls import ComputerCalls, check_names, code_of
+from backend.domain.actions._python import Code, NotTypedError, plain_calls
 from backend.domain.model.parameters import Parameters
-from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action
 from backend.domain.ports.agent import CoordinateFrame
-from backend.domain.ports.model import ModelReply, Tool
 from backend.domain.registry import PluginKind, register
 
 _IMPORTS = frozenset({"computer", "time"})
@@ -28,7 +26,7 @@ _LINES = (
 
 
 @register(PluginKind.ACTION_SPACE, "computer")
-class ComputerSpace:
+class ComputerSpace(TextActionSpace):
     """Parses the ```decision and the first ```python block; other blocks are ignored."""
 
     about = "WindowsAgentArena's computer API in a python block, with a decision block: COMMAND, DONE, FAIL or WAIT."
@@ -52,21 +50,10 @@ The module `computer` is there already. Its functions:
 {lines}
 {len(sight.marks)} elements are numbered."""
 
-    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
-        """None: actions are written as text."""
-        return ()
-
-    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/internals/actions.md lists the result of each malformed reply."""
-        text = text_of(reply)
-        ending = token(text)
-        if ending:
-            return ending
-        blocks = fenced(text)
-        word = decision(blocks)
-        if word not in {None, "COMMAND"}:
-            return (Action(type=ActionType(str(word))),)
-        return checked(_actions(read_code(code_block(blocks), "python"), sight))
+    def read(self, text: str, sight: CoordinateFrame) -> Sequence[Action]:
+        """See `TextActionSpace`."""
+        code = code_of(text)
+        return code if isinstance(code, tuple) else _actions(code, sight)
 
 
 def _actions(code: Code, sight: CoordinateFrame) -> Sequence[Action]:

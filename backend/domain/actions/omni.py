@@ -5,8 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
-from backend.domain.actions._blocks import text_of, token
-from backend.domain.actions._checked import checked
+from backend.domain.actions._blocks import TextActionSpace
 from backend.domain.actions._forms import Number, read, short
 from backend.domain.actions._json import json_blocks
 from backend.domain.actions._points import in_picture, marked
@@ -15,7 +14,6 @@ from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.agent import CoordinateFrame
-from backend.domain.ports.model import ModelReply, Tool
 from backend.domain.registry import PluginKind, register
 
 _EXAMPLE = (
@@ -60,7 +58,7 @@ Where = tuple[int, int] | None
 
 
 @register(PluginKind.ACTION_SPACE, "omni")
-class OmniActions:
+class OmniActions(TextActionSpace):
     """Parses the object. The point is the middle of the control, or coordinates in the picture."""
 
     about = "OmniBench's click_input, wheel_mouse_input and keyboard_input on numbered controls, as JSON."
@@ -86,22 +84,14 @@ class OmniActions:
   that has a meaning is written {{+}}, {{^}}, {{%}}, {{~}}, {{(}}, {{)}}, {{{{}}, {{}}}}.
 In place of the object, write FAIL if the task cannot be done, or WAIT to wait."""
 
-    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
-        """None: actions are written as text."""
-        return ()
-
-    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/internals/actions.md lists the result of each malformed reply."""
-        text = text_of(reply)
-        ending = token(text)
-        if ending:
-            return ending
+    def read(self, text: str, sight: CoordinateFrame) -> Sequence[Action]:
+        """See `TextActionSpace`."""
         values = list(json_blocks(text, _EXAMPLE))
         if len(values) != 1:
             raise InvalidAction(
                 f"expected one object, found {len(values)}", code="action_missing", hint=f"For example {_EXAMPLE}."
             )
-        return checked(self._actions(_answer(values[0]), sight))
+        return self._actions(_answer(values[0]), sight)
 
     def _actions(self, answer: _Answer, sight: CoordinateFrame) -> Sequence[Action]:
         functions: Mapping[str, Callable[[Any, Where], Sequence[Action]]] = {

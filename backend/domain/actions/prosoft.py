@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from backend.domain.actions._blocks import fenced, text_of, token
-from backend.domain.actions._checked import checked
-from backend.domain.actions._computer_calls import ComputerCalls, check_names, code_block, decision, unqualified
-from backend.domain.actions._python import Code, NotTypedError, plain_calls, read_code
+from backend.domain.actions._blocks import TextActionSpace
+from backend.domain.actions._computer_calls import ComputerCalls, check_names, code_of, unqualified
+from backend.domain.actions._python import Code, NotTypedError, plain_calls
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
-from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.model.trajectory import Action
 from backend.domain.ports.agent import CoordinateFrame
-from backend.domain.ports.model import ModelReply, Tool
 from backend.domain.registry import PluginKind, register
 
 # ProSoftArena, Table 8, and `drag` from its prompt: the function's name in the table, and its equivalent in the API.
@@ -46,7 +44,7 @@ _LINES = (
 
 
 @register(PluginKind.ACTION_SPACE, "prosoft")
-class ProSoft:
+class ProSoft(TextActionSpace):
     """Parses the ```decision and the first ```python block. Calls outside the space are invalid actions."""
 
     about = "ProSoftArena's thirteen actions, drag, WAIT, DONE and FAIL, in decision and python blocks."
@@ -71,21 +69,10 @@ There are these functions:
 {lines}
 {len(sight.marks)} elements are numbered."""
 
-    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
-        """None: actions are written as text."""
-        return ()
-
-    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/internals/actions.md lists the result of each malformed reply."""
-        text = text_of(reply)
-        ending = token(text)
-        if ending:
-            return ending
-        blocks = fenced(text)
-        word = decision(blocks)
-        if word not in {None, "COMMAND"}:
-            return (Action(type=ActionType(str(word))),)
-        return checked(_actions(read_code(code_block(blocks), "python"), sight))
+    def read(self, text: str, sight: CoordinateFrame) -> Sequence[Action]:
+        """See `TextActionSpace`."""
+        code = code_of(text)
+        return code if isinstance(code, tuple) else _actions(code, sight)
 
 
 def _actions(code: Code, sight: CoordinateFrame) -> Sequence[Action]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic import Field
 
-from backend.domain.actions._blocks import Block, fenced, text_of, token, whole
-from backend.domain.actions._checked import LONGEST_CODE, checked
+from backend.domain.actions._blocks import Block, TextActionSpace, fenced, whole
+from backend.domain.actions._checked import LONGEST_CODE
 from backend.domain.actions._points import Coordinates, explained, place
 from backend.domain.actions._pyautogui_calls import POINTING, PyautoguiCalls, Spot
 from backend.domain.actions._python import (
@@ -23,7 +23,6 @@ from backend.domain.actions._python import (
 from backend.domain.errors import InvalidAction
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.agent import CoordinateFrame
-from backend.domain.ports.model import ModelReply, Tool
 from backend.domain.registry import PluginKind, register
 
 _TAG = re.compile(r"tag_(\d{1,6})")
@@ -32,7 +31,7 @@ _PRELUDE = "import pyautogui; import time; pyautogui.FAILSAFE = False"
 
 
 @register(PluginKind.ACTION_SPACE, "pyautogui")
-class Pyautogui:
+class Pyautogui(TextActionSpace):
     """Parses code blocks. Plain calls become typed actions; a block of other code becomes one PYTHON action."""
 
     about = "Python code with pyautogui in code blocks; WAIT, DONE, FAIL; tag_N names numbered elements."
@@ -62,19 +61,10 @@ of an earlier one. It cannot see the screen; write the coordinates as numbers.
 Write WAIT, DONE or FAIL in place of the code, or as its last line, to wait, to say that the task is done, or that it
 cannot be done."""
 
-    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
-        """None: actions are written as text."""
-        return ()
-
-    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port; docs/internals/actions.md lists the result of each malformed reply."""
-        text = text_of(reply)
-        ending = token(text)
-        if ending:
-            return ending
+    def read(self, text: str, sight: CoordinateFrame) -> Sequence[Action]:
+        """See `TextActionSpace`."""
         blocks = _code_blocks(text)
-        actions = [action for index, block in enumerate(blocks, 1) for action in self._block(block, index, sight)]
-        return checked(actions)
+        return [action for index, block in enumerate(blocks, 1) for action in self._block(block, index, sight)]
 
     def _block(self, block: Block, index: int, sight: CoordinateFrame) -> Sequence[Action]:
         code = read_code(block, f"block {index}")

@@ -126,3 +126,29 @@ def _stop(message: Mapping[str, Any]) -> EndedBy | None:
     if value not in STOPS:
         raise Invalid(f"expected one of {', '.join(sorted(STOPS))}", code="invalid_answer", path="stop")
     return EndedBy(value)
+
+
+class ChannelAgent:
+    """Agent that runs elsewhere: offers each observation over the channel and waits for the answer."""
+
+    observation = "screenshot"
+    action_space = "computer_13"
+    privileged = False
+
+    def __init__(self, params: Any) -> None:
+        self.params = params
+        self._outside: OutsideAgent | None = None
+
+    def reset(self, context: AgentContext) -> None:
+        """Takes the channel. Raises AgentFailed if this worker has none."""
+        self._outside = OutsideAgent(context)
+
+    def act(self, observation: Observation) -> Decision:
+        """See the port. Raises AgentFailed when the agent ends without an answer."""
+        if self._outside is None:
+            raise RuntimeError("act() before reset()")
+        self._outside.offer(observation)
+        return self._outside.answer(observation)
+
+    def close(self) -> None:
+        """Nothing to release: the channel belongs to the attempt."""

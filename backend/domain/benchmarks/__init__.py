@@ -11,10 +11,9 @@ from backend.domain.benchmarks._lint import TaskLintFinding, findings, lint
 from backend.domain.benchmarks._omnibench_files import read_pool, read_tasks
 from backend.domain.benchmarks._reported import ReportedFigure, reported_results
 from backend.domain.benchmarks._strict import strict
-from backend.domain.benchmarks._validate import VALIDATION_AGENTS, expected_score, is_sound
+from backend.domain.benchmarks._validate import expected_score, is_sound
 
 __all__ = [
-    "VALIDATION_AGENTS",
     "FieldChange",
     "ReportedFigure",
     "TaskChange",

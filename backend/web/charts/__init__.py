@@ -4,7 +4,7 @@ It is loaded when a chart is shown.
 """
 
 import gzip
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -74,21 +74,36 @@ def _bars(index: int, series: LeaderboardSeries, keys: Sequence[str], measure: s
 
 def figure(cut: BoardBreakdown, theme: str) -> dict[str, Any]:
     """A grouped bar chart with intervals, as a plotly figure. `theme`: light or dark."""
+    bars = [_bars(index, series, cut.keys, cut.measure, theme) for index, series in enumerate(cut.series)]
+    return shares_figure(bars, theme, {"automargin": True}, bargap=0.25, margin={"l": 48, "r": 8, "t": 8, "b": 32})
+
+
+def shares_figure(
+    data: Sequence[Mapping[str, Any]], theme: str, xaxis: Mapping[str, Any], **layout: Any
+) -> dict[str, Any]:
+    """A chart with shares on its y axis, as a plotly figure.
+
+    Args:
+        data: its traces.
+        theme: light or dark.
+        xaxis: options of the x axis.
+        layout: further options of the layout.
+    """
     ink, line = INK[theme]
-    axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line}
+    axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True}
     return {
-        "data": [_bars(index, series, cut.keys, cut.measure, theme) for index, series in enumerate(cut.series)],
+        "data": list(data),
         "layout": {
             "barmode": "group",
-            "bargap": 0.25,
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "font": {"color": ink, "size": 13, "family": "Plex Sans, system-ui, sans-serif"},
-            "margin": {"l": 48, "r": 8, "t": 8, "b": 32},
+            "margin": {"l": 48, "r": 8, "t": 8, "b": 40},
             "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-            "xaxis": {**axis, "automargin": True, "fixedrange": True},
-            "yaxis": {**axis, "range": [0, 1.02], "tickformat": ".0%", "dtick": 0.25, "fixedrange": True},
+            "xaxis": {**axis, **xaxis},
+            "yaxis": {**axis, "range": [0, 1.02], "tickformat": ".0%", "dtick": 0.25},
             "hoverlabel": {"align": "left"},
+            **layout,
         },
         "config": {"displayModeBar": False, "responsive": True},
     }

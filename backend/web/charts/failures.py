@@ -5,30 +5,15 @@ from typing import Any
 
 from backend.domain.judging.failure_labels import LABELS, label
 from backend.services.results.failure_labels import FailureSample, ShareView
-from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
+from backend.web.charts import DARK, LIGHT, PAPER, SHAPES, shares_figure
 
 
 def figure(draw: FailureSample, theme: str) -> dict[str, Any]:
     """A grouped bar chart with intervals, as a plotly figure. `theme`: light or dark."""
-    ink, line = INK[theme]
-    axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True}
     people = f"people, n = {draw.judged}"
     rules = f"rules, n = {len(draw.episodes)}"
-    return {
-        "data": [_bars(0, people, draw.by_people, theme), _bars(1, rules, draw.by_rules, theme)],
-        "layout": {
-            "barmode": "group",
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"color": ink, "size": 13, "family": "Plex Sans, system-ui, sans-serif"},
-            "margin": {"l": 48, "r": 8, "t": 8, "b": 40},
-            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-            "xaxis": {**axis, "automargin": True, "categoryarray": [one.title for one in LABELS]},
-            "yaxis": {**axis, "range": [0, 1.02], "tickformat": ".0%", "dtick": 0.25},
-            "hoverlabel": {"align": "left"},
-        },
-        "config": {"displayModeBar": False, "responsive": True},
-    }
+    bars = [_bars(0, people, draw.by_people, theme), _bars(1, rules, draw.by_rules, theme)]
+    return shares_figure(bars, theme, {"automargin": True, "categoryarray": [one.title for one in LABELS]})
 
 
 def _bars(at: int, name: str, shares: Sequence[ShareView], theme: str) -> Mapping[str, Any]:

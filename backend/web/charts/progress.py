@@ -3,33 +3,18 @@
 from typing import Any
 
 from backend.services.runs.views.progress import Processes
-from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
+from backend.web.charts import DARK, LIGHT, PAPER, SHAPES, shares_figure
 from backend.web.charts.radar import DASHES, LINES
 
 
 def figure(processes: Processes, chart: str, theme: str) -> dict[str, Any]:
     """`curve` or `bins`, as a plotly figure. `theme`: light or dark."""
-    ink, line = INK[theme]
-    axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True, "automargin": True}
     title = "step" if chart == "curve" else "share of its parts that an episode reached"
-    across = {**axis, "title": {"text": title}} | (
-        {"rangemode": "tozero"} if chart == "curve" else {"type": "category"}
-    )
-    return {
-        "data": _lines(processes, theme) if chart == "curve" else _bars(processes, theme),
-        "layout": {
-            "barmode": "group",
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"color": ink, "size": 13, "family": "Plex Sans, system-ui, sans-serif"},
-            "margin": {"l": 48, "r": 8, "t": 8, "b": 40},
-            "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-            "xaxis": across,
-            "yaxis": {**axis, "range": [0, 1.02], "tickformat": ".0%", "dtick": 0.25},
-            "hoverlabel": {"align": "left"},
-        },
-        "config": {"displayModeBar": False, "responsive": True},
-    }
+    across = {"rangemode": "tozero"} if chart == "curve" else {"type": "category"}
+    data = _lines(processes, theme) if chart == "curve" else _bars(processes, theme)
+    whole = shares_figure(data, theme, {"automargin": True, "title": {"text": title}, **across})
+    whole["layout"]["yaxis"]["automargin"] = True
+    return whole
 
 
 def _lines(processes: Processes, theme: str) -> list[dict[str, Any]]:

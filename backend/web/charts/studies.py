@@ -5,7 +5,7 @@ from typing import Any
 
 from backend.domain.studies.study import cell_words
 from backend.services.studies.views import StudyResults
-from backend.web.charts import DARK, INK, LIGHT, PAPER, SHAPES
+from backend.web.charts import DARK, LIGHT, PAPER, SHAPES, shares_figure
 
 
 def figure(results: StudyResults, chart: str, theme: str) -> dict[str, Any]:
@@ -14,7 +14,7 @@ def figure(results: StudyResults, chart: str, theme: str) -> dict[str, Any]:
     title = "steps taken" if chart == "steps" else "way of ending"
     cells = [cell_words(cell.levels) for cell in results.cells]
     series = [_bars(at, *both, keys, theme) for at, both in enumerate(zip(cells, rows, strict=True))]
-    return {"data": series, "layout": _layout(title, theme), "config": {"displayModeBar": False, "responsive": True}}
+    return shares_figure(series, theme, {"automargin": True, "type": "category", "title": {"text": title}})
 
 
 def _steps(results: StudyResults) -> tuple[list[str], list[Sequence[int]]]:
@@ -38,20 +38,4 @@ def _bars(index: int, label: str, counts: Sequence[int], keys: Sequence[str], th
         "customdata": [f"{count} of {whole} episodes" for count in counts],
         "hovertemplate": "%{x}: %{y:.0%}<br>%{customdata}",
         "marker": {"color": palette[index % len(palette)], "pattern": pattern},
-    }
-
-
-def _layout(title: str, theme: str) -> dict[str, Any]:
-    ink, line = INK[theme]
-    axis = {"gridcolor": line, "linecolor": line, "zerolinecolor": line, "fixedrange": True}
-    return {
-        "barmode": "group",
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"color": ink, "size": 13, "family": "Plex Sans, system-ui, sans-serif"},
-        "margin": {"l": 48, "r": 8, "t": 8, "b": 40},
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-        "xaxis": {**axis, "automargin": True, "type": "category", "title": {"text": title}},
-        "yaxis": {**axis, "range": [0, 1.02], "tickformat": ".0%", "dtick": 0.25},
-        "hoverlabel": {"align": "left"},
     }

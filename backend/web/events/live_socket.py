@@ -11,11 +11,11 @@ from uuid import UUID, uuid4
 from fastapi import APIRouter, WebSocket
 
 from backend.db.session import read_only
-from backend.domain.errors import NotFound, Unavailable
+from backend.domain.errors import Unavailable
 from backend.services.events import LiveFrame, latest_frame, mark_watching, subscribe_attempt
 from backend.services.runs import episodes
 from backend.web.dependencies import AppContext
-from backend.web.socket_lifetime import ENDED, GONE, over, until_closed
+from backend.web.socket_lifetime import ENDED, accept, over, until_closed
 
 router = APIRouter()
 MARK_SECONDS = 2.0
@@ -44,17 +44,7 @@ async def live(socket: WebSocket, attempt_id: UUID) -> None:
     worker knows meanwhile that somebody is watching.
     """
     edge: AppContext = socket.app.state.edge
-    await socket.accept()
-    try:
-        going = await asyncio.to_thread(is_live, edge, attempt_id)
-    except NotFound:
-        await socket.close(GONE, "there is no such attempt")
-        return
-    except Unavailable:
-        await socket.close(1013, "the database is away")
-        return
-    if not going:
-        await socket.close(ENDED, "the attempt has ended")
+    if not await accept(socket, lambda: is_live(edge, attempt_id), bool):
         return
     watching = asyncio.create_task(_keep_marking(attempt_id))
     ack = asyncio.Event()

@@ -20,7 +20,7 @@ from uuid import UUID
 from fastapi import APIRouter, Query, WebSocket, WebSocketDisconnect
 
 from backend.db.session import read_only
-from backend.domain.errors import Invalid, NotFound, Unavailable
+from backend.domain.errors import Invalid, Unavailable
 from backend.domain.model.episode import AttemptState
 from backend.domain.people.remote_input import read_hand
 from backend.services import events
@@ -29,7 +29,7 @@ from backend.services.agents.agent_channel_store import ReplyStatus
 from backend.services.people import takeover, takeover_store
 from backend.services.people.takeover import ControlledAttempt
 from backend.web.dependencies import AppContext
-from backend.web.socket_lifetime import ENDED, GONE
+from backend.web.socket_lifetime import ENDED, accept
 
 router = APIRouter()
 MOST_BYTES = 65_536
@@ -78,19 +78,9 @@ def read_attempt(edge: AppContext, attempt_id: UUID) -> ControlledAttempt:
 async def control(socket: WebSocket, attempt_id: UUID, client: Client) -> None:
     """See the module. `client`: the page's id, with which it stays in control over a reload."""
     edge: AppContext = socket.app.state.edge
-    await socket.accept()
-    try:
-        attempt = await asyncio.to_thread(read_attempt, edge, attempt_id)
-    except NotFound:
-        await socket.close(GONE, "there is no such attempt")
-        return
-    except Unavailable:
-        await socket.close(1013, "the database is away")
-        return
-    if not attempt.live:
-        await socket.close(ENDED, "the attempt has ended")
-        return
-    await _TakeoverSession(socket, edge, attempt, client).run()
+    attempt = await accept(socket, lambda: read_attempt(edge, attempt_id), lambda attempt: attempt.live)
+    if attempt is not None:
+        await _TakeoverSession(socket, edge, attempt, client).run()
 
 
 @dataclass

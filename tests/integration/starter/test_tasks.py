@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.benchmarks import VALIDATION_AGENTS, expected_score
+from backend.domain.benchmarks import expected_score
+from backend.domain.model.run import VALIDATION_AGENTS
 from backend.domain.model.task import Task
 from tests.integration.starter.harness import Bench, starter
 from tests.sampling import sample

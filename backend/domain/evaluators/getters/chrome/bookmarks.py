@@ -1,9 +1,10 @@
-"""`bookmarks`: the browser's bookmarks."""
+"""`bookmarks`, `favorites`: the browser's bookmarks."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from backend.domain.browser.profiles import EDGE
 from backend.domain.evaluators.getters._profile import ProfileSetting, at
 from backend.domain.model.score import Blob
 from backend.domain.registry import PluginKind, register
@@ -24,3 +25,10 @@ class Bookmarks(ProfileSetting):
     def read(self, blobs: Sequence[Blob], parameters: Mapping[str, Any], folder: Path) -> Any:
         roots = super().read(blobs, parameters, folder)
         return [] if roots is None else roots
+
+
+@register(PluginKind.GETTER, "favorites")
+class Favorites(Bookmarks):
+    """`bookmarks` of Edge."""
+
+    product = EDGE

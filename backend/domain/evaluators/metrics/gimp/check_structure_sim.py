@@ -7,6 +7,7 @@ from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
 
+@register(PluginKind.METRIC, "check_file_exists_and_structure_sim")
 @register(PluginKind.METRIC, "check_structure_sim")
 def check_structure_sim(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
     """1 if the pictures have the same size and a structural similarity of 0.9 or more.
