@@ -2,6 +2,7 @@
 
 Cells have the application's last computed values. Sheets are found by their relationship, as the standard requires
 (ECMA-376 part 1, 18.2.19), and read on demand. Numbers stay numbers: `cell_styles` tells whether one is a date.
+Not by openpyxl: it takes seven times as long (decision 0021).
 """
 
 import posixpath

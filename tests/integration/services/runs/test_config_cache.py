@@ -62,13 +62,13 @@ class TestRun:
         with queued.work() as session:
             assert session.get_one(Run, poisoned.id).state == "queued"
 
-    def test_what_was_lost_before_says_it_too(self, queued: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_what_was_lost_before_says_it_too(self, queued: World) -> None:
         worker = queued.worker(slots=1)
         poisoned = queued.submit()
         queued.lose(taken(queued, worker.id, 1)[0])
         # The worker has read other runs since: nothing of this one is cached.
-        monkeypatch.setattr(config_cache, "MOST_ENTRIES", 1)
-        config_cache.config_of(uuid4(), {"agent": "noop"})
+        for _ in range(config_cache.MOST_ENTRIES):
+            config_cache.config_of(uuid4(), {"agent": "noop"})
         of_another_release(queued, Run, poisoned.id, "config")
         assert taken(queued, worker.id) == []
         codes = [reason.code for reason in reasons(queued, poisoned).values()]
