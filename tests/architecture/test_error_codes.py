@@ -1,8 +1,10 @@
 """Every error and every reason of waiting has a stable code; docs/errors.md has them all, each under its kind."""
 
 import ast
+import builtins
 import importlib
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -111,3 +113,20 @@ class TestPage:
     def test_names_each_code_once(self) -> None:
         codes = [code for _, code in documented()]
         assert sorted({code for code in codes if codes.count(code) > 1}) == []
+
+
+class TestNames:
+    def test_an_error_s_name_stands_for_one_class(self) -> None:
+        """`except Conflict` means one thing wherever it stands; adapters' errors bear the adapter's name."""
+        classes = [
+            (node.name, {dotted(base).rpartition(".")[2] for base in node.bases})
+            for path in python_files("backend", "worker", "deskarena")
+            for node in ast.walk(parsed(path))
+            if isinstance(node, ast.ClassDef)
+        ]
+        errors = {name for name in dir(builtins) if name.endswith(("Error", "Exception"))}
+        while more := {name for name, above in classes if not above.isdisjoint(errors)} - errors:
+            errors |= more
+        names = Counter(name for name, above in classes if not above.isdisjoint(errors))
+        assert names["Conflict"] == names["ClusterError"] == 1
+        assert [name for name, number in names.items() if number > 1] == []

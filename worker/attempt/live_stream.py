@@ -88,6 +88,7 @@ class LiveStreamThread:
         self._thread.join(seconds)
 
     def _run(self) -> None:
+        """No `PeriodicThread`: a turn lasts as long as somebody watches, and `close` waits for none."""
         while not self._closed.wait(0.0 if self._again else LOOK_SECONDS):
             self._again = False
             if not self._viewers.watchers(self._attempt_id):

@@ -117,6 +117,7 @@ class Reflector:
             return (self._troubled_at if self._trouble else time.monotonic()) - self._troubled
 
     def _run(self) -> None:
+        """No `PeriodicThread`: a turn lasts as long as its watch, and the pauses grow, with jitter."""
         while not self._ended.is_set():
             try:
                 self._follow(self._list())
