@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from backend.domain.evaluators.metrics._pictures import pixels
 from backend.domain.formats.pictures import has_alpha, on_white
 from backend.domain.formats.structural_similarity import WINDOW, structural_similarity
 
@@ -27,9 +28,9 @@ LIKENESS = 0.9
 def similar(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:
     """Whether two pictures have the same size and structure, ignoring transparency."""
     if one.size != other.size:
-        return False, f"size {one.size}, expected {other.size}"
+        return False, f"size {pixels(one.size)}, expected {pixels(other.size)}"
     if min(one.size) < WINDOW:
-        return False, f"a picture of {one.size} is too small for a comparison"
+        return False, f"a picture of {pixels(one.size)} is too small for a comparison"
     value = ssim(one.convert("RGB"), other.convert("RGB"))
     return value >= threshold, f"structural similarity {value:.4f}, expected {threshold:g}"
 

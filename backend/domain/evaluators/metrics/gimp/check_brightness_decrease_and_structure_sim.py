@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._pictures import brightness, expected_picture
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.gimp._pictures import brightness, expected_picture
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register

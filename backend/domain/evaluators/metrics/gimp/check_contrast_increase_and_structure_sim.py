@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from backend.domain.evaluators.metrics._pictures import pair
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._structure import same_structure
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._pictures import pair, pixels
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -34,7 +34,7 @@ def check_green_background(result: str | None, expected: str | None, *, strict_u
             return verdict(met=False, reason="upstream fails on pictures that are not square or too small")
         picture = picture.crop((0, 0, *original.size))
     if picture.size != original.size:
-        return verdict(met=False, reason=f"size {picture.size}, expected {original.size}")
+        return verdict(met=False, reason=f"size {pixels(picture.size)}, expected {pixels(original.size)}")
     plane, background = _plane(picture), _plane(original).any(axis=2)
     if not background.any() and not strict_upstream:
         raise EvaluatorFailed("the original is entirely black and has no background", code="invalid_reference")

@@ -35,7 +35,9 @@ def check_image_size(result: str | None, rules: Mapping[str, Any], *, strict_ups
         return verdict(met=False, reason=reason)
     trim = bool(rules.get("ignore_transparent")) or (strict_upstream and "transparency" in picture.info)
     size = dict(zip(_SIDES, _content(picture) if trim else picture.size, strict=True))
-    return verdict(all(size[side] == value for side, value in expected.items()), f"{size}, expected {expected}")
+    return verdict(
+        all(size[side] == value for side, value in expected.items()), f"{short(size)}, expected {short(expected)}"
+    )
 
 
 def _content(picture: "Image") -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """`check_palette_and_structure_sim`: a picture has a palette and looks as expected."""
 
+from backend.domain.evaluators.metrics._pictures import pair
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._structure import LIKENESS, similar
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register

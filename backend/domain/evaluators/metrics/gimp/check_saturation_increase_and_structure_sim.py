@@ -1,7 +1,7 @@
 """`check_saturation_increase_and_structure_sim`: a picture is more vivid than another and otherwise equal."""
 
+from backend.domain.evaluators.metrics._pictures import pair, saturation
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.gimp._pictures import pair, saturation
 from backend.domain.evaluators.metrics.gimp._structure import LIKENESS, similar
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from backend.domain.evaluators.metrics._pictures import pair
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 

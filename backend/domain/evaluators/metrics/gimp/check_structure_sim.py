@@ -1,7 +1,7 @@
 """`check_structure_sim`: two pictures have the same structure."""
 
+from backend.domain.evaluators.metrics._pictures import pair
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._structure import LIKENESS, same_structure
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._pictures import pair, pixels
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._structure import same_structure, ssim
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -49,6 +49,6 @@ def _tiny(one: "Image", other: "Image", threshold: float) -> tuple[bool, str]:
     """Pictures smaller than the usual window get a smaller window of odd size."""
     window = (min(other.size) - 1) // 2 * 2 + 1
     if window == 1:
-        return False, f"a picture of {other.size} is too small for a comparison"
+        return False, f"a picture of {pixels(other.size)} is too small for a comparison"
     value = ssim(one.convert("RGB"), other.convert("RGB"), window)
     return value >= threshold, f"structural similarity {value:.4f}, expected {threshold:g}"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._pictures import expected_picture, pixels
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.gimp._pictures import expected_picture
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -52,7 +52,7 @@ def _difference(one: "Image", other: "Image", *, colours_of_alpha: bool) -> str:
     """Description of the differences; empty if the pictures are equal."""
     from PIL import Image, ImageChops
 
-    resized = f" (scaled from {one.size})" if one.size != other.size else ""
+    resized = f" (scaled from {pixels(one.size)})" if one.size != other.size else ""
     one = one.resize(other.size, Image.Resampling.LANCZOS) if resized else one
     if colours_of_alpha:  # Colours behind full transparency are invisible: premultiplied, they are all 0.
         one, other = _premultiplied(one), _premultiplied(other)

@@ -4,8 +4,8 @@ from math import dist
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._pictures import pair
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.gimp._pictures import pair
 from backend.domain.evaluators.metrics.gimp._triangle import find_triangle
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register

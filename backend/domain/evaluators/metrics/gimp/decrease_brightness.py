@@ -1,7 +1,7 @@
 """`decrease_brightness`: the second picture is darker than the first."""
 
+from backend.domain.evaluators.metrics._pictures import brightness, pair
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.gimp._pictures import brightness, pair
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 

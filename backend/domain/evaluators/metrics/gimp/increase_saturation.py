@@ -1,7 +1,7 @@
 """`increase_saturation`: the second picture has more vivid colours than the first."""
 
+from backend.domain.evaluators.metrics._pictures import pair, saturation
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.gimp._pictures import pair, saturation
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 

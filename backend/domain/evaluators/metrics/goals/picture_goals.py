@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from backend.domain.evaluators.metrics._pictures import pixels
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, verdict
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
@@ -26,7 +27,12 @@ def picture_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
         return verdict(met=False, reason=reason)
     goals: list[Goal] = []
     if "size" in rules:
-        goals.append((list(picture.size) == list(rules["size"]), f"size {picture.size}, expected {rules['size']}"))
+        goals.append(
+            (
+                list(picture.size) == list(rules["size"]),
+                f"size {pixels(picture.size)}, expected {pixels(rules['size'])}",
+            )
+        )
     if "format" in rules:
         goals.append((picture.format == rules["format"], f"format {picture.format}, expected {rules['format']}"))
     plane = np.asarray(picture.convert("RGB"), dtype=np.int16)

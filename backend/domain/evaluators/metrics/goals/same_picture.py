@@ -1,8 +1,7 @@
 """`same_picture` (ours): two pictures are equal, pixel by pixel."""
 
-from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._pictures import pair, pixels
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.formats.pictures import read_picture
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
 
@@ -16,14 +15,11 @@ def same_picture(result: str | None, expected: str | None, *, tolerance: int = 1
     import numpy as np
     from PIL import Image
 
-    gold, reason = read_picture(expected)
-    if gold is None:
-        raise EvaluatorFailed(f"expected picture: {reason}", code="invalid_reference")
-    actual, reason = read_picture(result)
+    actual, gold, reason = pair(result, expected)
     if actual is None:
         return verdict(met=False, reason=reason)
     if actual.size != gold.size:
-        return verdict(met=False, reason=f"its size is {actual.size}, expected {gold.size}")
+        return verdict(met=False, reason=f"its size is {pixels(actual.size)}, expected {pixels(gold.size)}")
     planes = []
     for picture in (actual, gold):
         solid = Image.new("RGBA", picture.size, "white")

@@ -187,7 +187,7 @@ class SheetFrame:
 def frame_differences(actual: SheetFrame, expected: SheetFrame, *, strict: bool) -> Iterator[tuple[int, int, Any, Any]]:
     """Row, column, actual and expected value, None = empty. Row 0 stands for the whole sheet."""
     if strict and actual.shape != expected.shape:
-        yield 0, 0, f"{actual.shape} rows and columns", f"{expected.shape}"
+        yield 0, 0, "{} rows, {} columns".format(*actual.shape), "{} and {}".format(*expected.shape)
     if strict:
         for column in sorted(actual.types.keys() | expected.types.keys()):
             if actual.types.get(column) != expected.types.get(column):

@@ -1,8 +1,8 @@
 """`compare_images`: similarity of two pictures."""
 
 from backend.domain.errors import EvaluatorFailed
+from backend.domain.evaluators.metrics._pictures import pair, pixels
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.formats.pictures import read_picture
 from backend.domain.formats.structural_similarity import structural_similarity
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -30,16 +30,13 @@ def compare_images(
         raise EvaluatorFailed(
             f"option `reference_base_result` is {short(base)}, expected a number below 1", code="invalid_rule"
         )
-    gold, reason = read_picture(expected)
-    if gold is None:
-        raise EvaluatorFailed(f"expected picture: {reason}", code="invalid_reference")
-    actual, reason = read_picture(result)
+    actual, gold, reason = pair(result, expected)
     if actual is None:
         return verdict(met=False, reason=reason)
     size = min(actual.size, gold.size)
     mine, other = (np.asarray(one.convert("L").resize(size, Image.Resampling.LANCZOS)) for one in (actual, gold))
     similarity = structural_similarity(mine, other)
-    words = f"the pictures of {actual.size} and {gold.size} pixels are {similarity:.4f} alike"
+    words = f"the pictures of {pixels(actual.size)} and {pixels(gold.size)} pixels are {similarity:.4f} alike"
     if base is None:
         return MetricValue(value=max(0.0, min(1.0, similarity)), reasons=(words,))
     value = (similarity - base) / (1 - base) if similarity >= base + BETTER else 0.0

@@ -1,5 +1,6 @@
 """Loads the pictures of metrics that compare two."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
@@ -22,6 +23,11 @@ def pair(result: str | None, expected: str | None, *, as_stored: bool = False) -
     gold = expected_picture(expected, as_stored=as_stored)
     picture, reason = read_picture(result, as_stored=as_stored)
     return picture, gold, reason
+
+
+def pixels(size: Sequence[int]) -> str:
+    """A size in words: `1920x1080`."""
+    return "x".join(map(str, size))
 
 
 def brightness(picture: "Image") -> float:
