@@ -8,6 +8,7 @@ from worker.k8s.reflector import Reflector
 GONE = "it was removed from the cluster"
 OLD_SECONDS = 120.0
 """Older information is ignored: the node may have been uncordoned, or we may no longer have the right to read nodes."""
+MOST_GONE = 1000
 
 
 class DrainingNodes:
@@ -15,7 +16,7 @@ class DrainingNodes:
 
     def __init__(self, cluster: Cluster) -> None:
         """Args: cluster: its account needs the right to list and watch `nodes`."""
-        self._gone: LruCache[str, str] = LruCache(1000)
+        self._gone: LruCache[str, str] = LruCache(MOST_GONE)
         self._nodes = Reflector(cluster, NODES, on_change=self._hear)
 
     def start(self) -> None:
