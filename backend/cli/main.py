@@ -20,6 +20,7 @@ from backend.cli.commands import (
     omnibench,
     plugin,
     project,
+    quarantine,
     run,
     study,
     task,
@@ -55,6 +56,7 @@ app.add_typer(worker.app, name="worker")
 app.add_typer(image.app, name="image")
 app.add_typer(judge.app, name="judge")
 app.add_typer(licence.app, name="licence")
+app.add_typer(quarantine.app, name="quarantine")
 app.add_typer(project.app, name="project")
 app.add_typer(omnibench.app, name="omnibench")
 app.add_typer(artifacts.app, name="artifacts")

@@ -7,7 +7,7 @@ from backend.web.artifacts import api as artifacts_api
 from backend.web.attempts import reevaluation_api
 from backend.web.authoring import api as authoring_api
 from backend.web.benchmarks import api as benchmarks_api
-from backend.web.benchmarks import web_assets_api
+from backend.web.benchmarks import quarantine_api, web_assets_api
 from backend.web.capacity import api as capacity_api
 from backend.web.capacity import licences_api
 from backend.web.export import api as export_api
@@ -31,6 +31,7 @@ ROUTERS = (
     benchmarks_api.router,
     checkpoint_analyses_api.router,
     web_assets_api.router,
+    quarantine_api.router,
     authoring_api.router,
     export_api.router,
     capacity_api.router,

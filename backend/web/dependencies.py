@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from threading import Lock
 from typing import Annotated, cast
+from urllib.parse import unquote
 
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
@@ -15,10 +16,14 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.db.models import Actor, Project
 from backend.db.session import SessionFactory, make_engine, read_only, session_factory, unit_of_work
+from backend.domain.errors import DeskarenaError
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.ports.web import Web
 from backend.services.scheduling.autoscaling_signals import CachedSignals
 from backend.web.graceful_shutdown import ShutdownState
+
+PERSON_COOKIE = "deskarena_person"
+"""Cookie with the name that the viewer gave in this browser."""
 
 
 class AppContext:
@@ -101,3 +106,16 @@ def find_actor(session: SessionDep, project: ProjectDep) -> Actor:
 
 
 ActorDep = Annotated[Actor, Depends(find_actor, scope="function")]
+
+
+def find_person(request: Request, session: SessionDep, project: ProjectDep) -> Actor:
+    from backend.services.accounts.projects import actor_for, person_or_local
+
+    try:
+        return person_or_local(session, project, unquote(request.cookies.get(PERSON_COOKIE, "")), path="name")
+    except DeskarenaError:  # Somebody wrote the cookie by hand.
+        return actor_for(session, project)
+
+
+PersonDep = Annotated[Actor, Depends(find_person, scope="function")]
+"""The viewer, by the name that is stored in this browser; `local` without one."""

@@ -9,8 +9,6 @@ from tests.architecture.tree import dotted, imported, parsed, python_files
 
 CALLERS = ("backend", "deskarena", "worker")
 WITHOUT_CALLER = {
-    "backend.services.runs.quarantines.quarantine_task": "pages show them; no page or command sets a task aside yet",
-    "backend.services.runs.quarantines.lift_quarantine": "the same",
     "backend.db.repositories.results.rollups.of_run": "tests read the stored cube with it",
 }
 """Functions that stay without a caller in the product, each with the reason."""

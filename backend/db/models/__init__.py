@@ -20,6 +20,7 @@ from backend.db.models.authoring.task_draft_version import TaskDraftVersion
 from backend.db.models.base import Base
 from backend.db.models.benchmarks.benchmark import Benchmark
 from backend.db.models.benchmarks.published_result import PublishedResult
+from backend.db.models.benchmarks.quarantine import Quarantine
 from backend.db.models.benchmarks.task import Task
 from backend.db.models.benchmarks.task_asset import TaskAsset
 from backend.db.models.benchmarks.task_label import TaskLabel
@@ -43,7 +44,6 @@ from backend.db.models.results.failure_review import FailureReview
 from backend.db.models.results.measure_rollup import MeasureRollup
 from backend.db.models.results.rollup import Rollup
 from backend.db.models.runs.episode import Episode
-from backend.db.models.runs.quarantine import Quarantine
 from backend.db.models.runs.run import Run
 from backend.db.models.runs.task_validation import TaskValidation
 from backend.db.models.studies.study import Study

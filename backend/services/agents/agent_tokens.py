@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Episode, Run
 from backend.db.repositories.agents import agent_tokens as repository
 from backend.db.repositories.attempts import attempts
+from backend.db.repositories.capacity import workers
 from backend.db.repositories.runs import episodes, runs
 from backend.domain.errors import Conflict, NotAllowed, NotFound
 from backend.domain.model.episode import AttemptState, EpisodeState, RunState
@@ -143,7 +144,7 @@ def start_attempt(session: Session, token: str) -> Pass:
     if rows is None or RunState(rows[0].state) not in {RunState.QUEUED, RunState.RUNNING}:
         return status
     _, episode = rows
-    episode.available_at, episode.reason, episode.reason_code = episodes.now(session), "", None
+    episode.available_at, episode.reason, episode.reason_code = workers.now(session), "", None
     worker_wakeup.wake_workers(session)
     return replace(status, awaits_restart=False, reason="", reason_code=None)
 

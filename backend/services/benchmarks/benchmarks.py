@@ -12,6 +12,7 @@ from uuid_utils.compat import uuid7
 from backend.db.models import Benchmark, Task, TaskSet
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.benchmarks import benchmarks as repository
+from backend.db.repositories.benchmarks import quarantine as quarantine_repository
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.pagination import CursorPage
 from backend.domain.errors import Conflict, Invalid, NotFound
@@ -76,6 +77,7 @@ def import_benchmark(
     session.add(task_set)
     session.flush()  # Tasks refer to it.
     _store(session, task_set, loaded, store)
+    quarantine_repository.carry_over(session, task_set)
     return task_set, True
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from backend.db.models import Attempt, Episode, Run
+from backend.db.repositories.capacity import workers as worker_repository
 from backend.db.repositories.runs import episodes as episode_repository
 from backend.db.repositories.runs import runs as run_repository
 from backend.db.repositories.scheduling import scheduler
@@ -167,7 +168,7 @@ def settle(session: Session, run: Run) -> None:
         return
     session.flush()  # The query below must see the preceding move.
     if not run_repository.unfinished(session, run.id):
-        move_run(session, run, RunState.COMPLETED, ended_at=episode_repository.now(session))
+        move_run(session, run, RunState.COMPLETED, ended_at=worker_repository.now(session))
 
 
 def _write(row: Run | Episode | Attempt, new: StrEnum, change: Mapping[str, Any]) -> None:

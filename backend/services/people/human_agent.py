@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Actor, Attempt, Episode, Project, Run, Task
 from backend.db.models.enums import Purpose
 from backend.db.repositories.benchmarks import benchmarks
+from backend.db.repositories.capacity import workers
 from backend.db.repositories.people import human_agent as repository
 from backend.db.repositories.runs import episodes, runs
 from backend.domain.errors import Conflict, Invalid, NotFound
@@ -186,7 +187,7 @@ def begin(session: Session, run_id: UUID, episode_id: UUID, *, feasible: bool) -
 
 def _start(session: Session, episode: Episode, facts: dict[str, Any]) -> None:
     episode.human_feedback = {**(episode.human_feedback or {}), **facts}
-    episode.available_at, episode.reason, episode.reason_code = episodes.now(session), "", None
+    episode.available_at, episode.reason, episode.reason_code = workers.now(session), "", None
     worker_wakeup.wake_workers(session)
 
 

@@ -109,6 +109,7 @@ def cell(tasks: list[TaskTotals]) -> Mapping[str, Any]:
         "lost": dict(totals.lost),
         "human_assisted": totals.counts.human_assisted,
         "handed_in": totals.counts.handed_in,
+        "quarantined": totals.counts.quarantined,
         "cancelled": totals.counts.cancelled,
         "not_runnable": totals.counts.not_runnable,
         "waiting": totals.counts.waiting,
@@ -133,6 +134,7 @@ def summary_of(row: Rollup | Row[Any]) -> RunSummary:
         running=row.running,
         human_assisted=row.human_assisted,
         handed_in=row.handed_in,
+        quarantined=row.quarantined,
     )
     totals = RunTotals(
         counts=counts,

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Task
 from backend.db.models.enums import Purpose
-from backend.db.repositories.benchmarks import tasks
+from backend.db.repositories.benchmarks import quarantine
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import RunConfig
 from backend.services.capacity.worker_capabilities import Capabilities, has_judge
@@ -32,7 +32,7 @@ def reasons(  # noqa: PLR0913 - what a task may lack
         purpose: of the run.
         lacking: tasks without the run's variant.
     """
-    aside = {} if purpose == Purpose.VALIDATE else tasks.quarantined(session, [task.id for task in chosen])
+    aside = {} if purpose == Purpose.VALIDATE else quarantine.in_force(session, [task.id for task in chosen])
     judge = has_judge(config)
 
     def reason(task: Task) -> Reason | None:

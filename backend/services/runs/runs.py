@@ -13,6 +13,7 @@ from backend.db.repositories.agents import agent_configurations
 from backend.db.repositories.attempts import reevaluations
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.benchmarks import tasks
+from backend.db.repositories.capacity import workers
 from backend.db.repositories.pagination import CursorPage
 from backend.db.repositories.runs import episodes
 from backend.db.repositories.runs import runs as repository
@@ -210,7 +211,7 @@ def resume_run(session: Session, run_id: UUID) -> Run:
     if RunState(run.state) is not RunState.PAUSED:
         raise Conflict(f"the run is {run.state}, not paused", code="run_not_paused")
     move_run(
-        session, run, RunState.RUNNING if run.started_at else RunState.QUEUED, last_scheduled_at=episodes.now(session)
+        session, run, RunState.RUNNING if run.started_at else RunState.QUEUED, last_scheduled_at=workers.now(session)
     )
     worker_wakeup.wake_workers(session)
     return run
@@ -221,7 +222,7 @@ def cancel_run(session: Session, run_id: UUID) -> Run:
     run = _lock(session, run_id)
     if RunState(run.state) is RunState.CANCELLED:
         return run
-    now = episodes.now(session)
+    now = workers.now(session)
     move_run(session, run, RunState.CANCELLED, ended_at=now, accepts_episodes=False)
     move_episodes(
         session,
@@ -328,7 +329,7 @@ def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeat
 def _wants_from_now(session: Session, run: Run) -> None:
     """A run without waiting episodes was not waiting until now: its priority has not aged."""
     if not wait_reasons.count_waiting(session, [run.id]):
-        run.last_scheduled_at = episodes.now(session)
+        run.last_scheduled_at = workers.now(session)
 
 
 def close_run(session: Session, run_id: UUID) -> Run:

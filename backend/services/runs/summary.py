@@ -19,10 +19,10 @@ BOOTSTRAP = "bootstrap over tasks (Wilson over tasks where all are 0 or all are 
 
 
 class EpisodeCounts(ReadModel):
-    """Number of episodes by state; the eight add up to all.
+    """Number of episodes by state; the nine add up to all.
 
-    `human_assisted`: scored with a person's help, so not counted. `handed_in`: submissions judged by people, without a
-    score.
+    `human_assisted`: scored with a person's help, so not counted. `handed_in`: submissions judged by people, so without
+    a score. `quarantined`: with a result that does not count, because the task is in quarantine.
     """
 
     scored: int = 0
@@ -33,6 +33,7 @@ class EpisodeCounts(ReadModel):
     running: int = 0
     human_assisted: int = 0
     handed_in: int = 0
+    quarantined: int = 0
 
 
 class RateInterval(ReadModel):
@@ -106,7 +107,8 @@ class RunTotals:
     @property
     def episodes(self) -> int:
         c = self.counts
-        return c.scored + c.lost + c.cancelled + c.not_runnable + c.waiting + c.running + c.human_assisted + c.handed_in
+        with_result = c.scored + c.lost + c.human_assisted + c.handed_in + c.quarantined
+        return with_result + c.cancelled + c.not_runnable + c.waiting + c.running
 
 
 def run_summary(session: Session, run_id: UUID) -> RunSummary:
@@ -137,6 +139,7 @@ def added(rows: Iterable[TaskTotals]) -> RunTotals:
             running=sum(row.running for row in rows),
             human_assisted=sum(row.human_assisted for row in rows),
             handed_in=sum(row.handed_in for row in rows),
+            quarantined=sum(row.quarantined for row in rows),
         ),
         lost=dict(sorted(lost.items())),
         tasks=len(rows),
@@ -195,6 +198,7 @@ def counts_text(episodes: int, counts: EpisodeCounts, lost: Mapping[str, int]) -
         (counts.lost, f"lost ({classes})" if classes else "lost"),
         (counts.human_assisted, "human-assisted (not counted)"),
         (counts.handed_in, "submitted for comparison"),
+        (counts.quarantined, "of quarantined tasks (not counted)"),
         (counts.cancelled, "cancelled"),
         (counts.not_runnable, "not runnable here"),
         (counts.running, "running"),

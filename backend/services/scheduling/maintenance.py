@@ -10,7 +10,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories.runs import episodes, runs
+from backend.db.repositories.capacity import workers
+from backend.db.repositories.runs import runs
 from backend.db.repositories.scheduling import scheduler
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.ports.storage import ArtifactStore
@@ -60,7 +61,7 @@ def keep_schedule(factory: SessionFactory, clock: ClockWatch = _clock) -> None:
     for run_id in _in_one(factory, scheduler.miscounted):
         if _in_one(factory, partial(_recount, run_id=run_id)):
             logger.warning("run %s: its episodes under way were counted anew", run_id)
-    now = _in_one(factory, episodes.now)
+    now = _in_one(factory, workers.now)
     if clock.went_back(now) and (number := _in_one(factory, scheduler.bring_back)):
         logger.warning("the database's clock went back: %d episodes would have waited for it", number)
     clock.looked(now)

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Episode, Run
 from backend.db.repositories.capacity import licences
+from backend.db.repositories.capacity import workers as worker_repository
 from backend.db.repositories.capacity.licences import Seats
-from backend.db.repositories.runs import episodes as episode_repository
 from backend.db.repositories.runs import runs as run_repository
 from backend.db.repositories.scheduling import scheduler
 from backend.db.repositories.scheduling import wait_reasons as repository
@@ -266,7 +266,7 @@ class _QueueView:
 
     @cached_property
     def _time(self) -> datetime:
-        return episode_repository.now(self._session)
+        return worker_repository.now(self._session)
 
 
 def _offer(worker: Any, provider: str) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 from fastapi import Depends, File, Form, Query, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -14,7 +14,7 @@ from backend.db.models.enums import RecordingKind
 from backend.domain.drafts.content import read_content
 from backend.domain.drafts.states import DraftState, RejectionReason
 from backend.domain.errors import DeskarenaError
-from backend.services.accounts.projects import LONGEST_NAME, actor_for, person_or_local
+from backend.services.accounts.projects import LONGEST_NAME, person_or_local
 from backend.services.authoring import (
     draft_forms,
     draft_publication,
@@ -25,29 +25,16 @@ from backend.services.authoring import (
 )
 from backend.services.authoring.views import draft_page as authoring_views
 from backend.web.authoring import forms
-from backend.web.dependencies import AppContext, EdgeDep, ProjectDep, SessionDep
+from backend.web.dependencies import PERSON_COOKIE, AppContext, EdgeDep, PersonDep, ProjectDep, SessionDep
 from backend.web.page_common import Cursor, Id, Text, page_router, redirect
 from backend.web.templating import render
 
 router = page_router()
 LIST = "/tasks/drafts"
-PERSON = "deskarena_person"
 YEAR = 365 * 24 * 3600
 FormDep = Depends(forms.read_form)
 Field = Annotated[str, Form(max_length=2000)]
 Do = Literal["try", "submit", "approve", "reject", "record-setup", "record-oracle"]
-
-
-def find_person(request: Request, session: SessionDep, project: ProjectDep) -> Actor:
-    """The viewer's name, as stored in this browser."""
-    name = unquote(request.cookies.get(PERSON, ""))
-    try:
-        return person_or_local(session, project, name, path="name")
-    except DeskarenaError:  # The cookie was edited by hand.
-        return actor_for(session, project)
-
-
-PersonDep = Annotated[Actor, Depends(find_person, scope="function")]
 
 
 @router.get(LIST)
@@ -96,7 +83,7 @@ def be(
     """Stores the viewer's name in this browser."""
     person = person_or_local(session, project, name, path="name")
     answer = redirect(forms.own_page(request.headers.get("referer", ""), LIST))
-    answer.set_cookie(PERSON, quote(person.name), max_age=YEAR, httponly=True, samesite="strict")
+    answer.set_cookie(PERSON_COOKIE, quote(person.name), max_age=YEAR, httponly=True, samesite="strict")
     return answer
 
 

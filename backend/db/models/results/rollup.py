@@ -13,9 +13,10 @@ from backend.db.types import one_of
 class Rollup(Base):
     """One cell of a run's cube. The whole cube is recomputed on changes, never incremented.
 
-    `key` is the value of the dimension, empty for `all`; `domain_difficulty` joins both by a slash. The intervals are
-    from `backend.domain.statistics`, None without scored episodes. `human_assisted` episodes are scored, but not
-    counted: a person helped. `handed_in` ones are judged by people.
+    `key` is the value of the dimension, empty for `all`; `domain_difficulty` joins both by a slash. The intervals
+    are those of `backend.domain.statistics`, None where nothing is scored. `human_assisted` episodes are scored, but
+    not counted: a person helped. `handed_in` ones are judged by people. `quarantined` ones have a
+    result that does not count, because their task is in quarantine.
     """
 
     __tablename__ = "rollup"
@@ -34,6 +35,7 @@ class Rollup(Base):
     lost: Mapped[Json] = mapped_column(default=dict)
     human_assisted: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     handed_in: Mapped[int] = mapped_column(default=0, server_default=text("0"))
+    quarantined: Mapped[int] = mapped_column(default=0, server_default=text("0"))
     cancelled: Mapped[int]
     not_runnable: Mapped[int]
     waiting: Mapped[int]

@@ -136,16 +136,6 @@ def task_facts(session: Session, task_set_id: UUID) -> Sequence[Task]:
     return session.scalars(query.order_by(Task.domain, Task.name)).all()
 
 
-def quarantined(session: Session, task_set_id: UUID) -> int:
-    """Tasks of a task set that are in quarantine."""
-    query = (
-        select(func.count(Quarantine.id))
-        .join(Task, Task.id == Quarantine.task_id)
-        .where(Task.task_set_id == task_set_id, Quarantine.lifted_at.is_(None))
-    )
-    return session.scalar(query) or 0
-
-
 def task(session: Session, task_id: UUID) -> AnyRow | None:
     """One task with its benchmark, version and quarantine."""
     query = (

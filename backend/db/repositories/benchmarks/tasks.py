@@ -1,6 +1,6 @@
 """Tasks."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.expression import cast
 
-from backend.db.models import Quarantine, Task, TaskAsset
+from backend.db.models import Task, TaskAsset
 from backend.db.repositories.common_queries import has_difficulty
 from backend.db.repositories.pagination import CursorPage, page
 
@@ -69,12 +69,6 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
         both = func.lower(Task.domain + "/" + Task.name + " " + Task.instruction)
         query = query.where(both.contains(words.lower(), autoescape=True))
     return page(session, query, Task.id, cursor=cursor, limit=limit)
-
-
-def quarantined(session: Session, task_ids: Iterable[UUID]) -> dict[UUID, Quarantine]:
-    """Active quarantine entries, by task."""
-    query = select(Quarantine).where(Quarantine.task_id.in_(list(task_ids)), Quarantine.lifted_at.is_(None))
-    return {row.task_id: row for row in session.scalars(query)}
 
 
 def operations(session: Session, task_set_id: UUID) -> list[tuple[str | None, list[str]]]:

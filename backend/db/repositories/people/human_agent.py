@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Attempt, Episode, Run, Task
 from backend.db.models.enums import RANKED_PURPOSES
+from backend.db.repositories.benchmarks.quarantine import in_quarantine
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.episode import EpisodeState
 
@@ -92,6 +93,7 @@ def efficiency(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, tuple[fl
         .where(
             Episode.run_id.in_(list(run_ids)), Episode.solved.is_(True), ~Episode.human_assisted, Task.human_steps > 0
         )
+        .where(~in_quarantine(Episode.task_id))
         .group_by(Episode.run_id)
     )
     return {row[0]: (float(row[1]), int(row[2])) for row in session.execute(query)}

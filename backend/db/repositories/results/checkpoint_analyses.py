@@ -8,6 +8,7 @@ from sqlalchemy import Float, Integer, Row, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from backend.db.models import Attempt, Episode, Evaluation, Measure, Task
+from backend.db.repositories.benchmarks.quarantine import in_quarantine
 from backend.domain.model.episode import AttemptState, EpisodeState
 
 
@@ -38,6 +39,7 @@ def episodes(session: Session, run_ids: Sequence[UUID]) -> Sequence[Row[Any]]:
         .outerjoin(s_int, and_(s_int.evaluation_id == Evaluation.id, s_int.name == "S_int"))
         .outerjoin(s_final, and_(s_final.evaluation_id == Evaluation.id, s_final.name == "S_final"))
         .where(Episode.run_id.in_(run_ids), Episode.state == EpisodeState.SCORED, ~Episode.human_assisted)
+        .where(~in_quarantine(Episode.task_id))
         .order_by(Episode.run_id, Task.domain, Task.name, Episode.repeat_index)
     )
     return session.execute(query).all()

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, PublishedResult, Rollup, Run, Task
 from backend.db.models.enums import RANKED_PURPOSES, Dimension
+from backend.db.repositories.benchmarks.quarantine import in_quarantine
 from backend.db.repositories.results.rollup_jobs import behind
 
 
@@ -55,8 +56,9 @@ def conditions(session: Session, task_set_id: UUID) -> list[RunCondition]:
 
 
 def number_of_tasks(session: Session, task_set_id: UUID) -> int:
-    """Tasks of the task set."""
-    return session.scalars(select(func.count()).where(Task.task_set_id == task_set_id)).one()
+    """Tasks of the task set that are not in quarantine."""
+    query = select(func.count()).where(Task.task_set_id == task_set_id, ~in_quarantine(Task.id))
+    return session.scalars(query).one()
 
 
 def reported(session: Session, benchmark_id: UUID) -> list[PublishedResult]:

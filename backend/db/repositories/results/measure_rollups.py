@@ -18,7 +18,9 @@ _SUMS = text("""
         FROM episode e
         JOIN attempt a ON a.episode_id = e.id AND a.state = 'scored'
         JOIN evaluation v ON v.attempt_id = a.id AND v.current
-        WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.human_assisted
+        WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.human_assisted AND NOT EXISTS (
+            SELECT 1 FROM quarantine q WHERE q.task_id = e.task_id AND q.lifted_at IS NULL
+        )
     ), part AS MATERIALIZED (
         SELECT c.task_id, c.id, p.place, p.value ->> 'name' AS name, (p.value ->> 'value')::float AS value
         FROM counted c, jsonb_array_elements(c.parts) WITH ORDINALITY p(value, place)

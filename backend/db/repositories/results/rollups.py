@@ -21,7 +21,8 @@ class TaskTotals:
         human_assisted: scored with a person's help, not counted for the agent.
         protocol: scoring protocol of the task; may be empty.
         extra: further labels of the task in its benchmark.
-        handed_in: submissions judged by people, without a score.
+        handed_in: without a score, judged by people.
+        quarantined: episodes with a result that does not count, because their task is in quarantine.
     """
 
     task_id: UUID
@@ -43,33 +44,46 @@ class TaskTotals:
     protocol: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
     handed_in: int = 0
+    quarantined: int = 0
 
     @property
     def episodes(self) -> int:
-        ended = self.scored + self.human_assisted + self.handed_in + sum(self.lost.values()) + self.cancelled
+        ended = (
+            self.scored
+            + self.human_assisted
+            + self.handed_in
+            + self.quarantined
+            + sum(self.lost.values())
+            + self.cancelled
+        )
         return ended + self.not_runnable + self.waiting + self.running
 
 
 _TOTALS = text("""
     SELECT t.id, t.domain, t.difficulty, t.level, t.apps,
         s.scored, s.solved, s.score_sum, s.score_sq_sum, s.lost, s.cancelled, s.not_runnable, s.waiting, s.running,
-        s.steps, s.human_assisted, s.handed_in, t.spec #>> '{evaluator,protocol}' AS protocol,
+        s.steps, s.human_assisted, s.handed_in, s.quarantined, t.spec #>> '{evaluator,protocol}' AS protocol,
         t.spec #> '{labels,extra}' AS extra
     FROM (
         SELECT task_id,
-            count(*) FILTER (WHERE state = 'scored' AND NOT human_assisted) AS scored,
-            count(*) FILTER (WHERE state = 'scored' AND human_assisted) AS human_assisted,
-            count(*) FILTER (WHERE state = 'handed_in') AS handed_in,
-            count(*) FILTER (WHERE solved AND NOT human_assisted) AS solved,
-            coalesce(sum(score) FILTER (WHERE NOT human_assisted), 0) AS score_sum,
-            coalesce(sum(score * score) FILTER (WHERE NOT human_assisted), 0) AS score_sq_sum,
-            array_agg(failure_class) FILTER (WHERE state = 'lost') AS lost,
+            count(*) FILTER (WHERE state = 'scored' AND NOT human_assisted AND counts) AS scored,
+            count(*) FILTER (WHERE state = 'scored' AND human_assisted AND counts) AS human_assisted,
+            count(*) FILTER (WHERE state = 'handed_in' AND counts) AS handed_in,
+            count(*) FILTER (WHERE state IN ('scored', 'handed_in', 'lost') AND NOT counts) AS quarantined,
+            count(*) FILTER (WHERE solved AND NOT human_assisted AND counts) AS solved,
+            coalesce(sum(score) FILTER (WHERE NOT human_assisted AND counts), 0) AS score_sum,
+            coalesce(sum(score * score) FILTER (WHERE NOT human_assisted AND counts), 0) AS score_sq_sum,
+            array_agg(failure_class) FILTER (WHERE state = 'lost' AND counts) AS lost,
             count(*) FILTER (WHERE state = 'cancelled') AS cancelled,
             count(*) FILTER (WHERE state = 'not_runnable') AS not_runnable,
             count(*) FILTER (WHERE state = 'waiting') AS waiting,
             count(*) FILTER (WHERE state = 'running') AS running,
-            coalesce(sum(steps) FILTER (WHERE state = 'scored' AND NOT human_assisted), 0)::bigint AS steps
-        FROM episode WHERE run_id = :run GROUP BY task_id
+            coalesce(sum(steps) FILTER (WHERE state = 'scored' AND NOT human_assisted AND counts), 0)::bigint AS steps
+        FROM (
+            SELECT e.*, q.id IS NULL AS counts
+            FROM episode e LEFT JOIN quarantine q ON q.task_id = e.task_id AND q.lifted_at IS NULL
+            WHERE e.run_id = :run
+        ) e GROUP BY task_id
     ) s
     JOIN task t ON t.id = s.task_id
     ORDER BY t.id
@@ -99,6 +113,7 @@ def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
             protocol=row.protocol or "",
             extra=row.extra or {},
             handed_in=row.handed_in,
+            quarantined=row.quarantined,
         )
         for row in session.execute(_TOTALS, {"run": run_id})
     ]

@@ -1,7 +1,6 @@
 """Episodes: locks, counts, lists."""
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -131,8 +130,3 @@ def newest_scored(session: Session, task_id: UUID, without_agent: str) -> UUID |
     )
     query = query.where(Episode.task_id == task_id, Episode.state == EpisodeState.SCORED.value)
     return session.scalar(query.where(AgentConfiguration.name != without_agent).order_by(Episode.id.desc()).limit(1))
-
-
-def now(session: Session) -> datetime:
-    """The database's clock."""
-    return session.scalars(select(func.now())).one()

@@ -16,7 +16,9 @@ _COUNTED = """
     JOIN attempt a ON a.episode_id = e.id AND a.state = 'scored'
     JOIN evaluation v ON v.attempt_id = a.id AND v.current
 """
-_WHERE = "WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.human_assisted"
+_WHERE = """WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.human_assisted AND NOT EXISTS (
+    SELECT 1 FROM quarantine q WHERE q.task_id = e.task_id AND q.lifted_at IS NULL
+)"""
 # Assertions are listed with the checkpoints but are not. A part evaluated only at the end counts with the last step.
 _GOT = text(f"""
     SELECT count(*) AS listed, e.score,

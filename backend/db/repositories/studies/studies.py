@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, AgentConfiguration, Attempt, Episode, Evaluation, Measure, Run, Study, Task
+from backend.db.repositories.benchmarks.quarantine import in_quarantine
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.pagination import CursorPage, page
 
@@ -90,4 +91,4 @@ def facts(session: Session, study_id: UUID) -> Sequence[AnyRow]:
         func.coalesce(Task.spec["labels"]["extra"], cast({}, JSONB)),
     )
     query = select(*columns).join(Run, Run.id == Episode.run_id).join(Task, Task.id == Episode.task_id)
-    return session.execute(query.where(Run.study_id == study_id)).all()
+    return session.execute(query.where(Run.study_id == study_id, ~in_quarantine(Episode.task_id))).all()

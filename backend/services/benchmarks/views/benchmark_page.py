@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Task
 from backend.db.repositories.benchmarks import benchmarks_view as repository
+from backend.db.repositories.benchmarks import quarantine as quarantine_repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.errors import NotFound
 from backend.domain.model.reason import Reason
@@ -173,7 +174,7 @@ def _health(session: Session, task_set_id: UUID, why_not: WhyNot) -> TaskSetHeal
         sound=states[True],
         unsound=states[False],
         unvalidated=states[None],
-        quarantined=repository.quarantined(session, task_set_id),
+        quarantined=quarantine_repository.number_in_force(session, task_set_id),
         not_runnable=blocked.most_common(),
     )
 

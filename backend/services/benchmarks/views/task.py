@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Task, TaskValidation
 from backend.db.repositories.benchmarks import benchmark_parts
 from backend.db.repositories.benchmarks import benchmarks_view as repository
-from backend.db.repositories.benchmarks import tasks as task_repository
+from backend.db.repositories.benchmarks import quarantine as quarantine_repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.benchmarks import external_assets
 from backend.domain.errors import NotFound
@@ -18,6 +18,7 @@ from backend.domain.model import task as domain
 from backend.domain.model.task import Difficulty, DifficultySource
 from backend.services.benchmarks.task_validation import Validation, validation_of
 from backend.services.benchmarks.views.benchmark import TaskSetRef
+from backend.services.benchmarks.views.quarantine import QuarantineView, history_of
 from backend.services.read_model import ReadModel
 
 
@@ -54,11 +55,12 @@ class TaskDetail(TaskView):
     )
     assets: list[str] = Field(default=[], description="Addresses of the files of the web that the task needs.")
     validation: Validation
+    quarantines: list[QuarantineView] = Field(default=[], description="Newest first; the one in force has no end.")
 
 
 def task_views(session: Session, benchmark: str, rows: Sequence[Task]) -> list[TaskView]:
     """Tasks of a benchmark in their order."""
-    quarantines = task_repository.quarantined(session, [row.id for row in rows])
+    quarantines = quarantine_repository.in_force(session, [row.id for row in rows])
     return [task_view(row, benchmark, quarantines[row.id].reason if row.id in quarantines else "") for row in rows]
 
 
@@ -104,6 +106,7 @@ def task_detail(session: Session, row: AnyRow) -> TaskDetail:
         variants={f"{item.axis}={item.value}": item.spec for item in benchmark_parts.variants_of(session, [task.id])},
         assets=list(external_assets(domain.Task.model_validate(task.spec))),
         validation=validations_of(session, [task])[task.id],
+        quarantines=history_of(session, task.id),
     )
 
 

@@ -10,7 +10,7 @@ from backend.domain.model.reason import ReasonCode
 from backend.domain.model.run import ScreenSize
 from backend.services.benchmarks.benchmarks import latest_task_set, list_tasks
 from backend.services.capacity.run_request import RunRequest
-from backend.services.runs import quarantines
+from backend.services.benchmarks import quarantine
 from backend.services.runs.forecast import Forecast, forecast
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
@@ -40,7 +40,7 @@ def submitted(made: World, **more: Any) -> list[tuple[str, str, str]]:
 def quarantined(made: World) -> UUID:
     with made.work() as session:
         task = list_tasks(session, latest_task_set(session, "starter").id).items[0]
-        quarantines.quarantine_task(session, task.id, "flaky clock", made.who(session)[1])
+        quarantine.quarantine_task(session, task.id, "flaky clock", made.who(session)[1])
         return task.id
 
 

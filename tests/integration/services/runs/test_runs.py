@@ -13,7 +13,8 @@ from backend.domain.errors import UnknownPlugin as Unknown
 from backend.domain.model.reason import ReasonCode
 from backend.services.attempts import attempts
 from backend.services.capacity.run_request import episode_seed
-from backend.services.runs import quarantines, runs
+from backend.services.benchmarks import quarantine
+from backend.services.runs import runs
 from backend.services.scheduling import claims
 from tests.error_codes import raises_code
 from tests.factories.records import World, capabilities
@@ -103,10 +104,11 @@ class TestSubmitRun:
             from backend.services.benchmarks.benchmarks import latest_task_set, list_tasks
 
             task = list_tasks(session, latest_task_set(session, "starter").id).items[0]
-            quarantines.quarantine_task(session, task.id, "flaky clock", ready.who(session)[1])
+            quarantine.quarantine_task(session, task.id, "flaky clock", ready.who(session)[1])
         assert states(ready, ready.submit()) == ["not_runnable", "waiting", "waiting"]
         assert states(ready, ready.submit(purpose="validate")) == ["waiting"] * 3
-        assert ready.do(quarantines.lift_quarantine, task.id) is True
+        with ready.work() as session:
+            quarantine.lift_quarantine(session, task.id, "clock mended", ready.who(session)[1])
         assert states(ready, ready.submit()) == ["waiting"] * 3
 
 
