@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import CheckConstraint, Index, text
+from sqlalchemy import Index, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Created, Id, ref
@@ -18,7 +18,6 @@ class Quarantine(Base):
     __tablename__ = "quarantine"
     __table_args__ = (
         Index("uq_quarantine_in_force", "task_id", unique=True, postgresql_where=text("lifted_at IS NULL")),
-        CheckConstraint("(lifted_at IS NULL) = (lifted_by_id IS NULL)", name="lifted_by_somebody"),
     )
 
     id: Mapped[Id]

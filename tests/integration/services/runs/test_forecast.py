@@ -8,9 +8,9 @@ from sqlalchemy import select
 from backend.db.models import Episode, Task
 from backend.domain.model.reason import ReasonCode
 from backend.domain.model.run import ScreenSize
+from backend.services.benchmarks import quarantine
 from backend.services.benchmarks.benchmarks import latest_task_set, list_tasks
 from backend.services.capacity.run_request import RunRequest
-from backend.services.benchmarks import quarantine
 from backend.services.runs.forecast import Forecast, forecast
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task

@@ -12,8 +12,8 @@ from backend.domain.errors import Conflict, DeskarenaError, FailureClass, Illega
 from backend.domain.errors import UnknownPlugin as Unknown
 from backend.domain.model.reason import ReasonCode
 from backend.services.attempts import attempts
-from backend.services.capacity.run_request import episode_seed
 from backend.services.benchmarks import quarantine
+from backend.services.capacity.run_request import episode_seed
 from backend.services.runs import runs
 from backend.services.scheduling import claims
 from tests.error_codes import raises_code
