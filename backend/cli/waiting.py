@@ -64,7 +64,7 @@ def ended_counts(run: Mapping[str, Any]) -> tuple[Any, ...]:
     """Counts that justify a progress line when they change: the number of running episodes is not among them."""
     return run["status"], *(
         run["counts"].get(name, 0)
-        for name in ("scored", "human_assisted", "handed_in", "lost", "cancelled", "not_runnable")
+        for name in ("scored", "human_assisted", "handed_in", "quarantined", "lost", "cancelled", "not_runnable")
     )
 
 
@@ -72,12 +72,12 @@ def progress_line(run: Mapping[str, Any]) -> str:
     """A run's progress on one line."""
     counts, summary = run["counts"], run["summary"]
     ended = counts["scored"] + counts.get("human_assisted", 0) + counts.get("handed_in", 0)
-    ended += counts["lost"] + counts["cancelled"]
+    ended += counts["lost"] + counts["cancelled"] + counts.get("quarantined", 0)
     all_of_them = sum(counts.values()) - counts["not_runnable"]
     parts = [f"{ended}/{all_of_them} ended", f"{summary['solved']} solved", f"{counts['running']} running"]
     parts += [
         f"{counts[name]} {name.replace('_', ' ')}"
-        for name in ("human_assisted", "handed_in", "lost", "cancelled", "not_runnable")
+        for name in ("human_assisted", "handed_in", "quarantined", "lost", "cancelled", "not_runnable")
         if counts.get(name)
     ]
     return f"{run['status']}: " + ", ".join(parts)
