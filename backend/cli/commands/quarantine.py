@@ -81,4 +81,6 @@ def _task_id(api: Api, benchmark: str, key: str) -> str:
     for row in api.items(f"/benchmarks/{benchmark}/tasks", domain=domain, q=name):
         if row["task"] == key:
             return str(row["id"])
-    raise UsageError(f"{benchmark} has no task {key!r}. Its page /benchmarks/{benchmark} lists the tasks.")
+    raise UsageError(
+        f"{benchmark} has no task {key!r}. Its page /benchmarks/{benchmark} lists the tasks.", code="task_not_found"
+    )

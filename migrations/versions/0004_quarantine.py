@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from alembic import op
 
-revision: str = "2.0002"
-down_revision: str | None = "2.0001"
+revision: str = "2.0004"
+down_revision: str | None = "2.0003"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 
