@@ -82,5 +82,5 @@ def _task_id(api: Api, benchmark: str, key: str) -> str:
         if row["task"] == key:
             return str(row["id"])
     raise UsageError(
-        f"{benchmark} has no task {key!r}. Its page /benchmarks/{benchmark} lists the tasks.", code="task_not_found"
+        f"{benchmark} has no task {key!r}. Its page /benchmarks/{benchmark} lists the tasks.", code="unknown_task_key"
     )
