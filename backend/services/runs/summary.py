@@ -198,7 +198,7 @@ def counts_text(episodes: int, counts: EpisodeCounts, lost: Mapping[str, int]) -
         (counts.lost, f"lost ({classes})" if classes else "lost"),
         (counts.human_assisted, "human-assisted (not counted)"),
         (counts.handed_in, "submitted for comparison"),
-        (counts.quarantined, "of quarantined tasks (not counted)"),
+        (counts.quarantined, "quarantined (not counted)"),
         (counts.cancelled, "cancelled"),
         (counts.not_runnable, "not runnable here"),
         (counts.running, "running"),

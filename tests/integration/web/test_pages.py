@@ -64,7 +64,7 @@ class TestHome:
 class TestRun:
     def test_the_rate_has_interval_denominator_and_lower_bound(self, client: TestClient, scene: Scene) -> None:
         text = client.get(f"/runs/{scene.finished}", headers=PAGE).text
-        assert "23 of 26 episodes scored; 1 lost (guest 1), 2 not runnable here" in text
+        assert "22 of 26 episodes scored; 1 lost (guest 1), 1 quarantined (not counted), 2 not runnable here" in text
         assert 'class="lower"' in text
         assert "95 %:" in text
 

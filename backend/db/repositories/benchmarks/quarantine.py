@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, insert, literal, select, true, update
+from sqlalchemy import ColumnElement, func, insert, select, true, update
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 from uuid_utils.compat import uuid7
 
@@ -102,5 +102,5 @@ def carry_over(session: Session, task_set: TaskSet) -> int:
 
 def number_in_force(session: Session, task_set_id: UUID) -> int:
     """Tasks of a task set that are in quarantine."""
-    query = select(func.count(literal(1))).join(Task, Task.id == Quarantine.task_id)
+    query = select(func.count(Quarantine.id)).join(Task, Task.id == Quarantine.task_id)
     return session.scalars(query.where(Task.task_set_id == task_set_id, Quarantine.lifted_at.is_(None))).one()

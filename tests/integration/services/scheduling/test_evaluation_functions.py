@@ -60,7 +60,7 @@ def why(world: World, run: Run) -> dict[str, ReasonCode]:
 class TestSubmission:
     def test_is_not_runnable_where_no_worker_has_the_fence(self, mixed: World) -> None:
         mixed.worker(capabilities=unfenced())
-        expected = dict.fromkeys(FUNCTIONS, ("not_runnable", UNFENCED)) | dict.fromkeys(OTHERS, ("waiting", ""))
+        expected = dict.fromkeys(FUNCTIONS, ("not_runnable", UNFENCED)) | dict.fromkeys(OTHERS, ("waiting", None))
         assert states(mixed, mixed.submit()) == expected
 
     @pytest.mark.parametrize("order", [1, -1])
