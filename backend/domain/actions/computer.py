@@ -51,7 +51,6 @@ The module `computer` is there already. Its functions:
 {len(sight.marks)} elements are numbered."""
 
     def read(self, text: str, sight: CoordinateFrame) -> Sequence[Action]:
-        """See `TextActionSpace`."""
         code = code_of(text)
         return code if isinstance(code, tuple) else _actions(code, sight)
 

@@ -85,7 +85,6 @@ class OmniActions(TextActionSpace):
 In place of the object, write FAIL if the task cannot be done, or WAIT to wait."""
 
     def read(self, text: str, sight: CoordinateFrame) -> Sequence[Action]:
-        """See `TextActionSpace`."""
         values = list(json_blocks(text, _EXAMPLE))
         if len(values) != 1:
             raise InvalidAction(

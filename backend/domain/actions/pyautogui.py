@@ -62,7 +62,6 @@ Write WAIT, DONE or FAIL in place of the code, or as its last line, to wait, to 
 cannot be done."""
 
     def read(self, text: str, sight: CoordinateFrame) -> Sequence[Action]:
-        """See `TextActionSpace`."""
         blocks = _code_blocks(text)
         return [action for index, block in enumerate(blocks, 1) for action in self._block(block, index, sight)]
 

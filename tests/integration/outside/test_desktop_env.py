@@ -90,7 +90,7 @@ class TestDesktopEnv:
         assert (env.vm_platform, env.vm_screen_size) == ("Linux", {"width": 640, "height": 480})
         env.controller.start_recording()
         env.controller.end_recording("film.mp4")
-        with pytest.raises(AttributeError, match="not to be had"):
+        with pytest.raises(AttributeError, match="get_file is not available"):
             env.controller.get_file("/etc/passwd")
 
     def test_a_task_that_is_not_there(self, env: DesktopEnv) -> None:

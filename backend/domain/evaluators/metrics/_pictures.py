@@ -26,7 +26,7 @@ def pair(result: str | None, expected: str | None, *, as_stored: bool = False) -
 
 
 def pixels(size: Sequence[int]) -> str:
-    """A size in words: `1920x1080`."""
+    """A size as text: `1920x1080`."""
     return "x".join(map(str, size))
 
 

@@ -19,7 +19,7 @@ class TestDifferences:
         (found,) = differences({"a/a": TASK}, {"a/a": TASK.model_copy(update={"instruction": "Write it."})})
         assert (found.kind, found.scores) == ("changed", True)
         assert [change.model_dump() for change in found.changes] == [
-            {"place": "instruction", "old": '"Write done."', "new": '"Write it."'}
+            {"path": "instruction", "old": '"Write done."', "new": '"Write it."'}
         ]
 
     def test_labels_alone_touch_no_score(self) -> None:
