@@ -96,6 +96,7 @@ def pdf_call(folder: Path, *lines: str, size: int = 0) -> Call:
 
 CASES: dict[str, MetricCase] = {
     "exact_match": of_value("true", "True", {"expected": "true"}),
+    "exact_match@waa": of_value(True, False, {"expected": 1.0}),
     "check_include_exclude": MetricCase(
         passing=lambda _: Call(("Zoom enabled", {"include": ["enabled"], "exclude": ["error"]})),
         near_miss=lambda _: Call(("Zoom enabled, error", {"include": ["enabled"], "exclude": ["error"]})),
