@@ -164,7 +164,7 @@ class TestHostileWords:
         with window(browser, site) as page:
             page.on("dialog", lambda _: pytest.fail("a script of a task ran"))
             opened(page, f"/episodes/{scene.hostile}")
-            expect(page.locator(".step .words").first).to_contain_text("<script>document.title")
+            expect(page.locator(".step .explanation").first).to_contain_text("<script>document.title")
             expect(page.locator(".tree .role").first).to_be_visible()
             assert "owned" not in page.title()
 
