@@ -106,5 +106,5 @@ class TestCluttered:
 class TestNoWindow:
     def test_the_failure_says_what_is_missing(self, shared: Desktop) -> None:
         shared.call("POST", "/setup/close_all", {})
-        with pytest.raises(TaskSetupFailed, match="no window that could be moved"):
+        with pytest.raises(TaskSetupFailed, match="no window to be moved"):
             perturb(shared, "moved")
