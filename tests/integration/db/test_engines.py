@@ -26,7 +26,7 @@ def test_a_thread_that_outlives_its_test_finishes_and_then_finds_no_database(fre
             with unit_of_work(factory) as session:
                 session.execute(text("SELECT 1"))
         except Unavailable as error:
-            done.append(error.message)
+            done.append(str(error.__cause__))
 
     def use() -> None:
         with engine_on(fresh_database) as engine:
