@@ -13,6 +13,7 @@ from backend.cli.errors import ExitCode
 from backend.cli.main import main
 from backend.config import Settings
 from backend.services import events
+from backend.services.benchmarks.benchmarks import latest_task_set, list_tasks
 from backend.services.scheduling import claims
 from tests import databases
 from tests.factories.records import World, world
@@ -138,3 +139,23 @@ class TestProject:
         deskarena(*SUBMIT)
         code, _, err = deskarena("project", "set", *words)
         assert (code, said in err) == (ExitCode.USAGE, True), err
+
+
+class TestQuarantine:
+    def test_set_list_and_lift(self, deskarena: Any, service: Service) -> None:
+        with service.world.work() as session:
+            newest = latest_task_set(session, "starter")
+            key = list_tasks(session, newest.id).items[0].key
+        reason = ("--reason", "the checker fails on every second day", "--by", "ada")
+        code, out, _ = deskarena("quarantine", "set", "starter", key, *reason)
+        assert (code, out) == (0, f"{key} is quarantined; not counted: no results yet\n")
+        code, out, _ = deskarena("quarantine", "list", "-o", "json")
+        assert [(row["task"], row["set_by"]) for row in json.loads(out)] == [(key, "ada")]
+        code, out, error = deskarena("quarantine", "set", "starter", key, *reason, "-o", "json")
+        assert (code, json.loads(error)["error"]["code"]) == (ExitCode.USAGE, "already_quarantined")
+        assert deskarena("quarantine", "lift", "starter", key, "--reason", "mended")[0] == 0
+        assert json.loads(deskarena("quarantine", "list", "-o", "json")[1]) == []
+
+    def test_an_unknown_task(self, deskarena: Any) -> None:
+        code, _, error = deskarena("quarantine", "lift", "starter", "files/none", "--reason", "x", "-o", "json")
+        assert (code, json.loads(error)["error"]["code"]) == (ExitCode.USAGE, "unknown_task_key")
