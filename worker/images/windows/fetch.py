@@ -116,6 +116,8 @@ def fetch(url: str, target: Path, sha256: str) -> None:
             )
         partial.replace(target)
     except (OSError, urllib.error.URLError) as error:
+        if isinstance(error, urllib.error.HTTPError):
+            error.close()  # It holds the connection.
         raise Unavailable(
             f"{url} cannot be downloaded: {error}", code="download_failed", hint=("Calling it again continues here.")
         ) from error
