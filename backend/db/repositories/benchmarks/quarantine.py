@@ -13,6 +13,8 @@ from backend.domain.model.episode import EpisodeState
 
 COUNTED_STATES = (EpisodeState.SCORED, EpisodeState.HANDED_IN, EpisodeState.LOST)
 """Results of episodes that do not count while their task is in quarantine."""
+NOT_QUARANTINED = "NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.task_id = e.task_id AND q.lifted_at IS NULL)"
+"""`~in_quarantine` for SQL text with episodes as `e`."""
 
 
 def in_quarantine(task_id: InstrumentedAttribute[UUID]) -> ColumnElement[bool]:

@@ -17,7 +17,6 @@ from backend.db.models import (
     Evaluation,
     Measure,
     Node,
-    Quarantine,
     Run,
     Slot,
     Step,
@@ -25,6 +24,7 @@ from backend.db.models import (
     TaskSet,
     Worker,
 )
+from backend.db.repositories.benchmarks.quarantine import in_quarantine
 from backend.domain.model.episode import AttemptState, EpisodeState
 from backend.domain.model.export_request import Filters
 from backend.domain.model.trajectory_export import AgentKind, AttemptResult
@@ -194,14 +194,13 @@ def _result() -> ColumnElement[str | None]:
 def _reason(scope: Scope) -> ColumnElement[str]:
     """The first reason to exclude an episode; empty if it is included."""
     lost = literal("lost: ") + func.coalesce(Episode.failure_class, "")
-    quarantined = select(Quarantine.id).where(Quarantine.task_id == Task.id, Quarantine.lifted_at.is_(None)).exists()
     has_picture = select(Step.id).where(Step.attempt_id == Attempt.id, Step.frame_sha256.is_not(None)).exists()
     closed = Benchmark.id.in_(list(scope.closed)) if scope.filters.open_licence else literal(value=False)
     return case(
         (Episode.state == EpisodeState.LOST.value, lost),
         (Episode.state != EpisodeState.SCORED.value, func.replace(Episode.state, "_", " ")),
         (~_outcome_filter(scope.filters), NOT_MATCHING),
-        (quarantined, QUARANTINE),
+        (in_quarantine(Task.id), QUARANTINE),
         (closed, LICENCE),
         (~has_picture, NO_PICTURES),
         else_="",

@@ -9,14 +9,16 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Attempt, Episode, FailureReview, Step, Task
+from backend.db.repositories.benchmarks.quarantine import in_quarantine
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.episode import AttemptState, EpisodeState
 
 
 def failed(session: Session, run_id: UUID) -> list[UUID]:
-    """Episodes of a run that are scored, not solved, and the agent's own."""
+    """Counted episodes of a run that are not solved: the agent's own, and of no quarantined task."""
     query = select(Episode.id).where(Episode.run_id == run_id, Episode.state == EpisodeState.SCORED.value)
-    return list(session.scalars(query.where(Episode.solved.is_(False), Episode.human_assisted.is_(False))))
+    counted = query.where(Episode.human_assisted.is_(False), ~in_quarantine(Episode.task_id))
+    return list(session.scalars(counted.where(Episode.solved.is_(False))))
 
 
 def episodes(session: Session, ids: Sequence[UUID]) -> Sequence[AnyRow]:

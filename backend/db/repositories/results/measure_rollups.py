@@ -8,19 +8,18 @@ from sqlalchemy import Row, delete, insert, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import MeasureRollup
+from backend.db.repositories.benchmarks.quarantine import NOT_QUARANTINED
 from backend.domain.model.measures import MOST_PHASES, PARTS
 from backend.domain.model.score import SOLVED_TOLERANCE
 
 # A phase is identified by its position among the task's parts, because its name is specific to the task.
-_SUMS = text("""
+_SUMS = text(f"""
     WITH counted AS MATERIALIZED (
         SELECT e.task_id, v.id, v.parts
         FROM episode e
         JOIN attempt a ON a.episode_id = e.id AND a.state = 'scored'
         JOIN evaluation v ON v.attempt_id = a.id AND v.current
-        WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.human_assisted AND NOT EXISTS (
-            SELECT 1 FROM quarantine q WHERE q.task_id = e.task_id AND q.lifted_at IS NULL
-        )
+        WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.human_assisted AND {NOT_QUARANTINED}
     ), part AS MATERIALIZED (
         SELECT c.task_id, c.id, p.place, p.value ->> 'name' AS name, (p.value ->> 'value')::float AS value
         FROM counted c, jsonb_array_elements(c.parts) WITH ORDINALITY p(value, place)
@@ -38,7 +37,7 @@ _SUMS = text("""
     UNION ALL
     SELECT task_id, :pooled, count(*), count(*) FILTER (WHERE value >= :reached)
     FROM part GROUP BY task_id
-""")
+""")  # noqa: S608 - fixed words
 
 
 def task_sums(session: Session, run_id: UUID) -> Sequence[Row[Any]]:

@@ -8,6 +8,7 @@ from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Evaluation, Run
+from backend.db.repositories.benchmarks.quarantine import NOT_QUARANTINED
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.score import SOLVED_TOLERANCE
 
@@ -16,9 +17,7 @@ _COUNTED = """
     JOIN attempt a ON a.episode_id = e.id AND a.state = 'scored'
     JOIN evaluation v ON v.attempt_id = a.id AND v.current
 """
-_WHERE = """WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.human_assisted AND NOT EXISTS (
-    SELECT 1 FROM quarantine q WHERE q.task_id = e.task_id AND q.lifted_at IS NULL
-)"""
+_WHERE = f"WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.human_assisted AND {NOT_QUARANTINED}"
 # Assertions are listed with the checkpoints but are not. A part evaluated only at the end counts with the last step.
 _GOT = text(f"""
     SELECT count(*) AS listed, e.score,

@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Quarantine, Run, Task
+from backend.db.repositories.results import failure_labels
 from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
 from backend.services.benchmarks import quarantine
 from backend.services.benchmarks.benchmarks import latest_task_set
@@ -85,6 +86,12 @@ class TestStoredScores:
         assert ready.roll_up() == 1
         board = ready.do(leaderboard, "starter")
         assert (board.tasks, board.rows[0].summary.mean_score, board.rows[0].missing_tasks) == (2, 1.0, 1)
+
+    def test_failures_are_not_counted_either(self, ready: World, scored: tuple[Run, dict[UUID, float | None]]) -> None:
+        run, scores = scored
+        assert len(ready.do(failure_labels.failed, run.id)) == 1
+        set_aside(ready, next(task for task, score in scores.items() if score == 0.0))
+        assert ready.do(failure_labels.failed, run.id) == []
 
     def test_the_entry_says_what_it_touches(self, ready: World, scored: tuple[Run, dict[UUID, float | None]]) -> None:
         set_aside(ready, next(iter(scored[1])))

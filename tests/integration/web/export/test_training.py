@@ -141,7 +141,7 @@ class TestFilters:
         assert before + after == len(everything)
 
     @pytest.mark.parametrize(
-        ("query", "explanation"),
+        ("query", "words"),
         [
             ("measure=CR", "expected NAME>=VALUE"),
             ("since=2026-11-01T00:00:00", "zone"),
@@ -227,7 +227,7 @@ class TestManifest:
         assert all("budget" in run["pins"] and "agent" in run["config"] for run in found["runs"])
 
     @pytest.mark.parametrize(
-        ("licence", "explanation"), [("", "licence is unknown (none is given)"), ("CC-BY-NC-4.0", "forbids some uses")]
+        ("licence", "words"), [("", "licence is unknown (none is given)"), ("CC-BY-NC-4.0", "forbids some uses")]
     )
     def test_a_licence_that_is_not_open_is_said(
         self, fresh: TestClient, installation: World, licence: str, words: str
@@ -299,7 +299,7 @@ class TestPage:
         assert "--result any" not in client.get("/exports").text
 
     @pytest.mark.parametrize(
-        ("query", "explanation"),
+        ("query", "words"),
         [
             ("measure=CR", "expected NAME&gt;=VALUE"),
             ("format=parquet&form=omnibench_tasks", "has no table"),
