@@ -26,7 +26,7 @@ class TestForms:
         form = form_of(PluginKind.METRIC, "compare_text_file", "starter")
         assert form.expects is True
         fields = {field.name: field for field in fields_of(form.schema)}
-        assert fields["ignore_case"].help.startswith("ignore case")
+        assert fields["ignore_case"].help == "ignore case."
         assert (fields["ignore_case"].widget, fields["ignore_case"].default) == ("boolean", "false")
 
     def test_an_unknown_name(self) -> None:
