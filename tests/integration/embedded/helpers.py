@@ -10,6 +10,7 @@ from typing import TypeVar
 import psutil
 
 from backend.cli.embedded.process_spawn import ChildSpec
+from tests.processes import has_ended
 from tests.waiting import seconds_until
 
 T = TypeVar("T")
@@ -23,7 +24,7 @@ def until(condition: Callable[[], bool], what: str, seconds: float = 20.0) -> fl
 def gone(pid: int) -> bool:
     """True once the process has ended, even if nobody has asked for its exit code yet."""
     try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+        return has_ended(psutil.Process(pid))
     except psutil.NoSuchProcess:
         return True
 

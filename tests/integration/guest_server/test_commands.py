@@ -8,6 +8,7 @@ import pytest
 
 from backend.domain.errors import GuestRefused
 from tests.integration.guest_server.session import Session, wait
+from tests.processes import has_ended
 
 pytestmark = pytest.mark.desktop
 
@@ -197,7 +198,7 @@ class TestLaunch:
     def test_leaves_no_zombie(self, session: Session) -> None:
         session.desktop.launch("true")
         server = psutil.Process(session.process.pid)
-        wait(lambda: not [p for p in server.children() if p.status() == "zombie"], "the ended program is reaped")
+        wait(lambda: not any(has_ended(child) for child in server.children()), "the ended program is reaped")
 
     def test_a_missing_program(self, session: Session) -> None:
         with pytest.raises(GuestRefused) as caught:

@@ -11,7 +11,6 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-import psutil
 import pytest
 
 from backend.config import Settings
@@ -25,6 +24,7 @@ from tests.factories.own_machines import Held, held, machine_of, machines, own_m
 from tests.factories.tiny_machine import tiny_image
 from tests.factories.vm_hosts import ACCELERATED
 from tests.integration.qemu.conftest import SPEC, Tiny
+from tests.processes import has_ended
 from tests.waiting import until
 from worker.desktops.wire import GuestConnection
 from worker.providers import qemu
@@ -325,7 +325,7 @@ class TestSupervisor:
         os.kill(supervisor.pid, signal.SIGKILL)
         until(lambda: not made.alive(), 10)
         assert "supervisor" in made.why_dead()
-        until(lambda: not qemu.is_running() or qemu.status() == psutil.STATUS_ZOMBIE, 10)
+        until(lambda: has_ended(qemu), 10)
         made.close()
         again = provider.open(SlotRef(0), SPEC)
         assert again.desktop.frame().data

@@ -14,6 +14,7 @@ import pytest
 
 from tests.factories.tiny_machine import needs_qemu
 from tests.integration.qemu.conftest import SPEC, Tiny
+from tests.processes import has_ended
 from tests.waiting import until
 from worker.qemu.accelerator import AUTO
 from worker.qemu.access_gate import STALE
@@ -171,5 +172,5 @@ class TestDeath:
             assert {each.name()[:4] for each in below} >= {"qemu", "pyth"}
             worker.send_signal(signal.SIGKILL)
         _, alive = psutil.wait_procs(below, timeout=20)
-        assert [each for each in alive if each.status() != psutil.STATUS_ZOMBIE] == []
+        assert all(has_ended(each) for each in alive)
         assert tiny.left() == []

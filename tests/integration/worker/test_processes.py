@@ -12,6 +12,7 @@ from backend.domain.model.run import Budget, ScreenSize
 from backend.services.runs.runs import cancel_run
 from tests.integration.worker.in_process import attempts, episodes, evaluations, finished, steps
 from tests.integration.worker.stack import Stack, WorkerProcess
+from tests.processes import has_ended
 from tests.waiting import until
 
 pytestmark = [pytest.mark.desktop, pytest.mark.stack]
@@ -72,7 +73,7 @@ def family(worker: WorkerProcess) -> list[psutil.Process]:
 
 def survivors(processes: list[psutil.Process]) -> list[str]:
     """Those that still live."""
-    return [str(process) for process in processes if process.is_running() and process.status() != "zombie"]
+    return [str(process) for process in processes if not has_ended(process)]
 
 
 def gone(processes: list[psutil.Process]) -> Callable[[], bool]:
