@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.integration.embedded.test_up import Up, running
+from tests.integration.embedded.test_up import Up, with_worker
 from tests.waiting import until
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser, pytest.mark.desktop, pytest.mark.timeout(900)]
@@ -26,7 +26,7 @@ SHOTS = os.environ.get("DESKARENA_TEST_SHOTS", "")
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """A fresh installation with one desktop."""
-    with running(tmp_path_factory.mktemp("data") / "d", "--slots", "1") as up:
+    with with_worker(tmp_path_factory.mktemp("data") / "d", 1) as up:
         yield up
 
 
@@ -73,7 +73,6 @@ def api(up: Up, path: str, **more: Any) -> Any:
 
 def submitted(up: Up, agent: str, tasks: list[str]) -> str:
     """A run's id."""
-    until(lambda: any(one["state"] == "online" for one in api(up, "/workers")["items"]), 300, what="a worker is online")
     body = {"benchmark": "starter", "agent": agent, "tasks": tasks, "screen": {"width": 1280, "height": 800}}
     return str(api(up, "/runs", json=body)["id"])
 

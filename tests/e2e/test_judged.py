@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.test_model_agents import get, online
+from tests.e2e.test_model_agents import get
 from tests.factories.judging import answer
 from tests.integration.cli.service import deskarena
-from tests.integration.embedded.test_up import Up, running
+from tests.integration.embedded.test_up import Up, with_worker
 from tests.waiting import until
 
 pytestmark = [pytest.mark.stack, pytest.mark.desktop, pytest.mark.timeout(900)]
@@ -32,12 +32,8 @@ ANSWERS = {
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """An installation with an endpoint for each kind of judge."""
-    with running(tmp_path_factory.mktemp("data") / "d", "--slots", "2") as up:
-        assert up.url
+    with with_worker(tmp_path_factory.mktemp("data") / "d", 2) as up:
         (up.data / "models.toml").write_text("".join(endpoint(up, name) for name in ANSWERS))
-        until(lambda: online(up.url), 180, what="a worker is online")
-        first = until(lambda: get(up, "/runs")["items"], 120, what="the first start's own run is there")
-        httpx.post(f"{up.url}/api/v1/runs/{first[0]['id']}/cancel", timeout=60).raise_for_status()
         yield up
 
 

@@ -11,9 +11,8 @@ from backend.web.templating import usd
 from tests.fakes.model_apis import Said
 from tests.fakes.model_server import Asked, ModelServer, model_server
 from tests.integration.cli.service import deskarena
-from tests.integration.embedded.test_up import Up, running
+from tests.integration.embedded.test_up import Up, with_worker
 from tests.sampling import runs_everything
-from tests.waiting import until
 
 pytestmark = [pytest.mark.stack, pytest.mark.desktop, pytest.mark.timeout(900)]
 MODEL = "recorded-2026-01-01"
@@ -76,17 +75,9 @@ def models() -> Iterator[ModelServer]:
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory, models: ModelServer) -> Iterator[Up]:
     """An installation that knows it."""
-    with running(tmp_path_factory.mktemp("data") / "d", "--slots", "2") as up:
-        assert up.url
+    with with_worker(tmp_path_factory.mktemp("data") / "d", 2) as up:
         (up.data / "models.toml").write_text(ENDPOINTS.format(address=models.address))
-        until(lambda: online(up.url), 180, what="a worker is online")
         yield up
-
-
-def online(url: str) -> bool:
-    """Whether a worker could take the run."""
-    items = httpx.get(f"{url}/api/v1/workers", timeout=30).json()["items"]
-    return any(worker["state"] == "online" for worker in items)
 
 
 def submitted(up: Up, *more: str) -> dict[str, Any]:

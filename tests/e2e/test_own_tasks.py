@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.test_human import api, at, browser, page, shot  # noqa: F401 - fixtures
 from tests.e2e.test_pages import usable
 from tests.factories.drafts import LIST
-from tests.integration.embedded.test_up import Up, running
+from tests.integration.embedded.test_up import Up, with_worker
 from tests.waiting import until
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser, pytest.mark.desktop, pytest.mark.timeout(900)]
@@ -19,7 +19,7 @@ LONG = 300_000
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """A fresh installation with one desktop."""
-    with running(tmp_path_factory.mktemp("data") / "d", "--slots", "1") as up:
+    with with_worker(tmp_path_factory.mktemp("data") / "d", 1) as up:
         yield up
 
 
@@ -94,11 +94,6 @@ def recorded(window: Page) -> None:
 
 class TestOwnTask:
     def test_from_a_recording_to_a_run(self, up: Up, page: Page) -> None:  # noqa: F811 - the fixture
-        until(
-            lambda: any(one["state"] == "online" for one in api(up, "/workers")["items"]),
-            300,
-            what="a worker is online",
-        )
         address = begun(page, up)
         recorded(page)
         solution = api(up, f"/drafts/{address.rsplit('/', 1)[-1]}")["content"]["oracle"]
@@ -118,9 +113,6 @@ class TestOwnTask:
         expect(page).to_have_url(f"{up.url}/benchmarks/own")
         shot(page, "published")
 
-        for other in api(up, "/runs")["items"]:
-            if other["status"] in {"queued", "running"}:  # The demonstration of a first start, which would go before.
-                api(up, f"/runs/{other['id']}/cancel", json={})
         run = api(up, "/runs", json={"benchmark": "own", "agent": "oracle"})["id"]
         until(lambda: api(up, f"/runs/{run}")["status"] == "completed", 300, what="the run has ended")
         assert api(up, f"/runs/{run}/summary")["success_rate"] == 1.0

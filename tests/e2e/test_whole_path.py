@@ -9,7 +9,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
-from tests.integration.embedded.test_up import Up, running
+from tests.integration.embedded.test_up import Up, with_worker
 from tests.waiting import until
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser, pytest.mark.desktop, pytest.mark.timeout(900)]
@@ -29,7 +29,7 @@ TASK = "files/move_invoices"
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """A fresh installation with two desktops."""
-    with running(tmp_path_factory.mktemp("data") / "d", "--slots", "2") as up:
+    with with_worker(tmp_path_factory.mktemp("data") / "d", 2) as up:
         yield up
 
 
@@ -48,15 +48,8 @@ def page() -> Iterator[Page]:
     assert wrong == []
 
 
-def _worker_online(url: str) -> bool:
-    """Whether the service knows a worker that could take the run."""
-    items = httpx.get(f"{url}/api/v1/workers", timeout=30).json()["items"]
-    return any(worker["state"] == "online" for worker in items)
-
-
 def _fill_the_form(page: Page, url: str) -> None:
     """Submits one task with the oracle, through the form alone."""
-    until(lambda: _worker_online(url), 120, what="a worker is online")
     page.goto(f"{url}/runs/new")
     page.locator("input[name=agent][value=oracle]").check()
     page.locator("#find-task").fill("move_invoices")

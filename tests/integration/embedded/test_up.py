@@ -11,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
@@ -89,6 +90,21 @@ def running(data: Path, *words: str, command: tuple[str, ...] = UP, **env: str) 
         up._reader.join()
         assert up.process.stderr is not None
         up.process.stderr.close()
+
+
+@contextmanager
+def with_worker(data: Path, slots: int) -> Iterator[Up]:
+    """A new installation whose worker is online, and whose desktops are free: its demonstration run is cancelled."""
+    with running(data, "--slots", str(slots)) as up, httpx.Client(base_url=f"{up.url}/api/v1", timeout=60) as client:
+
+        def items(path: str) -> list[dict[str, Any]]:
+            answer = client.get(path).raise_for_status()
+            return list(answer.json()["items"])
+
+        until(lambda: any(worker["state"] == "online" for worker in items("/workers")), "a worker is online", 300)
+        until(lambda: bool(items("/runs")), "the demonstration run is submitted", 120)
+        client.post(f"/runs/{items('/runs')[0]['id']}/cancel").raise_for_status()
+        yield up
 
 
 def refused(*words: str, **env: str) -> str:
