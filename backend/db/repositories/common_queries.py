@@ -5,13 +5,35 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Row, ScalarSelect, Select, case, func, literal, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from backend.db.models import Actor, AgentConfiguration, Attempt, Benchmark, Episode, Rollup, Run, Step, Task, TaskSet
+from backend.db.models import (
+    Actor,
+    AgentConfiguration,
+    Attempt,
+    Benchmark,
+    Episode,
+    Quarantine,
+    Rollup,
+    Run,
+    Step,
+    Task,
+    TaskSet,
+)
+from backend.domain.model.episode import EpisodeState
 from backend.domain.model.score import SOLVED_TOLERANCE
 from backend.domain.model.task import UNLABELLED
 
 AnyRow = Row[*tuple[Any, ...]]
+COUNTED_STATES = (EpisodeState.SCORED, EpisodeState.HANDED_IN, EpisodeState.LOST)
+"""Results of episodes that do not count while their task is in quarantine."""
+NOT_QUARANTINED = "NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.task_id = e.task_id AND q.lifted_at IS NULL)"
+"""`~in_quarantine` for SQL text with episodes as `e`."""
+
+
+def in_quarantine(task_id: InstrumentedAttribute[UUID]) -> ColumnElement[bool]:
+    """True for rows whose task is in quarantine now."""
+    return select(Quarantine.id).where(Quarantine.task_id == task_id, Quarantine.lifted_at.is_(None)).exists()
 
 
 def has_difficulty(difficulty: str) -> ColumnElement[bool]:
@@ -24,6 +46,7 @@ def outcome_style() -> ColumnElement[str]:
     stopped = Episode.ended_by.not_in(["done", "infeasible"])
     return case(
         (Episode.state == "not_runnable", literal("notrunnable")),
+        (Episode.state.in_(COUNTED_STATES) & in_quarantine(Episode.task_id), literal("quarantined")),
         (Episode.state == "handed_in", literal("handedin")),
         (Episode.state != "scored", Episode.state),
         (Episode.human_assisted, literal("helped")),

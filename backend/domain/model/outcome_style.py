@@ -1,4 +1,4 @@
-"""How an episode's outcome looks on pages: eleven kinds, each with one word, shape and colour."""
+"""How an episode's outcome looks on pages: twelve kinds, each with one word, shape and colour."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ class OutcomeStyle(StrEnum):
     FAIL = "fail"
     AGENT = "agent"
     HELPED = "helped"
+    QUARANTINED = "quarantined"
     HANDEDIN = "handedin"
     LOST = "lost"
     RUNNING = "running"
@@ -30,6 +31,7 @@ LABELS: Mapping[OutcomeStyle, str] = {
     OutcomeStyle.FAIL: "not solved",
     OutcomeStyle.AGENT: "stopped (budget or agent error)",
     OutcomeStyle.HELPED: "human-assisted (not counted)",
+    OutcomeStyle.QUARANTINED: "task in quarantine (not counted)",
     OutcomeStyle.HANDEDIN: "submitted for comparison",
     OutcomeStyle.LOST: "lost",
     OutcomeStyle.RUNNING: "running",

@@ -3,23 +3,12 @@
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, insert, select, true, update
-from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
+from sqlalchemy import func, insert, select, true, update
+from sqlalchemy.orm import Session, aliased
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Benchmark, Episode, Quarantine, Run, Task, TaskSet
-from backend.db.repositories.common_queries import AnyRow
-from backend.domain.model.episode import EpisodeState
-
-COUNTED_STATES = (EpisodeState.SCORED, EpisodeState.HANDED_IN, EpisodeState.LOST)
-"""Results of episodes that do not count while their task is in quarantine."""
-NOT_QUARANTINED = "NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.task_id = e.task_id AND q.lifted_at IS NULL)"
-"""`~in_quarantine` for SQL text with episodes as `e`."""
-
-
-def in_quarantine(task_id: InstrumentedAttribute[UUID]) -> ColumnElement[bool]:
-    """True for rows whose task is in quarantine now."""
-    return select(Quarantine.id).where(Quarantine.task_id == task_id, Quarantine.lifted_at.is_(None)).exists()
+from backend.db.repositories.common_queries import COUNTED_STATES, AnyRow
 
 
 def in_force(session: Session, task_ids: Iterable[UUID]) -> dict[UUID, Quarantine]:

@@ -24,7 +24,7 @@ from backend.db.models import (
     TaskSet,
     Worker,
 )
-from backend.db.repositories.benchmarks.quarantine import in_quarantine
+from backend.db.repositories.common_queries import in_quarantine
 from backend.domain.model.episode import AttemptState, EpisodeState
 from backend.domain.model.export_request import Filters
 from backend.domain.model.trajectory_export import AgentKind, AttemptResult

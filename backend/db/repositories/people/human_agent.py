@@ -9,8 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Attempt, Episode, Run, Task
 from backend.db.models.enums import RANKED_PURPOSES
-from backend.db.repositories.benchmarks.quarantine import in_quarantine
-from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.common_queries import AnyRow, in_quarantine
 from backend.domain.model.episode import EpisodeState
 
 

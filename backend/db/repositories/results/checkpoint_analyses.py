@@ -8,7 +8,7 @@ from sqlalchemy import Float, Integer, Row, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from backend.db.models import Attempt, Episode, Evaluation, Measure, Task
-from backend.db.repositories.benchmarks.quarantine import in_quarantine
+from backend.db.repositories.common_queries import in_quarantine
 from backend.domain.model.episode import AttemptState, EpisodeState
 
 

@@ -9,8 +9,7 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Attempt, Episode, FailureReview, Step, Task
-from backend.db.repositories.benchmarks.quarantine import in_quarantine
-from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.common_queries import AnyRow, in_quarantine
 from backend.domain.model.episode import AttemptState, EpisodeState
 
 

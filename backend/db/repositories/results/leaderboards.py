@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, PublishedResult, Rollup, Run, Task
 from backend.db.models.enums import RANKED_PURPOSES, Dimension
-from backend.db.repositories.benchmarks.quarantine import in_quarantine
+from backend.db.repositories.common_queries import in_quarantine
 from backend.db.repositories.results.rollup_jobs import behind
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import Row, delete, insert, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import MeasureRollup
-from backend.db.repositories.benchmarks.quarantine import NOT_QUARANTINED
+from backend.db.repositories.common_queries import NOT_QUARANTINED
 from backend.domain.model.measures import MOST_PHASES, PARTS
 from backend.domain.model.score import SOLVED_TOLERANCE
 

@@ -8,8 +8,7 @@ from sqlalchemy import Row, select, text
 from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Evaluation, Run
-from backend.db.repositories.benchmarks.quarantine import NOT_QUARANTINED
-from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.common_queries import NOT_QUARANTINED, AnyRow
 from backend.domain.model.score import SOLVED_TOLERANCE
 
 _COUNTED = """

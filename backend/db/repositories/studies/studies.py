@@ -9,8 +9,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, AgentConfiguration, Attempt, Episode, Evaluation, Measure, Run, Study, Task
-from backend.db.repositories.benchmarks.quarantine import in_quarantine
-from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.common_queries import AnyRow, in_quarantine
 from backend.db.repositories.pagination import CursorPage, page
 
 

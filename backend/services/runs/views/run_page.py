@@ -1,13 +1,14 @@
 """List of runs, and page of one run."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.db.repositories.benchmarks import quarantine
 from backend.db.repositories.capacity import licences
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.runs import runs_view as repository
@@ -85,6 +86,8 @@ class EpisodeList:
 
     rows: list[EpisodeView]
     next: UUID | None
+    quarantined: Container[UUID]
+    """Tasks in quarantine, by id."""
 
 
 @dataclass(frozen=True)
@@ -258,4 +261,5 @@ def _episodes(session: Session, config: Mapping[str, Any], rows: Sequence[AnyRow
         for row in rows[:PAGE]
     ]
     shown = [without_result(view) if view.id == unrated else view for view in shown]
-    return EpisodeList(shown, shown[-1].id if len(rows) > PAGE else None)
+    quarantined = quarantine.in_force(session, {view.task_id for view in shown})
+    return EpisodeList(shown, shown[-1].id if len(rows) > PAGE else None, quarantined)

@@ -6,8 +6,10 @@ import pytest
 from sqlalchemy import select
 
 from backend.db.models import Quarantine, Run, Task
+from backend.db.repositories.common_queries import looks_by_run
 from backend.db.repositories.results import failure_labels
 from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
+from backend.domain.model.outcome_style import OutcomeStyle
 from backend.services.benchmarks import quarantine
 from backend.services.benchmarks.benchmarks import latest_task_set
 from backend.services.benchmarks.views.quarantine import history_of, quarantines
@@ -92,6 +94,14 @@ class TestStoredScores:
         assert len(ready.do(failure_labels.failed, run.id)) == 1
         set_aside(ready, next(task for task, score in scores.items() if score == 0.0))
         assert ready.do(failure_labels.failed, run.id) == []
+
+    def test_bars_count_them_by_themselves(self, ready: World, scored: tuple[Run, dict[UUID, float | None]]) -> None:
+        run, scores = scored
+        for task in scores:
+            set_aside(ready, task)
+        looks = {look: count for _, look, count in ready.do(looks_by_run, [run.id])}
+        assert looks[OutcomeStyle.QUARANTINED] == len(scores)
+        assert looks.keys() <= {OutcomeStyle.QUARANTINED, OutcomeStyle.WAITING}
 
     def test_the_entry_says_what_it_touches(self, ready: World, scored: tuple[Run, dict[UUID, float | None]]) -> None:
         set_aside(ready, next(iter(scored[1])))
