@@ -1,9 +1,10 @@
 """`make mutants`: changes the rules of the product in small ways, and looks whether a test notices.
 
 Cosmic Ray makes the changes (mutants): another comparison, number, operator, no decorator, no loop. A seeded sample of
-them is tried, each in a copy of the checkout, against the tests that cover its module: those of the same path, then
-those that import it most. Of each place in the code at most one mutant is tried. Annotations are left as they are,
-because errors there are found by the type checker.
+them is tried, each in a copy of the checkout, against the tests that execute its line. These are found first, by
+running the tests of the sample's modules (`covering`) without a mutant. A line that runs when its module is imported
+is tried against all tests of the module. Of each place in the code at most one mutant is tried. Annotations are left
+as they are, because errors there are found by the type checker.
 
 Ends with 1 if too few mutants are killed. With `--page` it writes the report.
 """
@@ -32,6 +33,9 @@ from cosmic_ray.mutating import mutate_and_test, mutate_code
 from cosmic_ray.plugins import get_operator
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec, TestOutcome
+
+from tools import line_contexts
+from tools.line_contexts import LineContexts
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
@@ -169,10 +173,18 @@ def covering(module: Path) -> list[Path]:
     return list(dict.fromkeys([*own, *importers[:MOST_IMPORTERS], *room]))
 
 
-def command(tests: Iterable[Path]) -> str:
-    """The command that runs the tests until one fails."""
+def command(tests: Iterable[Path | str], *more: str) -> str:
+    """The command that runs tests, files or ids, until one fails."""
     options = f"-x -q --no-header --tb=line -p no:cacheprovider --timeout={TEST_SECONDS}"
-    return f"{ROOT / '.venv' / 'bin' / 'python'} -m pytest {options} {shlex.join(map(str, tests))}"
+    return f"{ROOT / '.venv' / 'bin' / 'python'} -m pytest {options} {shlex.join([*more, *map(str, tests)])}"
+
+
+def tests_of(mutation: MutationSpec, contexts: LineContexts) -> list[str]:
+    """What to try a mutant against, the likeliest to kill it first: ids of tests, or files if its line has no test."""
+    files = [str(path) for path in covering(mutation.module_path)]
+    tests = contexts.of(mutation.module_path, mutation.start_pos[0])
+    rank = {name: number for number, name in enumerate(files)}
+    return sorted(tests, key=lambda test: rank.get(test.partition("::")[0], len(rank))) or files
 
 
 def copy_checkout(folder: Path) -> Path:
@@ -196,13 +208,13 @@ def enter_copy(root: Path) -> None:
     os.environ["PYTHONPATH"] = f"{folder}:{folder / 'vm_images'}"
 
 
-def attempt(mutation: MutationSpec) -> MutantTrial:
+def attempt(mutation: MutationSpec, tests: Sequence[str]) -> MutantTrial:
     """Tries one mutant in this process's copy.
 
     Raises:
         RuntimeError: the tests could not be run.
     """
-    result = mutate_and_test([mutation], command(covering(mutation.module_path)), SECONDS)
+    result = mutate_and_test([mutation], command(tests), SECONDS)
     if result.test_outcome is TestOutcome.SURVIVED:
         return MutantTrial(mutation, MutantOutcome.SURVIVED, result.diff)
     if result.test_outcome is not TestOutcome.KILLED:
@@ -211,27 +223,35 @@ def attempt(mutation: MutationSpec) -> MutantTrial:
     return MutantTrial(mutation, MutantOutcome.TIMEOUT if late else MutantOutcome.KILLED, result.diff)
 
 
-def check_tests(modules: Iterable[Path]) -> None:
-    """Runs the tests without a mutant.
+def run_unchanged(modules: Iterable[Path], jobs: int) -> LineContexts:
+    """Runs the tests without a mutant and records which lines each executes.
 
     Raises:
         SystemExit: one of them fails, so that mutants cannot be tested.
     """
     tests = dict.fromkeys(path for module in modules for path in covering(module))
     print(f"{len(tests)} test files without a mutant", flush=True)
-    done = subprocess.run(
-        shlex.split(command(tests)), capture_output=True, text=True, check=False, start_new_session=True
-    )
-    if done.returncode:
-        raise SystemExit(f"a test fails without a mutant:\n{done.stdout[-3000:]}")
+    with tempfile.TemporaryDirectory(prefix="contexts-") as folder:
+        done = subprocess.run(
+            shlex.split(command(tests, "-p", "tools.line_contexts", "-n", str(jobs), "--dist", "loadfile")),
+            env={**os.environ, line_contexts.FOLDER: folder, line_contexts.PACKAGES: ":".join(PACKAGES)},
+            capture_output=True,
+            text=True,
+            check=False,
+            start_new_session=True,
+        )
+        if done.returncode:
+            raise SystemExit(f"a test fails without a mutant:\n{done.stdout[-3000:]}")
+        return LineContexts(Path(folder))
 
 
-def run(chosen: Sequence[MutationSpec], jobs: int) -> Iterator[MutantTrial]:
+def run(chosen: Sequence[MutationSpec], contexts: LineContexts, jobs: int) -> Iterator[MutantTrial]:
     """Tries the mutants, several at the same time; each as it ends, in order."""
+    tests = [tests_of(each, contexts) for each in chosen]
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         root = Path(folder)
         with ProcessPoolExecutor(jobs, initializer=partial(enter_copy, root)) as pool:
-            for number, trial in enumerate(pool.map(attempt, chosen), 1):
+            for number, trial in enumerate(pool.map(attempt, chosen, tests), 1):
                 where = f"{trial.mutation.module_path}:{trial.mutation.start_pos[0]}"
                 print(f"{number:4} {trial.outcome.value:8} {where} {trial.mutation.operator_name}", flush=True)
                 yield trial
@@ -278,8 +298,8 @@ def page(trials: Sequence[MutantTrial], seed: int, only: str) -> str:
 
 Written by `make mutants SEED={seed} N={len(trials)} ARGS="{options}"` on
 {datetime.now(UTC):%Y-%m-%d}. Cosmic Ray changes the code in a small way; a mutant is killed if a test then fails or
-does not end. Aim: {AIM:.0%} killed. Each mutant is tried against the tests of its module's path and those that import
-the module most (`covering` in `tools/mutants.py`).
+does not end. Aim: {AIM:.0%} killed. Each mutant is tried against the tests that execute its line, out of those of its
+module's path and those that import the module most (`covering` in `tools/mutants.py`).
 """
     return "\n".join([head, *table(trials), "", "## Survivors", "", *survivors(trials)]) + "\n"
 
@@ -298,8 +318,8 @@ def main() -> int:
     places = mutations(modules)
     chosen = sample(places, options.number, options.seed)
     print(f"{len(chosen)} of {len(places)} places in {len(modules)} modules", flush=True)
-    check_tests(sorted({each.module_path for each in chosen}))
-    trials = list(run(chosen, options.jobs))
+    contexts = run_unchanged(sorted({each.module_path for each in chosen}), options.jobs)
+    trials = list(run(chosen, contexts, options.jobs))
     print("\n".join([*table(trials), "", *survivors(trials)]))
     if options.page:
         options.page.write_text(page(trials, options.seed, options.only))
