@@ -75,7 +75,7 @@ docs: setup ## Build the documentation site, and write docs/reports/plugins.md
 	@$(BIN)/python -m tools.docs_site
 
 .PHONY: fuzz-metrics
-fuzz-metrics: setup ## Call every metric with mutated files, which must give verdicts only (N=20000, SEED=1)
+fuzz-metrics: setup ## Call every metric with mutated files, which must give verdicts only (N=20000, SEED=1, ARGS=--page)
 	@$(BIN)/python -m tools.fuzz_metrics --number $(N) --seed $(SEED) $(ARGS)
 
 .PHONY: image-linux

@@ -5,19 +5,20 @@ or value of the metric's own cases (`tests/factories/metric_cases`), changes it 
 metric in a process of its own with limits of time and memory. The expected file and the rules are the task's and stay.
 
 Ends with 1 if a call raised, took too long or too much memory. The seed and the number that is shown repeat a call.
+With `--page` the result is written as docs/reports/fuzz-metrics.md, anew after each seed.
 """
 
 import argparse
+import math
 import os
+import platform
 import random
 import resource
 import shutil
 import signal
 import sys
 import tempfile
-import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,9 @@ SECONDS = 20
 MEMORY = 2**30
 """Bytes beyond what the process has before the call."""
 VERDICT = "verdict"
+PAGE = Path(__file__).parents[1] / "docs" / "reports" / "fuzz-metrics.md"
+_MIB = 2**20
+_SHOWN = 5
 NOT_THE_AGENTS = frozenset(
     {"check_accessibility_tree", "check_expression", "check_left_panel", "vlm_judge", "widget_value"}
 )
@@ -45,14 +49,19 @@ class FuzzOutcome:
     """Result of one call.
 
     Attributes:
-        number: the mutation's number; with the seed, it repeats the call.
+        seed, number: of the mutation; both together repeat the call.
         key: dialect and name of the metric.
         what: `verdict`, or what happened instead.
+        seconds: of the processor, with the programs that the metric ran.
+        memory: bytes of the call's process at its highest, with what importing the product takes.
     """
 
+    seed: int
     number: int
     key: Key
     what: str
+    seconds: float
+    memory: int
 
 
 def fuzz(seed: int, numbers: Sequence[int], cases: Mapping[Key, MetricCase], folder: Path) -> Iterator[FuzzOutcome]:
@@ -72,10 +81,12 @@ def fuzz(seed: int, numbers: Sequence[int], cases: Mapping[Key, MetricCase], fol
             place = folder / f"{key[0]}-{key[1]}"
             place.mkdir()
             originals[key] = cases[key].passing(place)
-        yield FuzzOutcome(number, key, _tried(random.Random(f"{seed}-{number}"), key, originals[key], folder / "try"))  # noqa: S311
+        rng = random.Random(f"{seed}-{number}")  # noqa: S311 - it shall be repeatable.
+        yield FuzzOutcome(seed, number, key, *_tried(rng, key, originals[key], folder / "try"))
 
 
-def _tried(rng: random.Random, key: Key, call: Call, folder: Path) -> str:
+def _tried(rng: random.Random, key: Key, call: Call, folder: Path) -> tuple[str, float, int]:
+    """What came of a call, its seconds and its memory."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     result = _mutated_result(rng, call.args[0], folder) if call.args else None
@@ -91,8 +102,9 @@ def _tried(rng: random.Random, key: Key, call: Call, folder: Path) -> str:
     os.close(writer)
     with os.fdopen(reader, "rb") as answers:
         words = answers.read().decode("utf-8", "replace")
-    status = os.waitpid(child, 0)[1]
-    return words or f"ended by {signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else 'itself'}"
+    _, status, usage = os.wait4(child, 0)
+    ended = f"ended by {signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else 'itself'}"
+    return words or ended, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
 def _limit() -> None:
@@ -141,25 +153,90 @@ def _is_file(path: str) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--number", type=int, default=1000, help="how many mutations")
-    parser.add_argument("--first", type=int, default=0, help="number of the first mutation")
-    parser.add_argument("--seed", type=int, default=1, help="seed of the series")
-    parser.add_argument("--metric", action="append", help="only metrics of this name")
-    arguments = parser.parse_args()
+    arguments = _arguments()
     registry.load()
     names = {key[1] for key in all_cases()} - NOT_THE_AGENTS if not arguments.metric else set(arguments.metric)
     cases = {key: case for key, case in all_cases().items() if key[1] in names}
-    start_time, counts = time.monotonic(), Counter[str]()
-    with tempfile.TemporaryDirectory() as folder:
+    outcomes: list[FuzzOutcome] = []
+    for seed in arguments.seed or [1]:
         numbers = range(arguments.first, arguments.first + arguments.number)
-        for outcome in fuzz(arguments.seed, numbers, cases, Path(folder)):
-            counts["verdicts" if outcome.what == VERDICT else "failures"] += 1
-            if outcome.what != VERDICT:
-                print(f"{outcome.number} {'/'.join(outcome.key)}: {outcome.what}", flush=True)
-    seconds = time.monotonic() - start_time
-    print(f"{counts['verdicts']} verdicts, {counts['failures']} failures of {len(cases)} metrics in {seconds:.0f} s")
-    return int(counts["failures"] > 0)
+        with tempfile.TemporaryDirectory() as folder:
+            outcomes += map(_shown, fuzz(seed, numbers, cases, Path(folder)))
+        if arguments.page:
+            PAGE.write_text(page(outcomes, len(cases)))
+    failures = sum(outcome.what != VERDICT for outcome in outcomes)
+    print(f"{len(outcomes) - failures} verdicts, {failures} failures of {len(cases)} metrics")
+    return int(failures > 0)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--number", type=int, default=1000, help="how many mutations per seed")
+    parser.add_argument("--first", type=int, default=0, help="number of the first mutation")
+    parser.add_argument("--seed", type=int, action="append", help="seed of a series (repeatable; default: 1)")
+    parser.add_argument("--metric", action="append", help="only metrics of this name")
+    parser.add_argument("--page", action="store_true", help=f"write {PAGE.name}")
+    return parser.parse_args()
+
+
+def _shown(outcome: FuzzOutcome) -> FuzzOutcome:
+    """Prints a call without a verdict."""
+    if outcome.what != VERDICT:
+        print(f"{outcome.seed}-{outcome.number} {'/'.join(outcome.key)}: {outcome.what}", flush=True)
+    return outcome
+
+
+def page(outcomes: Sequence[FuzzOutcome], metrics: int) -> str:
+    """The report: counts by seed, the slowest calls, those with the most memory, and every failure."""
+    by_seed: dict[int, list[FuzzOutcome]] = {}
+    for outcome in outcomes:
+        by_seed.setdefault(outcome.seed, []).append(outcome)
+    failures = [outcome for outcome in outcomes if outcome.what != VERDICT]
+    slowest = sorted(outcomes, key=lambda outcome: outcome.seconds, reverse=True)[:_SHOWN]
+    largest = sorted(outcomes, key=lambda outcome: outcome.memory, reverse=True)[:_SHOWN]
+    rows = [f"| {seed} | {_counts(own)} |" for seed, own in by_seed.items()]
+    text = [f"- {_named(one)}: {one.what}" for one in failures] or ["None."]
+    rows += [f"| all | {_counts(outcomes)} |"] if len(by_seed) > 1 else []
+    return f"""# Metrics on mutated files
+
+Written by `make fuzz-metrics ARGS=--page`: metrics called with mutations of files and values that an agent can leave
+behind, each in a process of its own with at most {SECONDS} s of the processor and {MEMORY // _MIB:,} MiB beyond what it
+has before the call. A call that raises, takes longer or takes more memory is a failure. Importing the product takes a part of
+the memory that is shown.
+
+{metrics} metrics. Python {platform.python_version()}.
+
+| seed | mutations | verdicts | failures | slowest, s | memory at its highest, MiB |
+|---|---|---|---|---|---|
+{chr(10).join(rows)}
+
+| slowest calls | s of the processor |
+|---|---|
+{_table((one, f"{one.seconds:.1f}") for one in slowest)}
+
+| calls with the most memory | MiB |
+|---|---|
+{_table((one, str(math.ceil(one.memory / _MIB))) for one in largest)}
+
+## Failures
+
+{chr(10).join(text)}
+"""
+
+
+def _counts(outcomes: Sequence[FuzzOutcome]) -> str:
+    verdicts = sum(outcome.what == VERDICT for outcome in outcomes)
+    seconds, memory = max(one.seconds for one in outcomes), max(one.memory for one in outcomes)
+    cells = (len(outcomes), verdicts, len(outcomes) - verdicts)
+    return f"{' | '.join(f'{cell:,}' for cell in cells)} | {seconds:.1f} | {math.ceil(memory / _MIB)}"
+
+
+def _table(rows: Iterable[tuple[FuzzOutcome, str]]) -> str:
+    return "\n".join(f"| {_named(outcome)} | {value} |" for outcome, value in rows)
+
+
+def _named(outcome: FuzzOutcome) -> str:
+    return f"`{outcome.key[1]}` ({outcome.key[0]}), seed {outcome.seed}, number {outcome.number}"
 
 
 if __name__ == "__main__":

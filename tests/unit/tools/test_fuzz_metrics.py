@@ -12,7 +12,7 @@ from backend.domain.registry import PluginKind
 from tests.factories.metric_cases import Call, MetricCase, all_cases
 from tests.sampling import seed
 from tools import fuzz_metrics
-from tools.fuzz_metrics import VERDICT, fuzz
+from tools.fuzz_metrics import VERDICT, FuzzOutcome, fuzz, page
 
 registry.load()
 SAMPLE = ("check_thunderbird_prefs", "check_thunderbird_filter", "check_thunderbird_folder", "check_json_settings")
@@ -68,3 +68,31 @@ def test_outcomes(metric: Any, what: str, tmp_path: Path, monkeypatch: pytest.Mo
     finally:
         registry.unregister(PluginKind.METRIC, "tried")
     assert what in outcome.what
+
+
+def test_the_page_has_counts_by_seed_and_every_failure() -> None:
+    one = FuzzOutcome(7, 3, ("common", "check_csv"), VERDICT, 0.25, 2**20)
+    other = FuzzOutcome(8, 4, ("waa", "is_in_list"), "MemoryError at a.py:1: ", 1.5, 3 * 2**20)
+    text = page([one, other], 2)
+    assert "| 7 | 1 | 1 | 0 | 0.2 | 1 |" in text
+    assert "| all | 2 | 1 | 1 | 1.5 | 3 |" in text
+    assert "- `is_in_list` (waa), seed 8, number 4: MemoryError at a.py:1: " in text
+    assert "None." in page([one], 1)
+
+
+def test_a_call_has_its_seconds_and_memory(tmp_path: Path) -> None:
+    def works(_result: str) -> MetricValue:
+        data = b"1" * (64 << 20)
+        return MetricValue(value=float(len(data) > 0))
+
+    def file(folder: Path) -> Call:
+        (folder / "a.txt").write_text("one 1")
+        return Call((str(folder / "a.txt"),))
+
+    registry.register(PluginKind.METRIC, "tried")(works)
+    try:
+        (outcome,) = fuzz(1, [0], {("common", "tried"): MetricCase(file, file)}, tmp_path)
+    finally:
+        registry.unregister(PluginKind.METRIC, "tried")
+    assert 64 << 20 < outcome.memory < 1 << 30
+    assert outcome.seconds < 10
