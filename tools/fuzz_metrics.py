@@ -201,8 +201,8 @@ def page(outcomes: Sequence[FuzzOutcome], metrics: int) -> str:
 
 Written by `make fuzz-metrics ARGS=--page`: metrics called with mutations of files and values that an agent can leave
 behind, each in a process of its own with at most {SECONDS} s of the processor and {MEMORY // _MIB:,} MiB beyond what it
-has before the call. A call that raises, takes longer or takes more memory is a failure. Importing the product takes a part of
-the memory that is shown.
+has before the call. A call that raises, takes longer or takes more memory is a failure. Importing the product
+takes a part of the memory that is shown.
 
 {metrics} metrics. Python {platform.python_version()}.
 

@@ -1,4 +1,4 @@
-"""Writes docs/reports/plugins.md from the plug-ins' own words: `make docs`.
+"""Writes docs/reports/plugins.md from the plug-ins' own words, and applications.md from their table: `make docs`.
 
 A plug-in's description is the first sentence of its file's docstring. A twin in another plug-in's file is described by
 its own docstring.
@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain import registry
+from backend.domain.machines.applications import table
 from backend.domain.registry import COMMON, PluginKind
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reports" / "plugins.md"
+APPLICATIONS = ROOT / "docs" / "reports" / "applications.md"
 OUTSIDE_THE_DOMAIN = ("worker.providers", "worker.models")
 ABOUT = {
     PluginKind.BENCHMARK: "Read a benchmark's files into tasks.",
@@ -74,9 +76,26 @@ def page() -> str:
     return "\n".join([*head, *(line for kind in ABOUT for line in part(kind))]).rstrip() + "\n"
 
 
+def applications_page() -> str:
+    """The page of the table of applications."""
+    head = [
+        "# Applications",
+        "",
+        "Written by `make docs`: what tasks of published benchmarks require on a desktop, by the applications that",
+        "they name ([needs of a task](../run-a-benchmark.md#needs-of-a-task)). Case and punctuation of a name do not",
+        "matter.",
+        "",
+        "| system | command | applications | licence |",
+        "|---|---|---|---|",
+    ]
+    rows = [f"| {system} | `{command}` | {names} | {licence} |" for system, command, names, licence in table()]
+    return "\n".join([*head, *rows]) + "\n"
+
+
 def main() -> int:
     load()
     PAGE.write_text(page())
+    APPLICATIONS.write_text(applications_page())
     return 0
 
 

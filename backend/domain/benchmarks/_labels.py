@@ -1,10 +1,12 @@
 """Labels from a published suite's task files, in one spelling."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from backend.domain.benchmarks._assets import external_assets
+from backend.domain.machines.applications import ApplicationNeeds
 from backend.domain.model.task import JSON, Difficulty, DifficultySource, SetupStep, Task
 
 _APPS = {
@@ -47,7 +49,7 @@ class Suite:
         groups: the paper's group of each domain.
         ratings: mean difficulty per domain, 1 easy to 3 hard, if the paper gives nothing else.
         twins: by domain, the domain of the same task on another system.
-        programs: by application, the command that its tasks require.
+        by_app: whether what a task requires follows from its applications, unless its file says it.
         facts: labels of every task.
     """
 
@@ -56,10 +58,11 @@ class Suite:
     groups: Mapping[str, str] = field(default_factory=dict)
     ratings: Mapping[str, float] = field(default_factory=dict)
     twins: Mapping[str, str] = field(default_factory=dict)
-    programs: Mapping[str, str] = field(default_factory=dict)
+    by_app: bool = False
     facts: Mapping[str, JSON] = field(default_factory=dict)
 
 
+UNKNOWN_NEEDS = "unknown_needs"
 PLAIN = Suite()
 """No published suite: our own tasks, which carry their labels in their files."""
 
@@ -81,7 +84,7 @@ def extra_of(task: Task, suite: Suite, raw: Mapping[str, JSON]) -> dict[str, JSO
 
     Keys: `id` (from the file), `snapshot`, `source`, `group` (of the paper), `rating` (1 to 3, the paper's mean of
     the domain), `twin` (key of the same task on another system), `network` (see `network_of`), `proxy`, `fixed_ip`,
-    `drift` (low, medium or high: how likely the world that the task needs changes).
+    `drift` (low, medium or high: how likely the world that the task needs changes). See also `unknown_label`.
     """
     key = task.key
     extra: dict[str, JSON] = {
@@ -98,6 +101,21 @@ def extra_of(task: Task, suite: Suite, raw: Mapping[str, JSON]) -> dict[str, JSO
         **suite.facts,
     }
     return {name: value for name, value in extra.items() if value not in (None, [], "")}
+
+
+def unknown_label(needs: ApplicationNeeds) -> dict[str, JSON]:
+    """The label `unknown_needs`: applications that the table of applications does not have."""
+    return {UNKNOWN_NEEDS: list(needs.unknown)} if needs.unknown else {}
+
+
+def unknown_needs(tasks: Iterable[Task]) -> list[str]:
+    """Warnings for applications of which it is unknown what a desktop needs for them."""
+    counts = Counter(app for task in tasks for app in task.labels.extra.get(UNKNOWN_NEEDS, ()))
+    return [
+        f"applications: what {app!r} needs on a desktop is unknown ({number} task{'' if number == 1 else 's'}); "
+        "name its commands in `requires`"
+        for app, number in sorted(counts.items())
+    ]
 
 
 def network_of(task: Task) -> list[str]:

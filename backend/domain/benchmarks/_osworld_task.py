@@ -1,11 +1,13 @@
 """One task file in OSWorld's format, and its conversion to a Task."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
 
-from backend.domain.benchmarks._labels import PLAIN, Suite, app_of, extra_of, rated
+from backend.domain.benchmarks._labels import PLAIN, Suite, app_of, extra_of, rated, unknown_label
+from backend.domain.machines.applications import ApplicationNeeds, needs_of
 from backend.domain.model.task import (
     JSON,
     Difficulty,
@@ -20,6 +22,7 @@ from backend.domain.model.task import (
 
 __all__ = ["PLAIN", "EvaluatorFields", "Suite", "TaskFile", "Word", "calls_of", "to_task"]
 
+_OFFICE = {".docx": "word", ".xlsx": "excel", ".pptx": "powerpoint"}
 Word = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -149,18 +152,26 @@ def _labels(file: TaskFile, raw: Mapping[str, JSON], task: Task, suite: Suite) -
     if difficulty is None:
         difficulty, source = rated(suite, task.key.domain)
     apps = [app_of(name, synonyms=suite is not PLAIN) for name in file.related_apps]
-    programs = [suite.programs[app] for app in apps if app in suite.programs]
+    system = file.os or suite.os
+    named = apps or _documents(task.setup) or [task.key.domain]
+    needs = needs_of(named, system) if suite.by_app and not file.requires else ApplicationNeeds()
     return Labels(
         apps=tuple(dict.fromkeys(apps)),
-        requires=tuple(dict.fromkeys([*file.requires, *programs])),
+        requires=(*dict.fromkeys(file.requires), *needs.commands),
         difficulty=difficulty,
         difficulty_source=source,
         level=file.level,
-        licences=file.licences,
-        os=file.os or suite.os,
+        licences={**needs.licences, **file.licences},
+        os=system,
         feasible=not task.evaluator.infeasible,
-        extra={} if suite is PLAIN else extra_of(task, suite, raw),
+        extra={} if suite is PLAIN else {**extra_of(task, suite, raw), **unknown_label(needs)},
     )
+
+
+def _documents(setup: Sequence[SetupStep]) -> list[str]:
+    """Applications of the office documents that set-up prepares, for files that name no application."""
+    files = json.dumps([step.parameters for step in setup]).lower()
+    return [app for ending, app in _OFFICE.items() if f'{ending}"' in files]
 
 
 def _steps(steps: Sequence[_Step]) -> tuple[SetupStep, ...]:

@@ -1,10 +1,11 @@
 """The programs of ProSoftArena's tasks, their pinned versions and licences. Source: its paper, table 6."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from backend.domain.benchmarks._files import short
+from backend.domain.machines.applications import command_of, with_version
 from backend.domain.model.task import JSON, Frozen
 
 COMMERCIAL = "commercial"
@@ -16,7 +17,7 @@ class Software(Frozen):
 
     Attributes:
         licence: `commercial`, `free`, or the licence's own name.
-        seats: seats that an attempt uses of the licence with the program's name; 0 = none needed.
+        seats: seats that an attempt uses of the program's licence; 0 = none needed.
     """
 
     name: str
@@ -45,6 +46,8 @@ _FIXED: Mapping[str, Software] = {
 }
 _SYNONYMS = {"ps": "photoshop", "ai": "illustrator", "vscode": "vs_code", "visual_studio_code": "vs_code"}
 _MAKERS = re.compile(r"^(adobe|microsoft|autodesk|esri|dassault)_")
+_AS_MADE = {"15.4": "1.54"}
+"""Versions that the paper writes in another way than their makers: ImageJ's."""
 _MAX_NAME = 100
 _MAX_SEATS = 1000
 
@@ -78,6 +81,16 @@ def software_of(raw: JSON, apps: tuple[str, ...], tell: Callable[[str], None]) -
             tell(f"metadata software: {fixed.name} {read.version}, the paper's version is {fixed.version}")
         software.append(read)
     return tuple(software)
+
+
+def versions_of(software: Sequence[Software], system: str) -> tuple[str, ...]:
+    """What a task requires beside the commands: the versions of the paper's programs, which its results rest on."""
+    pinned = [(program, _FIXED.get(key_of(program.name))) for program in software]
+    return tuple(
+        with_version(command, _AS_MADE.get(program.version, program.version))
+        for program, fixed in pinned
+        if fixed is not None and program.version and (command := command_of(key_of(program.name), system))
+    )
 
 
 def _read_software(item: Any) -> Software | None:

@@ -5,15 +5,17 @@ syntax. The weights are the author's and add up to 1.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, StrictBool, model_validator
 
-from backend.domain.benchmarks._labels import Suite, app_of, network_of
+from backend.domain.benchmarks._labels import Suite, app_of, network_of, unknown_label
 from backend.domain.benchmarks._osworld_task import EvaluatorFields, TaskFile, Word, calls_of, to_task
 from backend.domain.benchmarks._prosoft_metadata import Metadata
+from backend.domain.benchmarks._prosoft_software import Software, key_of, versions_of
 from backend.domain.errors import Invalid
+from backend.domain.machines.applications import ApplicationNeeds, licence_of, needs_of
 from backend.domain.model.task import JSON, DifficultySource, EvaluatorSpec, Labels, Part, PartKind, Task, TaskKey
 
 PROTOCOL = "prosoftarena"
@@ -110,7 +112,7 @@ def _parts(evaluator: ProEvaluator) -> tuple[Part, ...]:
 def _labels(task: Task, metadata: Metadata) -> Labels:
     """The task file's labels, extended by software, disciplines and operations of phases and metadata."""
     labels = task.labels
-    extra = {
+    extra: dict[str, JSON] = {
         **labels.extra,
         "network": network_of(task),
         "group": metadata.discipline,
@@ -125,18 +127,34 @@ def _labels(task: Task, metadata: Metadata) -> Labels:
         "demonstration": metadata.demonstration,
         "expert_work": metadata.expert_work,
     }
-    seats = {program.name: program.seats for program in metadata.software if program.seats}
+    apps = labels.apps or tuple(app_of(program.name, synonyms=True) for program in metadata.software)
+    needs = ApplicationNeeds()
+    if not labels.requires:
+        named = [program.name for program in metadata.software] or apps
+        needs = needs_of(map(key_of, named), metadata.os)
+        extra |= unknown_label(needs)
+    versions = () if labels.requires else versions_of(metadata.software, metadata.os)
     author = DifficultySource.AUTHOR if metadata.difficulty else labels.difficulty_source
     return labels.model_copy(
         update={
-            "apps": labels.apps or tuple(app_of(program.name, synonyms=True) for program in metadata.software),
+            "apps": apps,
+            "requires": (*labels.requires, *needs.commands, *versions),
             "difficulty": metadata.difficulty or labels.difficulty,
             "difficulty_source": author,
             "level": metadata.level or labels.level,
             "os": metadata.os,
             "human_seconds": metadata.human_seconds,
             "human_steps": metadata.human_steps,
-            "licences": {**seats, **labels.licences},
+            "licences": {**_seats(metadata.software, needs), **labels.licences},
             "extra": {name: value for name, value in extra.items() if value not in (None, [], "")},
         }
     )
+
+
+def _seats(software: Sequence[Software], needs: ApplicationNeeds) -> dict[str, int]:
+    """Seats by licence: the metadata's, which may say that a program needs none, else one of each licence needed."""
+    stated: dict[str, int] = {}
+    for program in software:
+        licence = licence_of(key_of(program.name)) or program.name
+        stated[licence] = max(program.seats, stated.get(licence, 0))
+    return {licence: seats for licence, seats in {**needs.licences, **stated}.items() if seats}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from backend.domain.benchmarks._files import name_of
-from backend.domain.benchmarks._labels import Suite, app_of
+from backend.domain.benchmarks._labels import Suite, app_of, unknown_needs
 from backend.domain.benchmarks._osworld_format import ALL, folder_of, keyed, listed, read_list, read_task, spelled
 from backend.domain.benchmarks._places import TaskFolder, find_place, sibling
 from backend.domain.errors import Invalid
@@ -56,7 +56,13 @@ def load_suite(path: Path, published: SuitePublication) -> LoadedBenchmark:
         tasks=tasks,
         variants=tuple(variants),
         selections=selections,
-        warnings=(*warnings, *_same_ids(tasks), *_unlisted(selections, tasks), *_spellings(tasks)),
+        warnings=(
+            *warnings,
+            *_same_ids(tasks),
+            *_unlisted(selections, tasks),
+            *_spellings(tasks),
+            *unknown_needs(tasks),
+        ),
         licence=published.licence,
         source=published.source,
     )

@@ -6,6 +6,8 @@ The tables are ours. The original text stays in the task's `raw`, and every corr
 import re
 from collections.abc import Mapping, Sequence
 
+from backend.domain.machines.applications import ApplicationNeeds, command_of, needs_of
+
 PERSONAS = {"IT Useristrator": "IT Administrator", "Useristrative Assistant": "Administrative Assistant"}
 """Two names damaged upstream by replacing `Admin` with `User`. Protocols reference, section 7."""
 
@@ -73,6 +75,11 @@ def app_of(name: str) -> str:
 def apps_of(names: Sequence[str]) -> tuple[str, ...]:
     """Each application once, in the task's order."""
     return tuple(dict.fromkeys(map(app_of, names)))
+
+
+def needs_by_app(names: Sequence[str], system: str) -> ApplicationNeeds:
+    """What the applications need: by their own spelling, which tells shells apart, else by their canonical name."""
+    return needs_of([name if command_of(name, system) is not None else app_of(name) for name in names], system)
 
 
 def text_of(text: str) -> str:

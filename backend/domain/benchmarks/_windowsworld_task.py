@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
+from backend.domain.benchmarks._labels import unknown_label
 from backend.domain.benchmarks._windowsworld_checks import INFEASIBLE, evaluator_of, without_judge
 from backend.domain.benchmarks._windowsworld_format import WindowsWorldTask
-from backend.domain.benchmarks._windowsworld_names import apps_of, persona_of, slug, text_of
+from backend.domain.benchmarks._windowsworld_names import apps_of, needs_by_app, persona_of, slug, text_of
 from backend.domain.benchmarks._windowsworld_setup import SharedAssets, mocks_of, setup_of
+from backend.domain.machines.applications import ApplicationNeeds
 from backend.domain.machines.egress_rules import mocked_place
 from backend.domain.model.task import JSON, Labels, Task, TaskKey, Variant
 
@@ -44,9 +46,10 @@ def variants_of(entry: WindowsWorldTask, task: Task) -> Iterator[Variant]:
 def _labels(entry: WindowsWorldTask) -> Labels:
     validity, metrics, ours = entry.validity_info, entry.evaluation_metrics, entry.deskarena
     mocks = mocks_of(entry)
+    needs = ApplicationNeeds() if ours.requires else needs_by_app(entry.involved_apps, ours.os)
     return Labels(
         apps=apps_of(entry.involved_apps),
-        requires=tuple(ours.requires),
+        requires=tuple(ours.requires) or needs.commands,
         difficulty=ours.difficulty,
         difficulty_source=ours.difficulty_source,
         level=entry.task_category,
@@ -64,7 +67,9 @@ def _labels(entry: WindowsWorldTask) -> Labels:
             "validity_note": validity.validity_note or "",
             "review": entry.review_status,
             **({"mocks": mocks} if mocks else {}),
+            **unknown_label(needs),
         },
+        licences=needs.licences,
     )
 
 

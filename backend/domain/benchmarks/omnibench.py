@@ -52,7 +52,7 @@ class OmniBench:
             variants=tuple(others),
             selections=_selections(tasks),
             assets=read_assets(root),
-            warnings=(*warnings, *_unplaced(pool)),
+            warnings=(*warnings, *_unplaced(pool), *_unknown(pool)),
             licence=str(about.get("licence", "")),
             source=str(about.get("source", "")),
         )
@@ -71,4 +71,11 @@ def _unplaced(pool: Pool) -> list[str]:
     unknown = sorted({one.application for one in pool.values() if category_of(one.application) is None})
     return [
         f"{SUBTASKS}: nobody has said in which category {app!r} belongs; it counts as one by itself" for app in unknown
+    ]
+
+
+def _unknown(pool: Pool) -> list[str]:
+    unknown = sorted({app for one in pool.values() for app in one.application_needs().unknown})
+    return [
+        f"{SUBTASKS}: what {app!r} needs on a desktop is unknown; name its commands in `requires`" for app in unknown
     ]

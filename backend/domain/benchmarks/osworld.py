@@ -25,16 +25,7 @@ _UBUNTU = Suite(
         "vs_code": "Professional",
         "multi_apps": "Workflow",
     },
-    # Browsers are left out: distributions name them differently, and set-up finds the installed one.
-    programs={
-        "gimp": "gimp",
-        "libreoffice_calc": "soffice",
-        "libreoffice_impress": "soffice",
-        "libreoffice_writer": "soffice",
-        "thunderbird": "thunderbird",
-        "vlc": "vlc",
-        "vs_code": "code",
-    },
+    by_app=True,
 )
 _WINDOWS = Suite(
     name="osworld-windows",
@@ -46,6 +37,7 @@ _WINDOWS = Suite(
         "ppt": "libreoffice_impress",
         "multi_app": "multi_apps",
     },
+    by_app=True,
 )
 _PUBLISHED = SuitePublication(
     kind="osworld",

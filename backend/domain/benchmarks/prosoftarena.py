@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from backend.domain.benchmarks._files import kind_of, name_of, read_json, read_object, short
+from backend.domain.benchmarks._labels import unknown_needs
 from backend.domain.benchmarks._osworld_format import ALL, folder_of, keyed, listed, odd_id, read_assets, told_of
 from backend.domain.benchmarks._places import find_place
 from backend.domain.benchmarks._prosoft_metadata import read_metadata
@@ -33,14 +34,14 @@ class ProSoftArena:
         folder = _Folder(root, self.kind)
         everything = next((file for file in place.lists if file.name == ALL), None)
         chosen = listed(root, keyed(place.files, root), everything, folder.warnings)
-        tasks = tuple(folder.task(key, file) for key, file in chosen.items())
+        tasks = _with_operations(tuple(folder.task(key, file) for key, file in chosen.items()), folder.warnings)
         about = read_object(root / "about.json", root) if (root / "about.json").exists() else {}
         return LoadedBenchmark(
             kind=self.kind,
             suite=str(about.get("suite", "prosoftarena")),
-            tasks=_with_operations(tasks, folder.warnings),
+            tasks=tasks,
             assets=read_assets(root),
-            warnings=tuple(folder.warnings),
+            warnings=(*folder.warnings, *unknown_needs(tasks)),
             licence=str(about.get("licence", "")) or "as its author says: see the files",
             source=str(about.get("source", "")) or "ProSoftArena",
         )

@@ -30,21 +30,7 @@ _SUITE = Suite(
     os="windows",
     groups={domain: group for domain, (group, _) in _GROUPS.items()},
     ratings={domain: rating for domain, (_, rating) in _GROUPS.items()},
-    # Programs that are part of Windows; Wine has only some of them.
-    programs={
-        "chrome": "chrome",
-        "clock": "ms-clock",
-        "file_explorer": "explorer",
-        "libreoffice_calc": "soffice",
-        "libreoffice_writer": "soffice",
-        "microsoft_paint": "mspaint",
-        "msedge": "msedge",
-        "notepad": "notepad",
-        "settings": "ms-settings",
-        "vlc": "vlc",
-        "vs_code": "code",
-        "windows_calc": "calc",
-    },
+    by_app=True,
 )
 _PUBLISHED = SuitePublication(
     kind="waa",
@@ -55,7 +41,7 @@ _PUBLISHED = SuitePublication(
             os=_SUITE.os,
             groups=_SUITE.groups,
             ratings=_SUITE.ratings,
-            programs=_SUITE.programs,
+            by_app=True,
             facts={"context": "none"},
         )
     },

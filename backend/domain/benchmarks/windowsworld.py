@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from backend.domain.benchmarks._files import kind_of, name_of, read_json, read_object, short
+from backend.domain.benchmarks._labels import unknown_needs
 from backend.domain.benchmarks._osworld_format import MAX_TASKS, folder_of, read_assets
 from backend.domain.benchmarks._windowsworld_format import WindowsWorldTask
 from backend.domain.benchmarks._windowsworld_names import APPS, PERSONAS, app_of, path_of
@@ -54,7 +55,7 @@ class WindowsWorld:
             tasks=tuple(tasks),
             variants=tuple(variants),
             assets=assets,
-            warnings=tuple(warnings),
+            warnings=(*warnings, *unknown_needs(tasks)),
             licence=str(about.get("licence", "")) if ours else "Apache-2.0",
             source=str(about.get("source", "")) if ours else _REPOSITORY,
         )

@@ -125,7 +125,8 @@ class MachineImage(Frozen):
         firmware: firmware that QEMU starts; `bios` for a direct boot.
         boot: None = the firmware boots from the disk.
         packages: installed packages.
-        programs: commands that tasks can start, as `Availability.programs`.
+        programs: commands that tasks can start, as `Availability.programs`; also with the version of their program, if
+            the builder knows it (`photoshop 26.7`).
     """
 
     format: Literal[1] = 1

@@ -213,7 +213,8 @@ class Labels(Frozen):
 
     Attributes:
         apps: normalised application names that the task is about.
-        requires: commands that must exist on the desktop, for example `mousepad`; otherwise it is not runnable there.
+        requires: commands that must exist on the desktop, for example `mousepad`, or a command in one version
+            (`photoshop 26.7`); otherwise it is not runnable there. See `machines/applications.py`.
         difficulty: None = unlabelled.
         level: a benchmark's own level, for example `L2`; not a difficulty.
         os: `linux` or `windows`.

@@ -47,6 +47,7 @@ def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
         "scenario": scenario,
         "intent": task.intent,
     }
+    needs = [one.application_needs() for one in subtasks.values()]
     parts = tuple(_part(task, node, subtasks[node.name], apps[node.name]) for node in task.graph.nodes)
     built = Task(
         key=TaskKey(domain=_app(scenario), name=task.name),
@@ -56,8 +57,9 @@ def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
         evaluator=EvaluatorSpec(calls=(), parts=parts, protocol=DIALECT, patience=PATIENCE),
         labels=Labels(
             apps=tuple(dict.fromkeys(apps.values())),
-            requires=tuple(sorted({command for one in subtasks.values() for command in one.requires})),
+            requires=tuple(sorted({command for each in needs for command in each.commands})),
             os=systems.pop(),
+            licences={name: seats for each in needs for name, seats in each.licences.items()},
             extra={key: value for key, value in extra.items() if value},
         ),
         oracle=_oracle(task, subtasks, apps),
@@ -94,7 +96,9 @@ def judged(subtask: Subtask, values: Mapping[str, Any]) -> CompiledExpression:
 def _with_solution(task: Task, played: Subtask, values: Values) -> Task:
     """The task with the solution of another subtask, and with what that needs on the desktop."""
     steps = [SetupStep(type=step.type, parameters=filled(step.parameters, values)) for step in played.setup]
-    labels = task.labels.model_copy(update={"requires": tuple(sorted({*task.labels.requires, *played.requires}))})
+    labels = task.labels.model_copy(
+        update={"requires": tuple(sorted({*task.labels.requires, *played.application_needs().commands}))}
+    )
     return task.model_copy(
         update={
             "setup": (*task.setup, *(step for step in steps if step not in task.setup)),

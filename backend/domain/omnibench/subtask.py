@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ConfigDict, Field
 
 from backend.domain.errors import Invalid
+from backend.domain.machines.applications import ApplicationNeeds, needs_of
 from backend.domain.model.task import JSON, Frozen
 
 Values = Mapping[str, JSON]
@@ -62,7 +63,7 @@ class Subtask(Frozen):
         source: Python source of an evaluation function.
         setup: what it needs on a pristine desktop.
         oracle: a GUI solution as data, from any state in which its inputs are there.
-        requires: commands that must exist on the desktop.
+        requires: commands that must exist on the desktop; without any, those of the application.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
@@ -89,6 +90,10 @@ class Subtask(Frozen):
     def makes(self, values: Values) -> tuple[SubtaskResource, ...]:
         """Its output resources with these parameters."""
         return tuple(SubtaskResource(name=name, value=values.get(name)) for name in self.output_resources)
+
+    def application_needs(self) -> ApplicationNeeds:
+        """What it needs on a desktop: `requires`, else what its application needs."""
+        return ApplicationNeeds(self.requires) if self.requires else needs_of([self.application], self.os)
 
     def instruction(self, values: Values) -> str:
         """What is to be done, with these parameters."""

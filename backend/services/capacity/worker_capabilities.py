@@ -1,7 +1,7 @@
 """Merged capabilities of the workers, and checks of a run's configuration against them."""
 
 import difflib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -15,6 +15,7 @@ from backend.db.repositories.capacity import licences
 from backend.db.repositories.capacity import workers as repository
 from backend.domain import registry
 from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
+from backend.domain.machines.applications import missing, provided
 from backend.domain.machines.image_offers import ImageOffer, image_for
 from backend.domain.machines.machine_image import DEFAULT
 from backend.domain.model.judge_config import JudgeConfig
@@ -83,10 +84,10 @@ class Capabilities:
         if systems and task.os not in systems:
             text = f"needs {task.os}; {where} {'has' if image else 'are'} {', '.join(sorted(systems))}"
             return Reason(ReasonCode.SYSTEM_NOT_OFFERED, text)
-        missing = [name for name in task.requires if name not in programs]
+        absent = missing(task.requires, programs)
         fenced = self.providers.get(provider, {}).get("functions", True) or not task.has_user_functions
         reasons = {
-            ReasonCode.PROGRAMS_NOT_INSTALLED: missing and f"not installed on {where}: {', '.join(missing)}",
+            ReasonCode.PROGRAMS_NOT_INSTALLED: absent and f"not installed on {where}: {', '.join(absent)}",
             ReasonCode.LICENCE_MISSING: lacking(task.licences or {}, self.licences),
             ReasonCode.JUDGE_NOT_CHOSEN: task.requires_judge and not judge and NO_JUDGE,
             ReasonCode.FUNCTIONS_NOT_SANDBOXED: not fenced and f"no worker with {provider} desktops has {FENCE}",
@@ -122,8 +123,8 @@ def images_of(able: Mapping[str, Any], provider: str) -> tuple[ImageOffer, ...]:
     return _images(able.get("providers", {}).get(provider, {}))
 
 
-def programs_of(able: Mapping[str, Any], provider: str) -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Commands of one worker's desktops of a provider: by system, then by image.
+def programs_of(able: Mapping[str, Any], provider: str) -> Mapping[str, Mapping[str, frozenset[str]]]:
+    """Commands that one worker's desktops of a provider provide: by system, then by image.
 
     The image "" is the provider's own choice. Unavailable ones are missing.
     """
@@ -131,10 +132,10 @@ def programs_of(able: Mapping[str, Any], provider: str) -> Mapping[str, Mapping[
     every = _images(offer)
     images = [image for image in every if not image.reason]
     systems = () if every else offer.get("os") or SYSTEMS
-    programs = {system: {"": list(offer.get("programs", ()))} for system in systems}
+    programs = {system: {"": provided(offer.get("programs", ()))} for system in systems}
     for image in images:
         named = programs.setdefault(image.os, {})
-        named[image.name] = list(image.programs)
+        named[image.name] = provided(image.programs)
         if image_for(every, None, image.os) == image.name:
             named[""] = named[image.name]
     return programs

@@ -39,10 +39,7 @@ def able_of(worker: Worker, provider: str) -> WorkerCapability:
     offers = worker.capabilities.get("agents", {})
     agents = frozenset(name for name, offer in offers.items() if not offer.get("reason"))
     images = frozenset(image.name for image in images_of(worker.capabilities, provider) if not image.reason)
-    programs = {
-        system: {image: frozenset(names) for image, names in by_image.items()}
-        for system, by_image in programs_of(worker.capabilities, provider).items()
-    }
+    programs = programs_of(worker.capabilities, provider)
     named = f"{worker.name} (release {worker.version})"
     return WorkerCapability(provider, programs, agents, images, named, runs_functions(worker.capabilities))
 

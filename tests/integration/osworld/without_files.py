@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
+from backend.domain.machines.applications import missing
 from backend.domain.model.task import SetupStep, Task
 
 FETCHING = {"download", "login", "googledrive"}
-BROWSERS = {"chrome", "browser"}
 PROGRAM_OF = {"jq": "jq", "sysstat": "sar"}
 """Debian packages that tasks install by `sudo`, and the program in each by which it is known to be there."""
 _INSTALLS = re.compile(r"sudo -S apt(?:-get)? install (\w+)")
@@ -23,12 +23,10 @@ def needs_no_file(task: Task) -> bool:
     )
 
 
-def obstacle(task: Task, programs: Container[str]) -> str:
+def obstacle(task: Task, programs: Collection[str]) -> str:
     """What a task needs that is not there, before anything is tried; nothing if it can run."""
-    needed = [name for name in task.labels.requires if name not in programs]
+    needed = missing(task.labels.requires, programs)
     needed += [PROGRAM_OF[name] for name in installed(task.setup) if PROGRAM_OF[name] not in programs]
-    if BROWSERS & set(task.labels.apps) and "chromium" not in programs and "google-chrome" not in programs:
-        needed.append("chromium")
     if needed and task.setup:
         return ", ".join(needed)
     return "sudo" if "sudo" in commands(without_installation(task)) else ""

@@ -10,6 +10,7 @@ from backend.config import Settings
 from backend.domain import registry
 from backend.domain.evaluators.evaluate import CallEvidence, collect, evaluate, evaluate_part
 from backend.domain.loop.agent_loop import LoopDependencies, LoopProgress, Rules, run_episode
+from backend.domain.machines.applications import missing
 from backend.domain.machines.egress_rules import way_out_of
 from backend.domain.machines.image_offers import ImageOffer, image_for
 from backend.domain.machines.slots import SlotRef
@@ -114,7 +115,7 @@ class Bench:
         offer = self._offer(task)
         if offer.reason:
             return [offer.reason]
-        return sorted(set(task.labels.requires) - set(offer.programs))
+        return missing(task.labels.requires, offer.programs)
 
     def _offer(self, task: Task) -> ImageOffer:
         """The image that the task gets."""

@@ -44,3 +44,7 @@ class TestPart:
     def test_says_so_where_there_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(registry, "entries", lambda _: {})
         assert "None yet." in plugins_page.part(PluginKind.AGENT)
+
+
+def test_the_page_of_applications_is_the_table() -> None:
+    assert plugins_page.APPLICATIONS.read_text() == plugins_page.applications_page()

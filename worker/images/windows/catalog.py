@@ -9,6 +9,7 @@ import yaml
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from backend.domain.errors import Invalid
+from backend.domain.machines.applications import with_version
 from backend.domain.machines.machine_image import Line, Sha256
 from backend.domain.model.task import Frozen
 from worker.images.checks import ProgramCheck
@@ -46,6 +47,10 @@ class CatalogEntry(Frozen):
     name: Line = Field(min_length=1)
     sets: tuple[Id, ...] = Field(min_length=1)
     commands: tuple[Line, ...] = ()
+
+    def provides(self) -> tuple[str, ...]:
+        """What tasks can require of it."""
+        return self.commands
 
 
 class Program(CatalogEntry):
@@ -107,6 +112,10 @@ class Program(CatalogEntry):
         if ending not in _KINDS:
             raise ValueError(f"{self.id}: expected a file with the extension {', '.join(_KINDS)}")
         return _KINDS[ending]
+
+    def provides(self) -> tuple[str, ...]:
+        """Its commands, and each in its version."""
+        return (*self.commands, *(with_version(command, self.version) for command in self.commands))
 
     @property
     def installer(self) -> str:

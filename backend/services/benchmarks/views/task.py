@@ -39,6 +39,7 @@ class TaskView(ReadModel):
     feasible: bool = True
     apps: list[str] = Field(default=[])
     requires: list[str] = Field(default=[])
+    licences: dict[str, int] = Field(default={}, description="Seats that an attempt takes, by licence.")
     human_seconds: float | None = None
     human_steps: int | None = None
     quarantined: str = Field(default="", description="Why it is in quarantine; empty = it is not.")
@@ -81,6 +82,7 @@ def task_view(row: Task, benchmark: str, quarantined: str) -> TaskView:
         feasible=row.feasible,
         apps=row.apps,
         requires=row.requires,
+        licences=row.licences or {},
         human_seconds=row.human_seconds,
         human_steps=row.human_steps,
         quarantined=quarantined,

@@ -51,7 +51,19 @@ class TestMetadata:
         assert software == [{"name": "Photoshop", "version": "26.7", "licence": "commercial", "seats": 1}]
 
     def test_every_commercial_program_needs_a_seat(self) -> None:
-        assert sample("excel/XL_L3_001").labels.licences == {"Photoshop": 1, "Excel": 1}
+        assert sample("excel/XL_L3_001").labels.licences == {"Photoshop": 1, "Microsoft Office": 1}
+
+    def test_requires_the_papers_programs_in_the_papers_versions(self) -> None:
+        assert sample("photoshop/PS_L1_001").labels.requires == ("photoshop", "photoshop 26.7")
+        assert set(sample("excel/XL_L3_001").labels.requires) == {
+            "excel",
+            "excel 2024",
+            "photoshop",
+            "photoshop 26.7",
+        }
+
+    def test_what_the_file_requires_counts_alone(self, tmp_path: Path) -> None:
+        assert altered(tmp_path, {"requires": ["localc"]}).tasks[0].labels.requires == ("localc",)
 
     def test_free_programs_need_none(self, tmp_path: Path) -> None:
         found = changed(tmp_path, Software=["R", {"name": "GIMP", "version": "2.10", "licence": "GPL-3.0"}])

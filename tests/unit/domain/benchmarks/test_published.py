@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from backend.domain.benchmarks import external_assets, findings
-from backend.domain.model.task import LoadedBenchmark
+from backend.domain.benchmarks._labels import UNKNOWN_NEEDS
+from backend.domain.model.task import LoadedBenchmark, Task
 from tests.factories.suites import OSWORLD_TASKS, OSWORLD_WINDOWS, WAA_TASKS, WAA_WITHOUT, read
 
 COUNTS = {
@@ -21,6 +22,7 @@ GROUPS = {
     "osworld": {"OS": 24, "Office": 117, "Daily": 78, "Professional": 49, "Workflow": 101},
     "osworld-windows": {"Office": 27, "Workflow": 22},
 }
+LICENCES = {"waa": {}, "osworld": {}, "osworld-windows": {"Microsoft Office": 42}}
 ASSETS = {"waa": 123, "osworld": 661, "osworld-windows": 130}
 
 
@@ -35,6 +37,10 @@ def suite(request: pytest.FixtureRequest) -> str:
 def loaded(suite: str, shared_dir: Path) -> LoadedBenchmark:
     """The suite, read."""
     return read("waa" if suite == "waa" else "osworld", shared_dir / "benchmarks" / COUNTS[suite][0])
+
+
+def task_of(loaded: LoadedBenchmark, key: str) -> Task:
+    return next(task for task in loaded.tasks if str(task.key) == key)
 
 
 class TestPublished:
@@ -55,6 +61,13 @@ class TestPublished:
         for variant in loaded.variants:
             file = shared_dir / "benchmarks" / WAA_WITHOUT / f"{variant.task.key}.json"
             assert variant.task.raw == json.loads(file.read_text())
+
+    def test_what_each_task_needs_is_known(self, suite: str, loaded: LoadedBenchmark) -> None:
+        assert [str(task.key) for task in loaded.tasks if UNKNOWN_NEEDS in task.labels.extra] == []
+        without = {str(task.key) for task in loaded.tasks if not task.labels.requires}
+        beyond = {key for key in without if set(task_of(loaded, key).labels.apps) - {"os", "image", "pdf", "picard"}}
+        assert beyond == set()
+        assert Counter(name for task in loaded.tasks for name in task.labels.licences) == LICENCES[suite]
 
     def test_the_papers_groups(self, suite: str, loaded: LoadedBenchmark) -> None:
         assert Counter(task.labels.extra["group"] for task in loaded.tasks) == GROUPS[suite]

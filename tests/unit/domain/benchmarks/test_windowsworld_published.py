@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from backend.domain.benchmarks import external_assets, findings
+from backend.domain.benchmarks._labels import UNKNOWN_NEEDS
+from backend.domain.machines.applications import missing
 from backend.domain.model.task import LoadedBenchmark, PartKind
 from tests.factories.suites import read
+from worker.images.windows.catalog import programs_in_sets, read_catalog
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +27,19 @@ class TestPublished:
         assert len({task.key.domain for task in loaded.tasks}) == 15
         assert len({app for task in loaded.tasks for app in task.labels.extra["apps_raw"]}) == 22
         assert len({app for task in loaded.tasks for app in task.labels.apps}) == 18
+
+    def test_what_each_task_needs_is_known(self, loaded: LoadedBenchmark) -> None:
+        assert [str(task.key) for task in loaded.tasks if UNKNOWN_NEEDS in task.labels.extra] == []
+        assert all(task.labels.requires for task in loaded.tasks)
+        needed = Counter(command for task in loaded.tasks for command in task.labels.requires)
+        assert {name: needed[name] for name in ("excel", "outlook", "acrobat", "powershell", "wt")} == {
+            "excel": 73, "outlook": 72, "acrobat": 11, "powershell": 2, "wt": 9,
+        }  # fmt: skip
+        assert Counter(name for task in loaded.tasks for name in task.labels.licences) == {"Microsoft Office": 120}
+
+    def test_a_windows_image_with_its_programs_has_all_of_it(self, loaded: LoadedBenchmark) -> None:
+        there = {name for each in programs_in_sets(read_catalog(), ["windowsworld"]).all() for name in each.provides()}
+        assert {name for task in loaded.tasks for name in missing(task.labels.requires, there)} == set()
 
     def test_checkpoints_are_the_listed_ones(self, loaded: LoadedBenchmark) -> None:
         listed = Counter(part.kind for task in loaded.tasks for part in task.evaluator.parts)

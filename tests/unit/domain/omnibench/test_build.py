@@ -32,7 +32,7 @@ class TestBuild:
         assert str(task.key) == "mixed/7"
         assert (task.labels.apps, task.labels.requires, task.labels.os) == (
             ("mousepad", "xarchiver", "drawing"),
-            ("mousepad",),
+            ("drawing", "mousepad", "xarchiver"),
             "linux",
         )
         assert dict(task.labels.extra) == {

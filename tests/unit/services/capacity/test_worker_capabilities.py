@@ -62,6 +62,19 @@ class TestWhyNot:
         missing = can.why_not("local", Task(requires=["gimp", "mousepad", "soffice"], os="linux"))
         assert missing == Reason(ReasonCode.PROGRAMS_NOT_INSTALLED, "not installed on local desktops: gimp, soffice")
 
+    def test_a_version_that_no_desktop_has_is_missing(self) -> None:
+        can = joined(capabilities(("photoshop", "photoshop 26.8")))
+        task = Task(requires=["photoshop", "photoshop 26.7"], os="linux", licences={"Photoshop": 1})
+        missing = can.why_not("local", task)
+        assert missing is not None
+        assert missing.code is ReasonCode.PROGRAMS_NOT_INSTALLED
+        assert ": photoshop 26.7; needs a licence of Photoshop" in missing.text
+
+    def test_any_browser_will_do(self) -> None:
+        task = Task(requires=["chrome"], os="linux")
+        assert joined(capabilities(("chromium",))).why_not("local", task) is None
+        assert code(joined(capabilities(("firefox",))).why_not("local", task)) is ReasonCode.PROGRAMS_NOT_INSTALLED
+
     def test_of_several_the_code_is_the_first_s(self) -> None:
         task = Task(requires=["gimp"], os="linux", requires_judge=True, licences={"ANSYS": 1})
         missing = joined(capabilities()).why_not("local", task, judge=False)
@@ -75,7 +88,7 @@ class TestWhyNot:
 class TestProgramsOf:
     def test_by_system_where_there_is_one_kind_of_desktop(self) -> None:
         able = {"providers": {"local": {"programs": ["mousepad"], "os": ["linux"]}}}
-        assert programs_of(able, "local") == {"linux": {"": ["mousepad"]}}
+        assert programs_of(able, "local") == {"linux": {"": {"mousepad"}}}
         assert programs_of(able, "qemu").keys() == {"linux", "windows"}
 
     def test_by_image_where_there_are_several(self) -> None:
@@ -84,8 +97,8 @@ class TestProgramsOf:
         wine = {"name": "wine", "os": "windows", "default": True, "programs": ["notepad"]}
         offer = {"programs": ["notepad", "soffice"], "os": ["linux", "windows"], "images": [linux, wine]}
         assert programs_of({"providers": {"local": offer}}, "local") == {
-            "linux": {"": ["soffice"], "linux": ["soffice"]},
-            "windows": {"": ["notepad"], "wine": ["notepad"]},
+            "linux": {"": {"soffice"}, "linux": {"soffice"}},
+            "windows": {"": {"notepad"}, "wine": {"notepad"}},
         }
 
     def test_what_cannot_be_made_is_not_there(self) -> None:
