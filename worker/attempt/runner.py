@@ -356,7 +356,7 @@ class _Attempt:
             and isinstance(self._opened, RevocableDesktop)
             and (why := self._opened.taken_away())
         ):
-            return ClusterLost(why, code="worker_stopping")
+            return ClusterLost(why, code="desktop_revoked")
         if isinstance(cause, MachineLost):
             return cause
         if isinstance(cause, GuestRefused):

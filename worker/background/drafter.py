@@ -37,5 +37,5 @@ class Drafter(RequestQueueWorker):
         draft_requests.finish(session, job, reply)
         return True
 
-    def _fail(self, session: Session, request_id: UUID, message: str) -> None:
+    def _fail(self, session: Session, request_id: UUID, message: str, _code: str) -> None:
         draft_requests.fail(session, request_id, message)

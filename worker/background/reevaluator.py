@@ -85,8 +85,8 @@ class Rescorer(RequestQueueWorker):
 
         return pause
 
-    def _fail(self, session: Session, request_id: UUID, message: str) -> None:
-        reevaluation_failures.fail(session, request_id, message)
+    def _fail(self, session: Session, request_id: UUID, message: str, code: str) -> None:
+        reevaluation_failures.fail(session, request_id, message, code)
 
     def _put_off(self, session: Session, request_id: UUID, message: str) -> bool:
         reevaluation_failures.put_off(session, request_id, message)

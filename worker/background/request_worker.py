@@ -55,7 +55,8 @@ class RequestQueueWorker(PeriodicThread, ABC):
             if isinstance(error, Unavailable):
                 return self._later(error, ids[0])
             message = self._failure_text(error, ids[0])
-            self._database.once(lambda session: self._fail(session, ids[0], message))
+            code = error.code if isinstance(error, DeskarenaError) else ""
+            self._database.once(lambda session: self._fail(session, ids[0], message, code))
             return True
 
     def _later(self, error: Unavailable, request_id: UUID) -> bool:
@@ -70,8 +71,8 @@ class RequestQueueWorker(PeriodicThread, ABC):
         """Takes the next request, adds its id to `ids`, processes it and stores the result. False if there was none."""
 
     @abstractmethod
-    def _fail(self, session: Session, request_id: UUID, message: str) -> None:
-        """Stores that a request failed, in its own transaction."""
+    def _fail(self, session: Session, request_id: UUID, message: str, code: str) -> None:
+        """Stores that a request failed, in its own transaction. `code`: of the error; empty for an internal one."""
 
     def _put_off(self, _session: Session, _request_id: UUID, _message: str) -> bool:
         """Stores that a request is postponed. False if only the database can be unavailable."""

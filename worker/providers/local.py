@@ -88,6 +88,11 @@ class LocalDesktop:
         self.handle.ended.wait(_NEWS_SECONDS)
         return self.handle.dead
 
+    def taken_away(self) -> str:
+        """Why the machine ended it: its supervisor died; empty if it ended by itself, or is alive."""
+        why = self.why_dead()
+        return why if why == self._supervisor.gone else ""
+
     def stream_address(self) -> tuple[str, str]:
         """Address of the guest API and its secret."""
         return self._address, self._secret

@@ -1,4 +1,7 @@
-"""What providers and desktops may add where a cluster holds the machines. The docstrings are the specification."""
+"""What providers and desktops may add where something else holds the machines: a cluster, a supervisor.
+
+The docstrings are the specification.
+"""
 
 import datetime as dt
 from collections.abc import Mapping
@@ -14,6 +17,8 @@ class RevocableDesktop(Protocol):
 
     def taken_away(self) -> str:
         """Why it was revoked; empty if it was not. The attempt is then lost to the cluster, not the guest.
+
+        For example: its supervisor died, or its pod was evicted.
 
         Asked when the guest is lost. Bounded in time, raises nothing.
         """

@@ -11,12 +11,15 @@ from backend.db.models.enums import ReevaluationState
 from backend.db.repositories.attempts import reevaluations as repository
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.runs import episodes, runs
+from backend.domain.errors import EvaluatorFailed
 from backend.services.lifecycle import retry_policy
 
 PAUSE = timedelta(seconds=15)
 """Seconds until a request with unavailable files is tried again."""
 PATIENCE = timedelta(hours=1)
 """Seconds after which such a request fails: others wait for it, a person or the end of a run."""
+FINAL = EvaluatorFailed.final_codes | {"evidence_missing", "desktop_needed"}
+"""Failures that the stored evidence gives every time, until somebody mends task or metric."""
 
 
 @dataclass(frozen=True)
@@ -28,10 +31,16 @@ class ReevaluationRefusal:
     reason: str
 
 
-def fail(session: Session, rescore_id: UUID, message: str) -> None:
+def fail(session: Session, rescore_id: UUID, message: str, code: str = "") -> None:
     """Ends a request without a new verdict: the old one stays; without one it is retried or given up.
 
     Does nothing if the request has ended meanwhile.
+
+    Args:
+        session: the transaction.
+        rescore_id: the request.
+        message: why there is no verdict.
+        code: of the error: one that cannot change by itself is not retried.
     """
     row = repository.locked(session, rescore_id)
     if row is None or row.state != ReevaluationState.WAITING:
@@ -42,7 +51,7 @@ def fail(session: Session, rescore_id: UUID, message: str) -> None:
     run = runs.lock(session, session.get_one(Episode, row.episode_id).run_id)
     episode = episodes.lock(session, row.episode_id)
     if run is not None and episode is not None:
-        retry_policy.not_repeated(session, row, run, episode, message)
+        retry_policy.not_repeated(session, row, run, episode, message, is_final=code in FINAL)
 
 
 def put_off(session: Session, rescore_id: UUID, message: str) -> None:

@@ -209,7 +209,9 @@ def still_waits(episode: Episode, attempt: Attempt) -> bool:
     return episode.state == EpisodeState.WAITING and attempt.number == episode.attempt_count
 
 
-def not_repeated(session: Session, row: Reevaluation, run: Run, episode: Episode, message: str) -> None:
+def not_repeated(  # noqa: PLR0913 - what is known of a failed repetition
+    session: Session, row: Reevaluation, run: Run, episode: Episode, message: str, *, is_final: bool = False
+) -> None:
     """A repetition gave no verdict either: it is repeated after a longer pause, or given up.
 
     Args:
@@ -218,19 +220,21 @@ def not_repeated(session: Session, row: Reevaluation, run: Run, episode: Episode
         run: its run.
         episode: its episode.
         message: why there is no verdict.
+        is_final: whether every repetition would fail in the same way: it is given up at once.
     """
     attempt = repository.get(session, row.attempt_id)
     if attempt is None or not still_waits(episode, attempt):
         message = f"the episode went on without it: it is {episode.state}"
     else:
         row.tries += 1
-        pause = repeat_pause(row.tries)
+        pause = None if is_final else repeat_pause(row.tries)
         if pause is not None:
             row.message, row.available_at = message, workers.now(session) + timedelta(seconds=pause)
             reason = _repeated(pause)
             episode.reason, episode.reason_code = reason.text, reason.code
             return
-        message = f"{message} (the evaluation was repeated {row.tries} times)"
+        if not is_final:
+            message = f"{message} (the evaluation was repeated {row.tries} times)"
         if row.rerun_if_undecided:
             _begin_anew(session, run, episode)
         else:

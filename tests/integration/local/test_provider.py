@@ -268,6 +268,7 @@ class TestLoss:
             opened.desktop.launch(["python3", "-c", HOG])
             eventually(lambda: not opened.alive(), 30)
             assert opened.why_dead().startswith("memory limit: it used")
+            assert of(opened).taken_away() == ""
             provider.close()
 
     def test_a_dead_supervisor_is_replaced(self, own: LocalProvider, supervisors: type[_Stumbling]) -> None:
@@ -277,7 +278,7 @@ class TestLoss:
         (supervisor,) = supervisors.started
         os.kill(supervisor.pid, 9)
         eventually(lambda: not opened.alive(), 5)
-        assert "supervisor died" in opened.why_dead()
+        assert "supervisor died" in of(opened).taken_away()
         opened.close()
         again = own.open(SlotRef(0), SPEC)
         assert again.desktop.frame().width == 800

@@ -18,6 +18,7 @@ from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, NotFound
 from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
+from backend.domain.ports.cluster import RevocableDesktop
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from tests.error_codes import raises_code
 from tests.factories.own_machines import Held, held, machine_of, machines, own_memory
@@ -324,7 +325,8 @@ class TestSupervisor:
         assert supervisor is not None
         os.kill(supervisor.pid, signal.SIGKILL)
         until(lambda: not made.alive(), 10)
-        assert "supervisor" in made.why_dead()
+        assert isinstance(made, RevocableDesktop)
+        assert "supervisor" in made.taken_away()
         until(lambda: has_ended(qemu), 10)
         made.close()
         again = provider.open(SlotRef(0), SPEC)

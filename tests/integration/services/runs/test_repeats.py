@@ -84,12 +84,12 @@ def judge(world: World, score: float = 1.0) -> None:
         reevaluation.finish(session, job, evaluation(score), [], 0.5)
 
 
-def fail(world: World) -> None:
+def fail(world: World, code: str = "evaluator_crashed") -> None:
     """The evaluation is repeated and comes to none."""
     make_due(world)
     with taken(world) as (_, job):
         rescore_id = job.rescore.id
-    world.do(reevaluation_failures.fail, rescore_id, WHY)
+    world.do(reevaluation_failures.fail, rescore_id, WHY, code)
 
 
 def give_up(world: World) -> None:
@@ -233,6 +233,13 @@ class TestGivenUp:
         assert episode.failure_message == f"{WHY} (the evaluation was repeated 3 times)"
         assert episode.reason == ""
 
+    @pytest.mark.parametrize("code", ["invalid_rule", "metric_broke", "evidence_missing", "desktop_needed"])
+    def test_what_cannot_change_is_given_up_at_once(self, installation: World, claim: Claim, code: str) -> None:
+        fail(installation, code)
+        assert states(installation) == ("completed", "lost", "lost")
+        (episode,), (row,) = all_of(installation, Episode), all_of(installation, Reevaluation)
+        assert (episode.failure_message, row.state, row.tries) == (WHY, "failed", 1)
+
 
 class TestAskedFor:
     """A person asks once more for an episode that was given up."""
@@ -274,6 +281,16 @@ class TestAskedFor:
         give_up(installation)
         assert states(installation) == ("completed", "lost", "lost")
         assert [row.state for row in all_of(installation, Reevaluation)] == ["failed", "failed"]
+
+    def test_a_mended_metric_judges_the_evidence_of_a_final_failure(self, installation: World) -> None:
+        unjudged(installation, claimed(installation), code="metric_broke")
+        assert states(installation) == ("completed", "lost", "lost")
+        self.rescored(installation)
+        fail(installation, "metric_broke")
+        assert states(installation) == ("completed", "lost", "lost")
+        self.rescored(installation)
+        judge(installation)
+        assert states(installation) == ("completed", "scored", "scored")
 
     def test_what_was_lost_otherwise_has_no_evidence_to_judge(self, installation: World) -> None:
         found = claimed(installation)

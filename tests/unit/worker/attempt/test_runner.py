@@ -204,7 +204,7 @@ class TestLost:
         attempt.provider.on_open = furnish
         attempt.run()
         assert attempt.book.moves == ["running", "lost"]
-        assert attempt.book.loss == (FailureClass.CLUSTER, "worker_stopping")
+        assert attempt.book.loss == (FailureClass.CLUSTER, "desktop_revoked")
         assert attempt.book.message == "the pod was evicted: the node was low on memory"
         assert not attempt.book.after_action
 
