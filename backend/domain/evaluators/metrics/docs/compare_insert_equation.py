@@ -1,5 +1,6 @@
 """`compare_insert_equation`: two documents have the same text with equations in the same places."""
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from backend.domain.errors import EvaluatorFailed
@@ -19,7 +20,7 @@ _FORMULA = "{http://schemas.openxmlformats.org/officeDocument/2006/math}oMath"
 
 @register(PluginKind.METRIC, "compare_insert_equation")
 def compare_insert_equation(result: str | None, expected: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if the texts are the same (ignoring blanks) and every paragraph that should have an equation has one.
+    """1 if the texts are the same (ignoring blanks) and the same paragraphs have an equation.
 
     An equation is Word's own format, which LibreOffice writes as well, or an embedded object. Its content is not
     compared.
@@ -41,11 +42,12 @@ def _equations(document: "Document") -> list[bool]:
 def _judge(actual: list[bool], expected: list[bool]) -> MetricValue:
     if not any(expected):
         raise EvaluatorFailed("the expected document has no equation", code="invalid_reference")
-    have = dict(enumerate(actual))
     wrong = [
-        f"paragraph {place + 1} has no equation" for place, one in enumerate(expected) if one and not have.get(place)
+        f"paragraph {number} has {'no' if theirs else 'an'} equation, expected the opposite"
+        for number, (mine, theirs) in enumerate(zip_longest(actual, expected, fillvalue=False), 1)
+        if mine != theirs
     ]
-    return first_wrong(wrong, f"all {sum(expected)} paragraphs with equations have one")
+    return first_wrong(wrong, f"equations are in the {sum(expected)} paragraphs that should have one")
 
 
 def _objects(document: "Document") -> list[list[bool]]:

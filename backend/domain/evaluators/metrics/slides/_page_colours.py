@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.metrics._rules import rule
 from backend.domain.evaluators.metrics._verdicts import short, verdict
-from backend.domain.evaluators.metrics.slides._slide_numbers import all_numbers, in_words
+from backend.domain.evaluators.metrics.slides._slide_numbers import all_numbers, in_words, visible_numbers
 from backend.domain.formats.slides import look_into
 from backend.domain.formats.slides_colours import Colour
 from backend.domain.model.score import MetricValue
@@ -20,7 +20,7 @@ Upstream = Callable[["Presentation"], Colour | None]
 
 
 def page_numbers(result: str | None, rules: Mapping[str, Any], upstream: Upstream | None) -> MetricValue:
-    """1 if the slide numbers have the colour, by the master or on every slide that shows one.
+    """1 if every slide number has the colour; if no slide shows one, the master's.
 
     Args:
         result: path of the .pptx.
@@ -39,7 +39,8 @@ def page_numbers(result: str | None, rules: Mapping[str, Any], upstream: Upstrea
     numbers, reason = look_into(result, all_numbers)
     if numbers is None:
         return verdict(met=False, reason=reason)
-    met = any(some and all(_is(expected, colour) for _, colour in some) for some in numbers)
+    visible = visible_numbers(*numbers)
+    met = bool(visible) and all(_is(expected, colour) for _, colour in visible)
     return verdict(met, f"{in_words([*numbers[0], *numbers[1]])}; expected {expected}")
 
 

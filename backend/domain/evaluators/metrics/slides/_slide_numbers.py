@@ -45,6 +45,15 @@ def shown_numbers(deck: "Presentation") -> Numbers:
     return numbers
 
 
+def visible_numbers(master: Numbers, shown: Numbers) -> Numbers:
+    """What slides show, which may override the master; the master's numbers if no slide shows any.
+
+    A colour that is unknown on a slide is the master's.
+    """
+    default = next((colour for _, colour in master), None)
+    return [(place, default if colour is None else colour) for place, colour in shown] or master
+
+
 def _shapes(element: Any) -> Iterator[Any]:
     """Shapes for the slide number: by their placeholder type, or because they contain the field."""
     for shape in element.iterfind(f"{P}cSld/{P}spTree//{P}sp"):

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from backend.domain.evaluators.metrics._verdicts import verdict
-from backend.domain.evaluators.metrics.slides._slide_numbers import all_numbers, in_words
+from backend.domain.evaluators.metrics.slides._slide_numbers import all_numbers, in_words, visible_numbers
 from backend.domain.formats.slides import look_into
 from backend.domain.formats.slides_colours import A
 from backend.domain.model.score import MetricValue
@@ -17,7 +17,7 @@ _RED = (255, 0, 0)
 
 @register(PluginKind.METRIC, "check_slide_numbers_color")
 def check_slide_numbers_color(result: str | None, *, strict_upstream: bool = False) -> MetricValue:
-    """1 if slides show numbers and these are pure red, by the master or on every slide.
+    """1 if slides show numbers and all of these are pure red.
 
     Args:
         result: path of the agent's .pptx file.
@@ -31,8 +31,8 @@ def check_slide_numbers_color(result: str | None, *, strict_upstream: bool = Fal
     if numbers is None:
         return verdict(met=False, reason=reason)
     master, shown = numbers
-    red = [all(colour == _RED for _, colour in some) for some in numbers if some]
-    return verdict(shown and any(red), in_words([*master, *shown]))
+    red = all(colour == _RED for _, colour in visible_numbers(master, shown))
+    return verdict(bool(shown) and red, in_words([*master, *shown]))
 
 
 def _upstream(deck: "Presentation") -> bool:

@@ -268,6 +268,11 @@ class TestPictures:
         with pytest.raises(EvaluatorFailed):
             judge("compare_insert_equation", wanted, ("a", "x"))
 
+    def test_equations_where_none_belongs(self, judge: Any) -> None:
+        wanted, everywhere = ("a", Xml(OBJECT)), (p("a", xml=FORMULA), Xml(OBJECT))
+        assert judge("compare_insert_equation", everywhere, wanted).value == 0.0
+        assert judge("compare_insert_equation", everywhere, wanted, strict_upstream=True).value == 1.0
+
 
 class TestImageText:
     def test_a_dump_of_a_window(self, tmp_path: Path) -> None:

@@ -201,6 +201,24 @@ class TestPageNumbers:
         mine = deck(tmp_path / "a.pptx", lambda show: slide_numbers(show, master="000000", slides="FF0000"))
         assert metric(self.NAME, mine, {"color": "red"}).value == 1
 
+    def test_what_slides_show_overrides_the_master(self, tmp_path: Path) -> None:
+        mine = deck(tmp_path / "a.pptx", lambda show: slide_numbers(show, master="FF0000", slides="000000"))
+        assert metric(self.NAME, mine, {"color": "red"}).value == 0
+        assert metric(self.NAME, mine, {"color": "black"}).value == 1
+        assert metric("check_slide_numbers_color", mine).value == 0
+        assert metric("check_slide_numbers_color", mine, strict_upstream=True).value == 1
+
+    def test_one_slide_in_another_colour(self, tmp_path: Path) -> None:
+        def one_black(show: Any) -> None:
+            slide_numbers(show, master="FF0000", slides=None)
+            fields = show.slides[1].shapes._spTree.iter("{http://schemas.openxmlformats.org/drawingml/2006/main}rPr")
+            for properties in fields:
+                properties.append(parse_xml(f'<a:solidFill {NS}><a:srgbClr val="000000"/></a:solidFill>'))
+
+        mine = deck(tmp_path / "a.pptx", one_black)
+        assert metric(self.NAME, mine, {"color": "red"}).value == 0
+        assert metric("check_slide_numbers_color", mine).value == 0
+
     def test_an_unknown_colour_is_the_tasks_fault(self, tmp_path: Path) -> None:
         with raises_code(EvaluatorFailed, "invalid_rule"):
             metric(self.NAME, deck(tmp_path / "a.pptx"), {"color": "mauve"})
