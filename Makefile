@@ -91,6 +91,10 @@ bench-compose: setup ## Measure composing 36,000 tasks
 bench-loop: setup ## Measure lease to first observation, overhead per step, age of the live view
 	@$(BIN)/python -m tools.bench.loop $(ARGS)
 
+.PHONY: bench-health
+bench-health: setup ## Count false alarms of the health check on 500 fresh desktops of each kind
+	@$(BIN)/python -m tools.bench.health $(ARGS)
+
 .PHONY: bench-leaderboard
 bench-leaderboard: setup ## Measure a leaderboard over 36,000 tasks and three agents
 	@$(BIN)/python -m tools.bench.leaderboard $(ARGS)

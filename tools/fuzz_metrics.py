@@ -18,8 +18,10 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +40,16 @@ PAGE = Path(__file__).parents[1] / "docs" / "reports" / "fuzz-metrics.md"
 _MIB = 2**20
 _SHOWN = 5
 NOT_THE_AGENTS = frozenset(
-    {"check_accessibility_tree", "check_expression", "check_left_panel", "vlm_judge", "widget_value"}
+    {
+        "check_accessibility_tree",
+        "check_expression",
+        "check_left_panel",
+        "vlm_judge",
+        "widget_value",
+        "written_assertion",
+    }
 )
-"""Metrics of what the guest server or a judge writes: if that is damaged, there is no verdict."""
+"""Metrics of what the guest server, a getter or a judge writes: if that is damaged, there is no verdict."""
 Key = tuple[str, str]
 
 
@@ -155,18 +164,29 @@ def _is_file(path: str) -> bool:
 def main() -> int:
     arguments = _arguments()
     registry.load()
-    names = {key[1] for key in all_cases()} - NOT_THE_AGENTS if not arguments.metric else set(arguments.metric)
-    cases = {key: case for key, case in all_cases().items() if key[1] in names}
-    outcomes: list[FuzzOutcome] = []
-    for seed in arguments.seed or [1]:
-        numbers = range(arguments.first, arguments.first + arguments.number)
-        with tempfile.TemporaryDirectory() as folder:
-            outcomes += map(_shown, fuzz(seed, numbers, cases, Path(folder)))
-        if arguments.page:
-            PAGE.write_text(page(outcomes, len(cases)))
+    metrics, outcomes = len(_cases(arguments.metric)), list[FuzzOutcome]()
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for series in pool.map(partial(_series, arguments), arguments.seed or [1]):
+            outcomes += series
+            if arguments.page:
+                PAGE.write_text(page(outcomes, metrics))
     failures = sum(outcome.what != VERDICT for outcome in outcomes)
-    print(f"{len(outcomes) - failures} verdicts, {failures} failures of {len(cases)} metrics")
+    print(f"{len(outcomes) - failures} verdicts, {failures} failures of {metrics} metrics")
     return int(failures > 0)
+
+
+def _series(arguments: argparse.Namespace, seed: int) -> list[FuzzOutcome]:
+    """All calls of a seed; those without a verdict are printed at once."""
+    numbers = range(arguments.first, arguments.first + arguments.number)
+    with tempfile.TemporaryDirectory() as folder:
+        return [_shown(outcome) for outcome in fuzz(seed, numbers, _cases(arguments.metric), Path(folder))]
+
+
+def _cases(names: Collection[str] | None) -> dict[Key, MetricCase]:
+    """Cases of the named metrics; of all that judge what agents leave, if there are no names."""
+    cases = all_cases()
+    chosen = {key[1] for key in cases} - NOT_THE_AGENTS if not names else set(names)
+    return {key: case for key, case in cases.items() if key[1] in chosen}
 
 
 def _arguments() -> argparse.Namespace:
@@ -175,6 +195,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="number of the first mutation")
     parser.add_argument("--seed", type=int, action="append", help="seed of a series (repeatable; default: 1)")
     parser.add_argument("--metric", action="append", help="only metrics of this name")
+    parser.add_argument("--jobs", type=int, default=1, help="how many seeds in parallel")
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.name}")
     return parser.parse_args()
 

@@ -53,18 +53,22 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def page(figures: Sequence[Figure], load: float, head: str = HEAD) -> str:
-    about = (
-        f"Machine: {machine()}. Measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; the load average when it began was "
-        f"{load:.1f}{', work of others on the machine, which slows everything here' if load > 1 else ''}."
-    )
     lines = [
-        about,
+        measured_on(load),
         "",
         "| what | aim | p50 | p95 | n |",
         "|---|---|---|---|---|",
         *(figure.row() for figure in figures),
     ]
     return head + "\n".join(lines) + "\n"
+
+
+def measured_on(load: float) -> str:
+    """The sentence about machine, time and load."""
+    return (
+        f"Machine: {machine()}. Measured {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; the load average when it began was "
+        f"{load:.1f}{', work of others on the machine, which slows everything here' if load > 1 else ''}."
+    )
 
 
 def machine() -> str:
