@@ -5,6 +5,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from backend.domain.formats import pdf
+from backend.domain.formats.alternate_content import resolve_alternates
 from backend.domain.formats.documents import cell_paragraphs, read_document, text_of, texts
 from backend.domain.formats.odt import odt_texts, read_odt
 from backend.domain.formats.sheet import DamagedWorkbook, bounds
@@ -55,6 +56,8 @@ def _open_document(path: str | None) -> TextOrError:
 
 def _deck(path: str | None) -> TextOrError:
     def take(deck: "Presentation") -> str:
+        for slide in deck.slides:
+            resolve_alternates(slide.shapes._spTree)  # noqa: SLF001 - no public way to the element.
         return "\n".join(text for slide in deck.slides for text in _shapes(slide.shapes))
 
     return look_into(path, take)

@@ -2,8 +2,10 @@
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from backend.domain.formats.alternate_content import resolve_alternates
 from backend.domain.formats.slides import (
     MAX_SHAPES,
     Bullet,
@@ -27,14 +29,21 @@ _WEB = ("http://", "https://", "mailto:", "ftp://")
 _WHOLE = 100_000
 
 
-def read_deck(path: str | None) -> tuple[Deck | None, str]:
-    """Presentation as values, or why it cannot be read: missing, wrong format, damaged or too large."""
-    return look_into(path, deck_of)
+def read_deck(path: str | None, *, as_stored: bool = False) -> tuple[Deck | None, str]:
+    """Presentation as values, or why it cannot be read: missing, wrong format, damaged or too large.
+
+    Args:
+        path: of the file.
+        as_stored: as python-pptx reads it, which does not see shapes in alternatives for newer programs.
+    """
+    return look_into(path, partial(_deck_of, as_stored=as_stored))
 
 
-def deck_of(deck: "Presentation") -> Deck:
+def _deck_of(deck: "Presentation", *, as_stored: bool) -> Deck:
     """All aspects of a presentation that metrics use. May raise any exception of python-pptx for damaged parts."""
     defaults = deck.part._element.find(f"{P}defaultTextStyle")  # noqa: SLF001 - no public way to the element.
+    for slide in [] if as_stored else deck.slides:
+        resolve_alternates(slide.shapes._spTree)  # noqa: SLF001
     slides = tuple(_SlideReader(slide, defaults).read() for slide in deck.slides)
     if sum(len(slide.shapes) for slide in slides) > MAX_SHAPES:
         raise ValueError("too many shapes")

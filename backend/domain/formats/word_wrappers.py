@@ -2,20 +2,14 @@
 
 These are insertions, moves, content controls, smart tags, custom XML, fields and hyperlinks. Deleted text is removed;
 a paragraph whose mark is deleted is merged into the next one. Source: ECMA-376, part 1, 17.13.5 (revisions), 17.5
-(content controls, custom XML), 17.16 (fields), 17.3.3.25 (ruby); part 3, 9.3 (alternate content).
+(content controls, custom XML), 17.16 (fields), 17.3.3.25 (ruby).
 """
 
 from collections.abc import Iterator
-from typing import Any
 
-Element = Any
-"""An lxml element of WordprocessingML."""
+from backend.domain.formats.alternate_content import Element, put_in_place, resolve_alternates
 
 _MAIN = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-_ALTERNATE, _CHOICE, _FALLBACK = (f"{_COMPATIBILITY}{name}" for name in ("AlternateContent", "Choice", "Fallback"))
-_OFFICE = ("http://schemas.microsoft.com/office/", "http://schemas.openxmlformats.org/", "urn:schemas-microsoft-com:")
-"""Prefixes of the namespaces that Word supports."""
 
 
 def w(name: str) -> str:
@@ -34,13 +28,12 @@ _CHARACTERS = [w(name) for name in ("t", "tab", "ptab", "br", "cr", "noBreakHyph
 
 def resolve_wrappers(root: Element) -> None:
     """Changes the elements below the root in place to what Word shows."""
-    for alternate in list(root.iter(_ALTERNATE)):
-        _replace(alternate, _understood(alternate))
+    resolve_alternates(root)
     drop_deletions(root)
     for element in list(root.iter(*_PROPERTIES, w("rt"))):
         _remove(element)
     for wrapper in list(root.iter(*_WRAPPERS)):
-        _replace(wrapper, wrapper)
+        put_in_place(wrapper, wrapper)
     for base in list(root.iter(w("rubyBase"))):
         run = next(base.iterancestors(w("r")), None)
         if run is not None:
@@ -68,24 +61,6 @@ def _drop_part_of_table(part: Element) -> None:
         table.remove(part)
         if table.tag in {w("tr"), w("tbl")} and next(table.iterdescendants(w("tc"), w("tr")), None) is None:
             _drop_part_of_table(table)
-
-
-def _understood(alternate: Element) -> Element | None:
-    """The first choice that needs nothing but Word's own extensions, else the fallback."""
-    for choice in alternate.iterchildren(_CHOICE):
-        names = [choice.nsmap.get(prefix, "") for prefix in choice.get("Requires", "").split()]
-        if all(name.startswith(_OFFICE) for name in names):
-            return choice
-    return next(alternate.iterchildren(_FALLBACK), None)
-
-
-def _replace(element: Element, content: Element | None) -> None:
-    """Puts the children of `content` in the element's place."""
-    if element.getparent() is None:
-        return
-    for inner in [] if content is None else list(content):
-        element.addprevious(inner)
-    _remove(element)
 
 
 def _remove(element: Element) -> None:

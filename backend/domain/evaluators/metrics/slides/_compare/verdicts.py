@@ -21,10 +21,10 @@ def compare(result: str | None, expected: str | None, settings: Mapping[str, Any
         EvaluatorFailed: the expected deck cannot be read, or an option is invalid.
     """
     options = CompareSlidesOptions.of(settings, manner)
-    model, reason = read_deck(expected)
+    model, reason = read_deck(expected, as_stored=manner.strict)
     if model is None:
         raise EvaluatorFailed(f"expected presentation: {reason}", code="invalid_reference")
-    deck, reason = read_deck(result)
+    deck, reason = read_deck(result, as_stored=manner.strict)
     if deck is None:
         return verdict(met=False, reason=reason)
     reasons = tuple(islice(dict.fromkeys(differences(deck, model, options)), _MOST))
