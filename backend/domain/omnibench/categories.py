@@ -7,7 +7,7 @@ and a remainder, and does not name the combinations: those here are ours.
 
 from collections.abc import Collection, Mapping
 
-_PUBLISHED: Mapping[str, str] = {
+PUBLISHED: Mapping[str, str] = {
     "Social Communication": "zoom workplace, skype, people, mail",
     "Multimedia Playback": "media player, spotify, photos, tunein",
     "Multimedia Editing": "adobe photoshop express, microsoft clipchamp, paint.net, openshot, handbrake, paint",
@@ -39,10 +39,8 @@ _OURS: Mapping[str, str] = {
     "Note Management": "mousepad, notepad, gedit, leafpad, xfce4 notes, zim, text editor, gnote",
     "Lifestyle": "gourmet, homebank, gnucash",
 }
-CATEGORIES = tuple(_PUBLISHED)
-_KNOWN = {
-    app: category for table in (_PUBLISHED, _OURS) for category, apps in table.items() for app in apps.split(", ")
-}
+CATEGORIES = tuple(PUBLISHED)
+_KNOWN = {app: category for table in (PUBLISHED, _OURS) for category, apps in table.items() for app in apps.split(", ")}
 _TOGETHER: Mapping[frozenset[str], str] = {
     frozenset({"Office", "Web Browsing"}): "Research and Writing",
     frozenset({"Office", "System Management"}): "Documents and Files",

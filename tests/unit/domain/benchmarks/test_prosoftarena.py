@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from backend.domain.benchmarks import findings
+from backend.domain.benchmarks._prosoft_software import Software, versions_of
 from backend.domain.errors import Invalid
+from backend.domain.machines.applications import missing
 from backend.domain.model.task import Difficulty, DifficultySource, LoadedBenchmark, PartKind, Task
 from tests.error_codes import raises_code
 from tests.factories.suites import SAMPLES, read
+from worker.images.windows.catalog import read_catalog
 
 SAMPLE = SAMPLES / "prosoftarena"
 LONG = "excel/XL_L3_001.json"
@@ -61,6 +64,15 @@ class TestMetadata:
             "photoshop",
             "photoshop 26.7",
         }
+
+    def test_a_windows_image_with_every_program_has_them_in_the_papers_versions(self) -> None:
+        there = {name for each in read_catalog().all() for name in each.provides()}
+        paper = [Software(name="ImageJ", version="15.4"), Software(name="SolidWorks", version="2025 SP1.2")]
+        assert versions_of(paper, "windows") == ("ImageJ 1.54", "sldworks 2025 SP1.2")
+        assert missing(versions_of(paper, "windows"), there) == []
+        assert missing(versions_of([Software(name="Photoshop", version="25.0")], "windows"), there) == [
+            "photoshop 25.0"
+        ]
 
     def test_what_the_file_requires_counts_alone(self, tmp_path: Path) -> None:
         assert altered(tmp_path, {"requires": ["localc"]}).tasks[0].labels.requires == ("localc",)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from backend.domain.benchmarks._prosoft_software import Software, versions_of
 from backend.domain.machines.applications import (
     ApplicationNeeds,
     command_of,
@@ -12,7 +11,7 @@ from backend.domain.machines.applications import (
     provided,
     table,
 )
-from backend.domain.omnibench.categories import _PUBLISHED
+from backend.domain.omnibench.categories import PUBLISHED
 from worker.images.windows.catalog import read_catalog
 
 WINDOWS_SUITES = {"waa", "windowsworld", "prosoftarena"}
@@ -45,7 +44,7 @@ class TestNeeds:
         assert [licence_of(app) for app in ("outlook", "ANSYS", "vlc", "quux")] == ["Microsoft Office", "ANSYS", "", ""]
 
     def test_every_application_that_omnibench_publishes_is_known(self) -> None:
-        apps = [app for names in _PUBLISHED.values() for app in names.split(", ")]
+        apps = [app for names in PUBLISHED.values() for app in names.split(", ")]
         assert needs_of(apps, "windows").unknown == ()
 
     def test_every_program_of_prosoftarena_is_known(self) -> None:
@@ -60,15 +59,6 @@ class TestImages:
         apps = [each.name.removeprefix("Microsoft ").removeprefix("Google ") for each in catalog.inbox]
         needed = [*needs_of(apps, "windows").commands, *needs_of(PROSOFT, "windows").commands, "outlook", "acrobat"]
         assert missing(needed, there) == []
-
-    def test_and_prosoftarenas_programs_in_the_papers_versions(self) -> None:
-        there = {name for each in read_catalog().all() for name in each.provides()}
-        paper = [Software(name="ImageJ", version="15.4"), Software(name="SolidWorks", version="2025 SP1.2")]
-        assert versions_of(paper, "windows") == ("ImageJ 1.54", "sldworks 2025 SP1.2")
-        assert missing(versions_of(paper, "windows"), there) == []
-        assert missing(versions_of([Software(name="Photoshop", version="25.0")], "windows"), there) == [
-            "photoshop 25.0"
-        ]
 
 
 class TestProvided:
