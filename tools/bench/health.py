@@ -45,11 +45,19 @@ are new, as on a new machine.
 
 @dataclass
 class HealthCount:
-    """Desktops of one kind: seconds from the request to the end of each check, alarms, why some were not created."""
+    """Desktops of one kind.
+
+    Attributes:
+        seconds: from the request to the end of the check.
+        alarms: what the check reported.
+        lost: why desktops were not created.
+        unremoved: why desktops were not removed in time.
+    """
 
     seconds: list[float] = field(default_factory=list)
     alarms: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
+    unremoved: list[str] = field(default_factory=list)
 
     @property
     def total(self) -> int:
@@ -132,8 +140,10 @@ def check_desktops(
                 provider.prepare(SLOT, spec)
         except MachineLost as error:
             count.alarms.append(error.text)
-        finally:
+        try:
             opened.close()
+        except MachineLost as error:
+            count.unremoved.append(error.text)
 
 
 def page(counts: dict[str, HealthCount], load: float) -> str:
@@ -157,7 +167,11 @@ def _row(count: HealthCount) -> str:
 
 
 def _texts(count: HealthCount) -> Sequence[str]:
-    return [*(f"alarm: {text}" for text in count.alarms), *(f"not created: {text}" for text in count.lost)]
+    return [
+        *(f"alarm: {text}" for text in count.alarms),
+        *(f"not created: {text}" for text in count.lost),
+        *(f"not removed in time: {text}" for text in count.unremoved),
+    ]
 
 
 if __name__ == "__main__":

@@ -6,8 +6,12 @@ a paragraph whose mark is deleted is merged into the next one. Source: ECMA-376,
 """
 
 from collections.abc import Iterator
+from typing import Any
 
-from backend.domain.formats.alternate_content import Element, put_in_place, resolve_alternates
+from backend.domain.formats.alternate_content import put_in_place, resolve_alternates
+
+Element = Any
+"""An lxml element of WordprocessingML."""
 
 _MAIN = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
