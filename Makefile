@@ -124,6 +124,10 @@ bench-rolling: ## Measure failed requests and lost episodes while every process 
 bench-schedule: setup ## Measure the scheduler with 50,000 episodes on 1,000 simulated slots
 	@$(BIN)/python -m tools.bench.schedule $(ARGS)
 
+.PHONY: bench-statistics
+bench-statistics: setup ## Measure the coverage of intervals and the error rates of the paired test
+	@$(BIN)/python -m tools.bench.inference $(ARGS)
+
 .PHONY: bench-wine
 bench-wine: setup ## Measure the reset of desktops with Windows programs
 	@$(BIN)/python -m tools.bench.wine $(ARGS)

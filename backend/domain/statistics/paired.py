@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from statistics import NormalDist, stdev
 from typing import NamedTuple
 
 from backend.domain.model.score import is_solved
-from backend.domain.statistics.intervals import LEVEL, RESAMPLES, Interval, TaskCluster, ratio_interval, wilson
+from backend.domain.statistics.intervals import LEVEL, Interval, TaskCluster, cluster_mean
 
-_ALIKE = 1e-12
 MCNEMAR = "exact McNemar test"
 SIGN = "exact sign test over tasks"
 
@@ -59,7 +59,7 @@ class Comparison(NamedTuple):
     test: str
 
 
-def compare(pairs: Iterable[Pair], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0) -> Comparison:
+def compare(pairs: Iterable[Pair], *, level: float = LEVEL) -> Comparison:
     """Compares two conditions over their pairs. Neither the order of pairs nor the names of tasks matter."""
     all_pairs = sorted(pairs)
     if not all_pairs:
@@ -71,8 +71,8 @@ def compare(pairs: Iterable[Pair], *, level: float = LEVEL, resamples: int = RES
     return Comparison(
         pairs=len(all_pairs),
         tasks=len({pair.task for pair in all_pairs}),
-        success=_difference(solved, level, resamples, seed),
-        score=_difference(all_pairs, level, resamples, seed),
+        success=difference(solved, level),
+        score=difference(all_pairs, level),
         only_base=only_base,
         only_other=only_other,
         p_value=p_value,
@@ -80,13 +80,13 @@ def compare(pairs: Iterable[Pair], *, level: float = LEVEL, resamples: int = RES
     )
 
 
-def _difference(pairs: Sequence[Pair], level: float, resamples: int, seed: int) -> Difference:
+def difference(pairs: Sequence[Pair], level: float = LEVEL) -> Difference:
+    """How the mean differs over one pair or more; tasks are what is drawn."""
     base = math.fsum(pair.base for pair in pairs) / len(pairs)
     other = math.fsum(pair.other for pair in pairs) / len(pairs)
     value = math.fsum(pair.other - pair.base for pair in pairs) / len(pairs)
-    bootstrap = paired_interval(_clusters(pairs), level=level, resamples=resamples, seed=seed)
-    interval = Interval(min(bootstrap.low, value), max(bootstrap.high, value))
-    return Difference(base, other, value, interval, (base - other) / base if base > 0 else None)
+    interval = cluster_mean(_clusters(pairs), level=level, low=-1.0)
+    return Difference(base, other, value, interval or Interval(-1.0, 1.0), (base - other) / base if base > 0 else None)
 
 
 def _clusters(pairs: Sequence[Pair]) -> list[TaskCluster]:
@@ -95,29 +95,6 @@ def _clusters(pairs: Sequence[Pair]) -> list[TaskCluster]:
     for pair in pairs:
         by_task.setdefault(pair.task, []).append(pair.other - pair.base)
     return [TaskCluster(len(values), math.fsum(values)) for values in by_task.values()]
-
-
-def paired_interval(
-    clusters: Sequence[TaskCluster], *, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
-) -> Interval:
-    """Percentile bootstrap of a mean difference in [-1, 1], drawing whole tasks (`intervals.ratio_interval`).
-
-    Where every task differs by the same d, each draw is alike and would pretend to certainty. Then Wilson's interval
-    says how large a share u of all tasks may be of another kind, although none of these is; such a task may have any
-    difference in [-1, 1], which gives d - u(1 + d) to d + u(1 - d).
-
-    Args:
-        clusters: one per task, each with n > 0 and the sum of its differences.
-        level: confidence, in (0, 1).
-        resamples: draws.
-        seed: of the draws.
-    """
-    means = [cluster.total / cluster.n for cluster in clusters]
-    if max(means) - min(means) > _ALIKE:
-        return ratio_interval(sorted(clusters), level, resamples, seed)
-    others = wilson(0, len(clusters), level)
-    share, value = others.high if others is not None else 1.0, min(max(means[0], -1.0), 1.0)
-    return Interval(max(-1.0, value - share * (1 + value)), min(1.0, value + share * (1 - value)))
 
 
 def _tested(solved: Sequence[Pair]) -> tuple[float, str]:
@@ -150,3 +127,28 @@ def holm(p_values: Sequence[float]) -> list[float]:
         highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[at]))
         adjusted[at] = highest
     return adjusted
+
+
+def detectable_difference(differences: Sequence[float], *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+    """The smallest mean difference that tasks which vary like these would show with this power, two-sided.
+
+    (z(1 - alpha / 2) + z(power)) * s / sqrt(n), s being the standard deviation of the tasks' differences. Where each
+    is -1, 0 or 1, an exact test needs log2(2 / alpha) tasks or more that all changed one way, which is a lower bound.
+    Source: E. Miller, "Adding error bars to evals", arXiv 2411.00640 (2024), section 5.
+
+    Args:
+        differences: one per task, in [-1, 1].
+        alpha: probability of a false alarm.
+        power: probability of finding such a difference.
+
+    Returns:
+        None for fewer than two tasks.
+    """
+    n = len(differences)
+    if n < 2:  # noqa: PLR2004 - one task has no spread.
+        return None
+    quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
+    smallest = quantiles * stdev(differences) / math.sqrt(n)
+    if all(value in {-1.0, 0.0, 1.0} for value in differences):
+        smallest = max(smallest, math.ceil(math.log2(2 / alpha)) / n)
+    return min(1.0, smallest)

@@ -59,7 +59,7 @@ class StudyConfig(Frozen):
             combination; a level is then compared with the first one under each combination of the others.
         sample: a share of the chosen tasks, drawn from `base.seed`; None = all of them.
         level: confidence of intervals.
-        resamples: draws of the bootstrap.
+        resamples: without effect; intervals were drawn by a bootstrap in version 0.1.
     """
 
     name: str = Field(default="", max_length=200)

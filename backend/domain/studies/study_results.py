@@ -93,7 +93,7 @@ class LevelResult(NamedTuple):
 
 
 class StudyResult(NamedTuple):
-    """Results of a study. Equal episodes give equal numbers: the bootstrap draws from the study's seed.
+    """Results of a study. Equal episodes give equal numbers.
 
     Attributes:
         sensitivity: of each factor, by how much a task's score and measures vary with its levels.
@@ -147,7 +147,7 @@ def _levels(
             sides = matched([levels for levels, _ in outcomes], factor.name, level, factor.levels[0])
             both, excluded = _pairs([(by_key[one], by_key[other]) for one, other in sides])
             pairs = [Pair(one.task, one.score or 0.0, two.score or 0.0) for one, two in both]
-            comparison = compare(pairs, level=study.level, resamples=study.resamples, seed=study.base.seed)
+            comparison = compare(pairs, level=study.level)
             measures = _measures(study, both)
             results.append(LevelResult(factor.name, factor.levels[0], level, comparison, None, excluded, measures))
     return _adjusted(results)
@@ -163,7 +163,7 @@ def _measures(study: StudyConfig, both: Sequence[tuple[CellEpisode, CellEpisode]
             for one, two in both
             if name in one.measures and name in two.measures
         ]
-        difference = compare(pairs, level=study.level, resamples=study.resamples, seed=study.base.seed).score
+        difference = compare(pairs, level=study.level).score
         if difference is not None:
             differences[name] = MeasureDifference(difference, len(pairs), len(both) - len(pairs))
     return differences

@@ -114,7 +114,7 @@ def _shapes(study: StudyConfig, levels: Mapping[str, JSON], episodes: Sequence[V
             if name in means[chain] and name in means[graph]
         ]
         if both:
-            comparisons[name] = compare(both, level=study.level, resamples=study.resamples, seed=study.base.seed)
+            comparisons[name] = compare(both, level=study.level)
     return ShapeResult(levels, comparisons, len(kinds) - 2 * len(pairs))
 
 

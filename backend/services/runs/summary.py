@@ -15,7 +15,7 @@ from backend.domain.statistics.intervals import LEVEL, Interval, TaskCluster, cl
 from backend.services.read_model import ReadModel
 
 WILSON = "Wilson score interval"
-BOOTSTRAP = "bootstrap over tasks (Wilson over tasks where all are 0 or all are 1; normal for more than 2,000 tasks)"
+EFFECTIVE = "Wilson score interval by the effective number of trials, tasks as clusters"
 
 
 class EpisodeCounts(ReadModel):
@@ -42,7 +42,7 @@ class RateInterval(ReadModel):
     level: float = Field(examples=[0.95])
     success_rate: Interval | None
     mean_score: Interval | None
-    text: str = Field(examples=["95 %: Wilson score interval; mean score: bootstrap over tasks"])
+    text: str = Field(examples=["95 %: Wilson score interval"])
 
 
 class RunSummary(ReadModel):
@@ -79,7 +79,7 @@ class RunSummary(ReadModel):
     @property
     def interval(self) -> RateInterval:
         """Both intervals with their method."""
-        words = f"{self.level:.0%} level; success rate: {self.success_method or 'none'}; mean score: {BOOTSTRAP}"
+        words = f"{self.level:.0%} level; success rate: {self.success_method or 'none'}; mean score: {EFFECTIVE}"
         return RateInterval(
             level=self.level, success_rate=self.success_interval, mean_score=self.mean_interval, text=words
         )
@@ -117,7 +117,7 @@ def run_summary(session: Session, run_id: UUID) -> RunSummary:
 
 
 def summarise(tasks: Iterable[TaskTotals]) -> RunSummary:
-    """From per-task totals. Wilson's interval if no task counts twice, else a bootstrap over tasks."""
+    """From per-task totals. Wilson's interval if no task counts twice, else that of the effective number of trials."""
     rows = list(tasks)
     success, method = success_interval(rows)
     return describe(added(rows), success, mean_interval(rows), method)
@@ -156,7 +156,7 @@ def success_interval(rows: Iterable[TaskTotals]) -> tuple[Interval | None, str]:
     rows = list(rows)
     if all(row.scored <= 1 for row in rows):
         return wilson(sum(row.solved for row in rows), sum(row.scored for row in rows)), WILSON
-    return cluster_mean([TaskCluster(row.scored, float(row.solved)) for row in rows]), BOOTSTRAP
+    return cluster_mean([TaskCluster(row.scored, float(row.solved)) for row in rows]), EFFECTIVE
 
 
 def mean_interval(rows: Iterable[TaskTotals]) -> Interval | None:

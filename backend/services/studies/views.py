@@ -17,8 +17,8 @@ from backend.services.runs.summary import RunSummary
 from backend.services.studies.studies import Results, StudyCell, StudyDetail, sentence
 
 METHODS = (
-    "Pairs share task, repeat and seed. Intervals: {level:.0%}, percentile bootstrap over tasks ({resamples} draws, "
-    "seed {seed}); where all tasks differ alike, Wilson's bound on tasks of another kind. p-values: two-sided, exact "
+    "Pairs share task, repeat and seed. Intervals: {level:.0%}, Wilson's by the effective number of trials, tasks as "
+    "clusters; where all tasks differ alike, Wilson's bound on tasks of another kind. p-values: two-sided, exact "
     "McNemar test, or sign test over tasks where a task has several pairs; adjusted by Holm over {number} levels."
 )
 
@@ -41,7 +41,7 @@ class StudyView(ReadModel):
     base: dict[str, Any] = Field(description="What all cells share, as it was asked for.")
     sample: float | None
     level: float
-    resamples: int
+    resamples: int = Field(description="Without effect.")
     agents: list[str] = Field(examples=[["oracle"]])
     cells: int = Field(examples=[4])
     episodes: int
@@ -136,7 +136,7 @@ class StudyCellView(ReadModel):
 
 
 class StudyResults(ReadModel):
-    """Current results of a study. Equal episodes give equal figures: the bootstrap is seeded by the base's seed."""
+    """Current results of a study. Equal episodes give equal figures."""
 
     study: StudyView
     conclusion: str
@@ -156,9 +156,7 @@ class StudyResults(ReadModel):
 def methods(results: Results) -> str:
     """Methods of the figures, as text."""
     config = results.view.config
-    return METHODS.format(
-        level=config.level, resamples=config.resamples, seed=config.base.seed, number=len(results.result.levels)
-    )
+    return METHODS.format(level=config.level, number=len(results.result.levels))
 
 
 def study_view(view: StudyDetail) -> StudyView:

@@ -35,7 +35,7 @@ class StudySubmit(RequestModel):
         default=None, gt=0, le=1, description="A share of the chosen tasks, drawn from the base's seed.", examples=[0.1]
     )
     level: float = Field(default=LEVEL, ge=0.5, le=0.999, description="Confidence of intervals.")
-    resamples: int = Field(default=RESAMPLES, ge=100, le=20_000, description="Draws of the bootstrap.")
+    resamples: int = Field(default=RESAMPLES, ge=100, le=20_000, description="Without effect: intervals need no draws.")
 
     def config(self) -> StudyConfig:
         """The requested study. Raises Invalid."""

@@ -1,4 +1,5 @@
 import math
+import statistics
 from itertools import combinations
 from random import Random
 
@@ -7,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
-from backend.domain.statistics.intervals import TaskCluster
-from backend.domain.statistics.paired import MCNEMAR, SIGN, Pair, compare, holm, paired_interval, sign_test
+from backend.domain.statistics.intervals import wilson_interval
+from backend.domain.statistics.paired import MCNEMAR, SIGN, Pair, compare, detectable_difference, holm, sign_test
 
 SCORES = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1))
 
@@ -31,8 +32,9 @@ class TestCompare:
         assert found.success[:3] == pytest.approx((0.6, 0.3, -0.3))
         assert found.success.relative_drop == pytest.approx(0.5)
         assert (found.p_value, found.test) == (0.375, MCNEMAR)
-        # Each difference is -1 (4 of 10), 0 or 1: the bootstrap's ends lie on tenths.
-        assert found.success.interval == pytest.approx((-0.7, 0.1))
+        # As a rate of -1 to 1: 0.35; variance 0.41 / 4 / 9; 0.2275 / 0.011389 = 19.976 trials; t(9) = 2.262157.
+        low, high = wilson_interval(0.35, 19.975610, 2.262157)
+        assert found.success.interval == pytest.approx((2 * low - 1, 2 * high - 1), abs=1e-5)
 
     def test_partial_scores_count_for_the_mean_only(self) -> None:
         found = compare([Pair("a", 0.5, 0.9), Pair("b", 0.2, 0.4)])
@@ -63,7 +65,7 @@ class TestCompare:
     @settings(max_examples=40, deadline=None)
     @given(pairs())
     def test_identical_conditions_differ_by_nothing(self, given_pairs: list[Pair]) -> None:
-        found = compare([pair._replace(other=pair.base) for pair in given_pairs], resamples=200)
+        found = compare([pair._replace(other=pair.base) for pair in given_pairs])
         for rate in (found.success, found.score):
             assert rate is not None
             assert rate.value == 0.0
@@ -75,18 +77,18 @@ class TestCompare:
     def test_order_does_not_matter(self, given_pairs: list[Pair], random: Random) -> None:
         mixed = list(given_pairs)
         random.shuffle(mixed)
-        assert compare(mixed, resamples=200, seed=3) == compare(given_pairs, resamples=200, seed=3)
+        assert compare(mixed) == compare(given_pairs)
 
     @settings(max_examples=40, deadline=None)
     @given(pairs())
     def test_names_of_tasks_do_not_matter(self, given_pairs: list[Pair]) -> None:
         renamed = [pair._replace(task=f"z{pair.task[::-1]}") for pair in given_pairs]
-        assert compare(renamed, resamples=200) == compare(given_pairs, resamples=200)
+        assert compare(renamed) == compare(given_pairs)
 
     @settings(max_examples=40, deadline=None)
     @given(pairs())
     def test_holds_the_difference_and_lies_within_one(self, given_pairs: list[Pair]) -> None:
-        found = compare(given_pairs, resamples=200)
+        found = compare(given_pairs)
         for rate in (found.success, found.score):
             assert rate is not None
             assert -1.0 <= rate.interval.low <= rate.value <= rate.interval.high <= 1.0
@@ -95,64 +97,65 @@ class TestCompare:
     @settings(max_examples=40, deadline=None)
     @given(pairs(once=True))
     def test_swapping_both_sides_turns_the_sign(self, given_pairs: list[Pair]) -> None:
-        there = compare(given_pairs, resamples=200)
-        back = compare([Pair(pair.task, pair.other, pair.base) for pair in given_pairs], resamples=200)
+        there = compare(given_pairs)
+        back = compare([Pair(pair.task, pair.other, pair.base) for pair in given_pairs])
         assert there.success is not None
         assert back.success is not None
         assert back.success.value == pytest.approx(-there.success.value)
         assert back.p_value == there.p_value
         assert (back.only_base, back.only_other) == (there.only_other, there.only_base)
 
-    def test_the_interval_reaches_to_the_difference_where_the_draws_do_not(self) -> None:
-        given_pairs = [Pair(f"t{at}", 0.0, at / 20) for at in range(20)]
-        scores = [compare(given_pairs, resamples=1, seed=seed).score for seed in range(1, 6)]
-        found = [(score.interval.low, score.value, score.interval.high) for score in scores if score is not None]
-        # One draw is an interval without width: the difference is its other end.
-        assert [low < value == high or low == value < high for low, value, high in found] == [True] * 5
-        assert {low < value for low, value, _ in found} == {True, False}
 
-    def test_the_seed_decides_the_draws(self) -> None:
-        given_pairs = [Pair(f"t{at}", at / 20, (at * 7 % 20) / 20) for at in range(20)]
-        one = compare(given_pairs, seed=1)
-        assert one == compare(given_pairs, seed=1)
-        assert one != compare(given_pairs, seed=2)
-
-
-class TestPairedInterval:
+class TestDifferenceInterval:
     def test_agrees_with_scipys_bootstrap(self) -> None:
-        values = [-1, 0, 0, 1, -0.5, 0.25, 0, -1, -1, 0.5, 0, 0, -0.25, 1, -1, 0, 0, 0, 0.75, -0.5]
-        ours = paired_interval([TaskCluster(1, value) for value in values], resamples=20_000)
+        values = [-1, 0, 0, 1, -0.5, 0.25, 0, -1, -1, 0.5, 0, 0, -0.25, 1, -1, 0, 0, 0, 0.75, -0.5] * 5
+        score = compare([Pair(f"t{at}", max(0, -value), max(0, value)) for at, value in enumerate(values)]).score
         theirs = stats.bootstrap(
-            (values,), lambda sample, axis: sample.mean(axis=axis), n_resamples=20_000, method="percentile", rng=1
+            (values,), lambda sample, axis: sample.mean(axis=axis), n_resamples=4_000, method="BCa", rng=1
         ).confidence_interval
-        assert ours == pytest.approx((theirs.low, theirs.high), abs=0.02)
+        assert score is not None
+        assert score.interval == pytest.approx((theirs.low, theirs.high), abs=0.02)
 
     @pytest.mark.parametrize(
-        ("difference", "n", "low", "high"),
+        ("base", "other", "low", "high"),
         [
             # Wilson's upper end for 0 of 10 is 0.2775328.
-            (0.0, 10, -0.2775328, 0.2775328),
-            (1.0, 10, 1 - 2 * 0.2775328, 1.0),
-            (-1.0, 10, -1.0, -1 + 2 * 0.2775328),
-            (0.5, 10, 0.5 - 1.5 * 0.2775328, 0.5 + 0.5 * 0.2775328),
+            (0.5, 0.5, -0.2775328, 0.2775328),
+            (0.0, 1.0, 1 - 2 * 0.2775328, 1.0),
+            (1.0, 0.0, -1.0, -1 + 2 * 0.2775328),
+            (0.25, 0.75, 0.5 - 1.5 * 0.2775328, 0.5 + 0.5 * 0.2775328),
         ],
     )
     def test_tasks_that_differ_alike_do_not_pretend_to_certainty(
-        self, difference: float, n: int, low: float, high: float
+        self, base: float, other: float, low: float, high: float
     ) -> None:
-        found = paired_interval([TaskCluster(1, difference)] * n)
-        assert found == pytest.approx((low, high), abs=1e-6)
-
-    @pytest.mark.parametrize("whole", [1.0, -1.0])
-    def test_sums_that_rounding_made_larger_than_their_number_are_it(self, whole: float) -> None:
-        beyond = TaskCluster(10, math.nextafter(10 * whole, 20 * whole))
-        assert abs(beyond.total / beyond.n) > 1.0
-        for tasks in range(1, 100):
-            assert paired_interval([beyond] * tasks) == paired_interval([TaskCluster(1, whole)] * tasks)
+        score = compare([Pair(f"t{at}", base, other) for at in range(10)]).score
+        assert score is not None
+        assert score.interval == pytest.approx((low, high), abs=1e-6)
 
     def test_more_tasks_say_more(self) -> None:
-        few, many = (paired_interval([TaskCluster(1, 0.0)] * n) for n in (5, 50))
-        assert few.low < many.low < many.high < few.high
+        few, many = (compare([Pair(f"t{at}", 0.0, 0.0) for at in range(n)]).score for n in (5, 50))
+        assert few is not None
+        assert many is not None
+        assert few.interval.low < many.interval.low < many.interval.high < few.interval.high
+
+
+class TestDetectableDifference:
+    def test_has_the_power_that_it_says(self) -> None:
+        differences = [1.0, -1.0, 0.5, 0.0, 0.0, -0.25, 0.0, 1.0] * 20
+        smallest = detectable_difference(differences, alpha=0.05, power=0.8)
+        assert smallest is not None
+        n, critical = len(differences), stats.t.ppf(0.975, len(differences) - 1)
+        shift = smallest * math.sqrt(n) / statistics.stdev(differences)
+        assert 1 - stats.nct.cdf(critical, n - 1, shift) == pytest.approx(0.8, abs=0.005)
+
+    def test_an_exact_test_needs_six_tasks(self) -> None:
+        assert detectable_difference([0.0] * 100) == 0.06
+        assert sign_test(6, 0) < 0.05 < sign_test(5, 0)
+
+    @pytest.mark.parametrize(("differences", "expected"), [([], None), ([0.5], None), ([0.0, 1.0], 1.0)])
+    def test_ends(self, differences: list[float], expected: float | None) -> None:
+        assert detectable_difference(differences) == expected
 
 
 class TestSignTest:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from uuid_utils.compat import uuid7
 
 from backend.db.repositories.results.rollups import TaskTotals
-from backend.services.runs.summary import BOOTSTRAP, WILSON, EpisodeCounts, counts_text, summarise
+from backend.services.runs.summary import EFFECTIVE, WILSON, EpisodeCounts, counts_text, summarise
 
 
 def totals(**values: Any) -> TaskTotals:
@@ -37,7 +37,7 @@ class TestSummarise:
 
     def test_the_method_depends_on_repeats(self) -> None:
         assert summarise([totals(scored=1), totals(scored=1, solved=1)]).success_method == WILSON
-        assert summarise([totals(scored=2), totals(scored=1, solved=1)]).success_method == BOOTSTRAP
+        assert summarise([totals(scored=2), totals(scored=1, solved=1)]).success_method == EFFECTIVE
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)), max_size=20))
     def test_bounds_and_intervals_are_in_order(self, rows: list[tuple[int, int, int]]) -> None:

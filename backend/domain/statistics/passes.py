@@ -1,0 +1,81 @@
+"""Several passes over the same tasks: pooled means, pass@k and pass^k, tasks being what is drawn."""
+
+import math
+from collections.abc import Callable, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from backend.domain.model.score import is_solved
+from backend.domain.statistics.intervals import LEVEL, Interval, TaskCluster, cluster_mean
+
+
+class Estimate(NamedTuple):
+    """A mean over tasks with its interval."""
+
+    value: float
+    interval: Interval
+    tasks: int
+
+
+def pass_at_k(n: int, solved: int, k: int) -> float:
+    """Probability that at least one of k passes solves the task: 1 - C(n - solved, k) / C(n, k), without bias.
+
+    Source: M. Chen et al., "Evaluating large language models trained on code", arXiv 2107.03374 (2021), equation 1.
+
+    Args:
+        n: passes of the task.
+        solved: those that solved it.
+        k: 1 to n.
+    """
+    _check(n, solved, k)
+    return 1 - math.comb(n - solved, k) / math.comb(n, k)
+
+
+def pass_hat_k(n: int, solved: int, k: int) -> float:
+    """pass^k: probability that each of k passes solves the task, C(solved, k) / C(n, k), without bias.
+
+    Source: S. Yao et al., "tau-bench: a benchmark for tool-agent-user interaction in real-world domains",
+    arXiv 2406.12045 (2024), section 3.
+
+    Args:
+        n: passes of the task.
+        solved: those that solved it.
+        k: 1 to n.
+    """
+    _check(n, solved, k)
+    return math.comb(solved, k) / math.comb(n, k)
+
+
+def _check(n: int, solved: int, k: int) -> None:
+    if not (0 <= solved <= n and 1 <= k <= n):
+        raise ValueError(f"k = {k} of {n} passes, {solved} of them solved")
+
+
+def pooled(tasks: Sequence[Sequence[float]], level: float = LEVEL) -> Estimate | None:
+    """Mean over tasks of the means over their passes; tasks without a pass are left out.
+
+    Args:
+        tasks: scores in [0, 1] of each task's passes.
+        level: confidence, in (0, 1).
+    """
+    return _over_tasks([fmean(scores) for scores in tasks if scores], level)
+
+
+def over_passes(
+    tasks: Sequence[Sequence[float]], k: int, rule: Callable[[int, int, int], float], level: float = LEVEL
+) -> Estimate | None:
+    """Mean over tasks of `pass_at_k` or `pass_hat_k`; tasks with fewer than k passes are left out.
+
+    Args:
+        tasks: scores of each task's passes.
+        k: 1 or more.
+        rule: one of the two.
+        level: confidence, in (0, 1).
+    """
+    values = [rule(len(scores), sum(map(is_solved, scores)), k) for scores in tasks if len(scores) >= k]
+    return _over_tasks(values, level)
+
+
+def _over_tasks(values: Sequence[float], level: float) -> Estimate | None:
+    interval = cluster_mean([TaskCluster(1, value) for value in values], level=level)
+    return Estimate(fmean(values), interval, len(values)) if interval is not None else None
