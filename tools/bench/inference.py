@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "statistics.md"
 TASKS, PASSES = (30, 60, 154, 400), (1, 2, 5)
-BOARDS, PAIRS, ALPHA = 10_000, 2_000, 0.05
+BOARDS, PAIRS, ALPHA = 25_000, 2_000, 0.05
 CHUNK = 1_000
 
 COVERAGE, FALSE_ALARMS, LEAST_POWER, MOST_MS = (0.94, 0.96), (0.03, 0.06), 0.95, 200.0
@@ -117,10 +117,8 @@ def _hits(draws: np.random.Generator, n: int, k: int, boards: int, *, fractional
     truth = np.where(share > 0, 1 - rate, rate) * share
     scores, others = (outcomes(draws, side, k, fractional=fractional) for side in (rates, changed))
     means = scores.mean(axis=2)
-    single = k == 1 and not fractional
-    ends = [wilson(int(total), n) for total in means.sum(axis=1)] if single else _intervals(means)
     hits = {
-        "rate or mean": _held(ends, rate),
+        "rate or mean": _held(_intervals(means), rate),
         "difference": _held(_intervals(others.mean(axis=2) - means, low=-1.0), truth),
     }
     if not fractional and k > 1:
@@ -132,9 +130,11 @@ def _hits(draws: np.random.Generator, n: int, k: int, boards: int, *, fractional
     return hits
 
 
-def _intervals(values: "Floats", low: float = 0.0) -> list[Interval]:
-    """The product's intervals of the means of each row."""
+def _intervals(values: "Floats", low: float = 0.0) -> "Sequence[Interval | None]":
+    """The intervals of the means of each row, as `cluster_mean` makes them."""
     n = values.shape[1]
+    if not low and np.isin(values, (0, 1)).all():
+        return [wilson(int(solved), n) for solved in values.sum(axis=1)]
     sums = zip(values.mean(axis=1).tolist(), (values.std(axis=1) / math.sqrt(n)).tolist(), strict=True)
     return [effective_wilson(mean, error, n, low=low) for mean, error in sums]
 

@@ -131,7 +131,8 @@ def _distances(first: Sequence[AlignedStep], second: Sequence[AlignedStep]) -> "
         for steps in (first, second)
     ]
     apart = places[0][:, None, :] - places[1][None, :, :]
-    return np.nan_to_num(np.minimum(np.hypot(apart[..., 0], apart[..., 1]) / NEAR, 1.0), nan=0.0)
+    distances: Floats = np.nan_to_num(np.minimum(np.hypot(apart[..., 0], apart[..., 1]) / NEAR, 1.0), nan=0.0)
+    return distances
 
 
 def _pictures(first: Sequence[AlignedStep], second: Sequence[AlignedStep]) -> "Floats":
