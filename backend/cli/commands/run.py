@@ -27,6 +27,7 @@ from backend.cli.options import (
     TaskSet,
     Timeout,
     Wait,
+    an_id,
 )
 from backend.cli.output import Output, print_object, print_rows, progress
 from backend.cli.reevaluation import show_rescores, wait_for_rescores
@@ -55,6 +56,7 @@ from backend.cli.run_options import (
     Selection,
     Variant,
 )
+from backend.cli.tables.comparison import show_comparison
 from backend.cli.tables.failures import show_failures
 from backend.cli.tables.runs import RUNS, show_run
 from backend.cli.wait_and_report import finish
@@ -281,6 +283,22 @@ def rescore(  # noqa: PLR0913, PLR0917  same
         reply = api.post(f"/runs/{run}/rescore", body, seconds=RESCORE_SECONDS)
         rows = wait_for_rescores(api, f"/runs/{run}/rescores", reply["rescores"], timeout)
         show_rescores({**reply, "rescores": rows}, output)
+
+
+@app.command()
+def compare(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="2 to 8 run ids; the first is the base.")],
+    label: Annotated[str | None, typer.Option("--label", help="Label of the tasks to cut by (in -o json).")] = None,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Compare runs on their common tasks: differences with intervals and tests, and what else differs."""
+    with Api(server) as api:
+        print_object(
+            api.get("/compare", run=[an_id(run, "deskarena run list") for run in runs], label=label),
+            output,
+            show_comparison,
+        )
 
 
 @app.command()

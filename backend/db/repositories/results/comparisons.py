@@ -1,0 +1,69 @@
+"""What runs that are compared scored, task by task."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, Double, cast, func, select
+from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
+from sqlalchemy.orm import Session
+
+from backend.db.models import Attempt, Episode, Step, Task
+from backend.db.repositories.benchmarks.quarantine import in_quarantine
+from backend.db.repositories.common_queries import AnyRow
+from backend.domain.model.episode import EpisodeState
+
+
+def _counts() -> ColumnElement[bool]:
+    return (Episode.state == EpisodeState.SCORED) & ~Episode.human_assisted
+
+
+def task_results(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """One row per run and task.
+
+    Returns:
+        (run, task id, key, content hash, quarantined, scores by repeat, their episodes, lost, mean steps, mean seconds
+        of the agent); scores and means are of episodes that count, None without one.
+    """
+    seconds = cast(Attempt.seconds["agent"].astext, Double)
+    columns: tuple[Any, ...] = (
+        Episode.run_id.label("run"),
+        Task.id.label("task_id"),
+        (Task.domain + "/" + Task.name).label("key"),
+        Task.content_hash,
+        in_quarantine(Task.id).label("quarantined"),
+        func.array_agg(aggregate_order_by(Episode.score, Episode.repeat_index)).filter(_counts()).label("scores"),
+        func.array_agg(aggregate_order_by(Episode.id, Episode.repeat_index)).filter(_counts()).label("episodes"),
+        func.count().filter(Episode.state == EpisodeState.LOST).label("lost"),
+        cast(func.avg(Episode.steps).filter(_counts()), Double).label("steps"),
+        func.avg(seconds).filter(_counts()).label("seconds"),
+    )
+    query = (
+        select(*columns)
+        .join(Task, Task.id == Episode.task_id)
+        .outerjoin(Attempt, (Attempt.episode_id == Episode.id) & (Attempt.state == "scored"))
+        .where(Episode.run_id.in_(run_ids))
+        .group_by(Episode.run_id, Task.id)
+    )
+    return session.execute(query.order_by(Episode.run_id, Task.domain, Task.name)).all()
+
+
+def task_costs(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """(run, task id, mean USD of an episode that counts), only of tasks whose every model call has a price."""
+    usd = func.sum(cast(Step.usage["usd"].astext, Double))
+    query = (
+        select(Episode.run_id.label("run"), Episode.task_id, (usd / func.count(Episode.id.distinct())).label("usd"))
+        .join(Attempt, Attempt.episode_id == Episode.id)
+        .join(Step, Step.attempt_id == Attempt.id)
+        .where(Episode.run_id.in_(run_ids), _counts(), Attempt.state == "scored")
+        .group_by(Episode.run_id, Episode.task_id)
+        .having(func.bool_and(func.coalesce(Step.usage["priced"].astext, "") != "false"), usd.is_not(None))
+    )
+    return session.execute(query).all()
+
+
+def tasks(session: Session, task_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """(id, instruction, domain, difficulty, level, os, feasible, apps, further labels) of tasks."""
+    extra = func.coalesce(Task.spec["labels"]["extra"], cast({}, JSONB)).label("extra")
+    columns = (Task.id, Task.instruction, Task.domain, Task.difficulty, Task.level, Task.os, Task.feasible, Task.apps)
+    return session.execute(select(*columns, extra).where(Task.id.in_(task_ids))).all()

@@ -1,0 +1,225 @@
+"""Results of compared runs, task by task, with the tasks' labels."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.results import comparisons as repository
+from backend.domain.model.score import is_solved
+from backend.domain.model.task import UNLABELLED
+from backend.domain.statistics.intervals import LEVEL, mean_interval
+from backend.domain.statistics.passes import pooled
+from backend.domain.statistics.task_comparison import TaskComparison, TaskScores
+from backend.services.results.views.comparison_models import (
+    ComparedRun,
+    ComparedTask,
+    CostDifference,
+    DifferenceView,
+    LabelCut,
+    RunDifference,
+    TaskResult,
+)
+
+COSTS = ("steps", "seconds", "usd")
+
+
+class ComparedResults:
+    """What the runs scored, by the keys of their tasks."""
+
+    def __init__(self, session: Session, run_ids: Sequence[UUID]) -> None:
+        self._by_run: dict[UUID, dict[str, AnyRow]] = {run_id: {} for run_id in run_ids}
+        for row in repository.task_results(session, run_ids):
+            self._by_run[row.run][row.key] = row
+        self._sides = list(self._by_run.values())
+        reasons = {key: self._why_not(key) for key in sorted({key for side in self._sides for key in side})}
+        self.common = [key for key, reason in reasons.items() if not reason]
+        self.left_out = dict(Counter(reason for reason in reasons.values() if reason))
+        self._costs = {(row.run, row.task_id): row.usd for row in repository.task_costs(session, run_ids)}
+        first = [self._sides[0][key].task_id for key in self.common]
+        self._tasks = {row.id: row for row in repository.tasks(session, first)}
+
+    def _why_not(self, key: str) -> str:
+        """Why a task is not compared; empty if it is."""
+        rows = [side.get(key) for side in self._sides]
+        if any(row is not None and row.quarantined for row in rows):
+            return "quarantined"
+        if any(row is None for row in rows):
+            return "not in every run"
+        if len({row.content_hash for row in rows if row is not None}) > 1:
+            return "changed between versions"
+        return "" if all(row is not None and row.scores for row in rows) else "not scored in every run"
+
+    def scores(self, base: int, other: int) -> list[TaskScores]:
+        """Both runs' passes of the common tasks."""
+        one, two = self._sides[base], self._sides[other]
+        return [TaskScores(key, one[key].scores, two[key].scores) for key in self.common]
+
+    def run(self, at: int, row: AnyRow, title: str) -> ComparedRun:
+        """One run with its rates over the common tasks."""
+        side = self._sides[at]
+        scores = [side[key].scores for key in self.common]
+        mean, success = pooled(scores), pooled([[float(is_solved(score)) for score in each] for each in scores])
+        return ComparedRun(
+            id=row.Run.id,
+            title=title,
+            agent=row.AgentConfiguration.name,
+            version=row.version,
+            success_rate=success.value if success else None,
+            success_interval=success.interval if success else None,
+            mean_score=mean.value if mean else None,
+            mean_interval=mean.interval if mean else None,
+            tasks=len(side),
+            lost=sum(result.lost for result in side.values()),
+        )
+
+    def difference(self, at: int, compared: TaskComparison, adjusted: float, titles: Sequence[str]) -> RunDifference:
+        """One run against the first one."""
+        every = [all(map(is_solved, (*task.base, *task.other))) for task in self.scores(0, at)]
+        return RunDifference(
+            run=list(self._by_run)[at],
+            sentence=sentence(titles[0], titles[at], compared),
+            success_rate=DifferenceView.model_validate(compared.success),
+            mean_score=DifferenceView.model_validate(compared.score),
+            better=compared.better,
+            worse=compared.worse,
+            both_solved=sum(every),
+            test=compared.test,
+            p_value=compared.p_value,
+            p_adjusted=adjusted,
+            regression_p=compared.regression_p,
+            detectable=compared.detectable,
+            costs=self._cost_differences(at),
+        )
+
+    def _cost_differences(self, at: int) -> dict[str, CostDifference]:
+        differences = {}
+        for name in COSTS:
+            sides = [[getattr(self._result(side, key), name) for key in self.common] for side in (0, at)]
+            pairs = [(one, two) for one, two in zip(*sides, strict=True) if one is not None and two is not None]
+            if pairs:
+                changes = [two - one for one, two in pairs]
+                differences[name] = CostDifference(
+                    base=fmean(one for one, _ in pairs),
+                    other=fmean(two for _, two in pairs),
+                    value=fmean(changes),
+                    interval=mean_interval(changes),
+                    tasks=len(pairs),
+                )
+        return differences
+
+    def _result(self, at: int, key: str) -> TaskResult:
+        row = self._sides[at][key]
+        return TaskResult(
+            score=fmean(row.scores),
+            solve_rate=fmean(map(is_solved, row.scores)),
+            passes=len(row.scores),
+            steps=row.steps,
+            seconds=row.seconds,
+            usd=self._costs.get((row.run, row.task_id)),
+            episodes=row.episodes,
+        )
+
+    def tasks(self) -> list[ComparedTask]:
+        """The common tasks, flipped ones first, those with the largest change of score before others."""
+        rows = []
+        for key in self.common:
+            task, results = (
+                self._tasks[self._sides[0][key].task_id],
+                [self._result(at, key) for at in range(len(self._sides))],
+            )
+            flipped = len({result.solve_rate for result in results}) > 1
+            rows.append(
+                ComparedTask(
+                    task=key, instruction=task.instruction, labels=labels_of(task), flipped=flipped, results=results
+                )
+            )
+        return sorted(rows, key=lambda row: (not row.flipped, -_range(row.results), row.task))
+
+
+def _range(results: Sequence[TaskResult]) -> float:
+    scores = [result.score for result in results]
+    return max(scores) - min(scores)
+
+
+def labels_of(task: AnyRow) -> dict[str, list[str]]:
+    """A task's labels, flat; several values where it has several."""
+    values: dict[str, Any] = {
+        name: getattr(task, name) for name in ("domain", "difficulty", "level", "os", "feasible")
+    } | {"app": task.apps, **_flat("", task.extra)}
+    texts = {name: _texts(value) for name, value in values.items()}
+    return {name: each for name, each in texts.items() if each}
+
+
+def _flat(path: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Further labels by dotted path."""
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        inner = f"{path}{name}"
+        flat |= _flat(f"{inner}.", value) if isinstance(value, Mapping) else {inner: value}
+    return flat
+
+
+def _texts(value: Any) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, bool):
+        return ["yes" if value else "no"]
+    return (
+        [str(each) for each in value if not isinstance(each, (dict, list))] if isinstance(value, list) else [str(value)]
+    )
+
+
+def varying_labels(tasks: Iterable[ComparedTask]) -> list[str]:
+    """Labels with more than one value among the tasks."""
+    values: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    rows = list(tasks)
+    for name in {name for row in rows for name in row.labels}:
+        values[name] = {tuple(row.labels.get(name, ())) for row in rows}
+    return sorted(name for name, each in values.items() if len(each) > 1)
+
+
+def label_cuts(tasks: Iterable[ComparedTask], label: str) -> list[LabelCut]:
+    """The tasks by the values of a label; a task with several values is in each of them."""
+    groups: dict[str, list[ComparedTask]] = defaultdict(list)
+    for task in tasks:
+        for value in task.labels.get(label, [UNLABELLED]):
+            groups[value].append(task)
+    return [
+        LabelCut(
+            value=value,
+            tasks=len(rows),
+            mean_scores=[
+                fmean(side.score for side in sides) for sides in zip(*(row.results for row in rows), strict=True)
+            ],
+            success_rates=[
+                fmean(side.solve_rate for side in sides) for sides in zip(*(row.results for row in rows), strict=True)
+            ],
+        )
+        for value, rows in sorted(groups.items())
+    ]
+
+
+def sentence(base: str, other: str, compared: TaskComparison) -> str:
+    """`B solves 6.2 points more than A (95 %: 2.1 to 10.4; exact McNemar test p = 0.004; 154 common tasks)`."""
+    whole = compared.success == compared.score
+    rate = compared.success if whole else compared.score
+    sign = -1 if rate.value < 0 else 1
+    low, high = sorted(100 * sign * end for end in rate.interval)
+    noun = "common task" if compared.tasks == 1 else "common tasks"
+    facts = (
+        f"({LEVEL:.0%}: {low:.1f} to {high:.1f}; {compared.test} {p_text(compared.p_value)}; {compared.tasks} {noun})"
+    ).replace("%", " %", 1)
+    verb = "solves" if whole else "scores"
+    if not rate.value:
+        return f"{other} {verb} as much as {base} {facts}"
+    return f"{other} {verb} {abs(100 * rate.value):.1f} points {'less' if sign < 0 else 'more'} than {base} {facts}"
+
+
+def p_text(value: float) -> str:
+    """`p = 0.004`, or `p < 0.001`."""
+    return "p < 0.001" if value < 0.001 else f"p = {value:.2g}"  # noqa: PLR2004 - fewer digits say enough.

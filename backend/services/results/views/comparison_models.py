@@ -1,0 +1,132 @@
+"""Read models of a comparison of runs, and of the test for a regression."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from backend.domain.statistics.intervals import Interval
+from backend.services.read_model import ReadModel
+from backend.services.results.configuration_differences import FieldDifference
+
+
+class DifferenceView(ReadModel):
+    """A rate in the first run and in another one, and the other minus the first."""
+
+    base: float = Field(examples=[0.55])
+    other: float = Field(examples=[0.612])
+    value: float = Field(examples=[0.062])
+    interval: Interval = Field(examples=[[0.021, 0.104]])
+
+
+class CostDifference(ReadModel):
+    """Mean difference of steps, seconds or USD per task, over the tasks where both runs have a value."""
+
+    base: float
+    other: float
+    value: float
+    interval: Interval | None = Field(description="Student's; null for fewer than two tasks.")
+    tasks: int
+
+
+class ComparedRun(ReadModel):
+    """One run, over the common tasks only."""
+
+    id: UUID
+    title: str
+    agent: str
+    version: int = Field(description="Of its task set.")
+    success_rate: float | None
+    success_interval: Interval | None
+    mean_score: float | None
+    mean_interval: Interval | None
+    tasks: int = Field(description="Its tasks, common or not.")
+    lost: int = Field(description="Its lost episodes, on all tasks.")
+
+
+class RunDifference(ReadModel):
+    """One run against the first one.
+
+    `regression_p`: of the same test, one-sided, that this run is not worse.
+    """
+
+    run: UUID
+    sentence: str
+    success_rate: DifferenceView
+    mean_score: DifferenceView
+    better: int = Field(description="Common tasks with a higher solve rate than in the first run.")
+    worse: int = Field(description="Those with a lower one.")
+    both_solved: int = Field(description="Those that every pass of both runs solved.")
+    test: str = Field(examples=["exact McNemar test"])
+    p_value: float
+    p_adjusted: float = Field(description="By Holm, over all further runs.")
+    regression_p: float
+    detectable: float | None = Field(description="Smallest difference that these tasks show with 80 % power.")
+    costs: dict[str, CostDifference] = Field(
+        description="`steps`, `seconds` of the agent, `usd`; those that are known."
+    )
+
+
+class TaskResult(ReadModel):
+    """What a run scored on a task: means over its passes."""
+
+    score: float
+    solve_rate: float
+    passes: int
+    steps: float | None
+    seconds: float | None
+    usd: float | None
+    episodes: list[UUID]
+
+
+class ComparedTask(ReadModel):
+    """A common task with the results of every run, in their order. `flipped`: solve rates differ."""
+
+    task: str = Field(examples=["files/rename-report"])
+    instruction: str
+    labels: dict[str, list[str]]
+    flipped: bool
+    results: list[TaskResult]
+
+
+class LabelCut(ReadModel):
+    """The common tasks with one value of a label."""
+
+    value: str
+    tasks: int
+    mean_scores: list[float]
+    success_rates: list[float]
+
+
+class RunComparison(ReadModel):
+    """2 to 8 runs on their common tasks. The first one is what the others are compared with."""
+
+    benchmark: str
+    runs: list[ComparedRun]
+    alike: bool = Field(description="Their conditions are equal, so a difference is the configuration's.")
+    conditions: list[FieldDifference] = Field(description="What is not alike.")
+    configurations: list[FieldDifference]
+    common_tasks: int
+    left_out: dict[str, int] = Field(
+        description="Tasks by the reason why they are not compared.", examples=[{"not scored in every run": 3}]
+    )
+    differences: list[RunDifference]
+    tasks: list[ComparedTask] = Field(description="Flipped tasks first.")
+    label: str | None = None
+    labels: list[str] = Field(description="Labels of the common tasks with more than one value.")
+    cuts: list[LabelCut] = Field(description="By the requested label.")
+
+
+class RegressionReport(ReadModel):
+    """Whether a run is worse than a baseline: `passed` unless the one-sided paired test finds it."""
+
+    run: UUID
+    baseline: UUID
+    alpha: float
+    passed: bool | None = Field(description="Null without a common task.")
+    p_value: float | None
+    test: str
+    difference: DifferenceView | None
+    common_tasks: int
+    alike: bool
+    conditions: list[FieldDifference]
+    sentence: str

@@ -1,0 +1,36 @@
+"""Comparison of runs, and the test for a regression against a baseline."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Query
+
+from backend.services.results.views.comparison import ALPHA, MOST_RUNS, comparison_of, regression_of
+from backend.services.results.views.comparison_models import RegressionReport, RunComparison
+from backend.web.api_common import Id, api_router
+from backend.web.dependencies import SessionDep
+
+router = api_router("compare")
+
+
+@router.get("/compare")
+def compare(
+    session: SessionDep,
+    run: Annotated[list[UUID], Query(max_length=MOST_RUNS, description="2 to 8 runs; the first one is the base.")],
+    label: Annotated[
+        str | None, Query(max_length=100, description="Label of the tasks to cut by.", examples=["domain"])
+    ] = None,
+) -> RunComparison:
+    """Compare runs of one benchmark on their common tasks."""
+    return comparison_of(session, run, label)
+
+
+@router.get("/runs/{run_id}/regression")
+def regression(
+    session: SessionDep,
+    run_id: Id,
+    baseline: Annotated[UUID, Query(description="The run to compare with.")],
+    alpha: Annotated[float, Query(gt=0, lt=1, description="Probability of a false alarm.")] = ALPHA,
+) -> RegressionReport:
+    """Test whether a run scores lower than a baseline on their common tasks."""
+    return regression_of(session, run_id, baseline, alpha)
