@@ -118,15 +118,15 @@ def _hits(draws: np.random.Generator, n: int, k: int, boards: int, *, fractional
     scores, others = (outcomes(draws, side, k, fractional=fractional) for side in (rates, changed))
     means = scores.mean(axis=2)
     hits = {
-        "rate or mean": _held(_intervals(means), rate),
-        "difference": _held(_intervals(others.mean(axis=2) - means, low=-1.0), truth),
+        "rate or mean": _number_covered(_intervals(means), rate),
+        "difference": _number_covered(_intervals(others.mean(axis=2) - means, low=-1.0), truth),
     }
     if not fractional and k > 1:
         # Of a Beta distribution, E[p^2]; 1 - E[(1 - p)^2] follows from it.
         square = rate * (rate * SPREAD + 1) / (SPREAD + 1)
         for what, rule, value in (("pass^2", pass_hat_k, square), ("pass@2", pass_at_k, 2 * rate - square)):
             table = np.array([rule(k, solved, 2) for solved in range(k + 1)])
-            hits[what] = _held(_intervals(table[scores.sum(axis=2).astype(int)]), value)
+            hits[what] = _number_covered(_intervals(table[scores.sum(axis=2).astype(int)]), value)
     return hits
 
 
@@ -139,7 +139,7 @@ def _intervals(values: "Floats", low: float = 0.0) -> "Sequence[Interval | None]
     return [effective_wilson(mean, error, n, low=low) for mean, error in sums]
 
 
-def _held(intervals: Sequence[Interval | None], truths: "Floats") -> int:
+def _number_covered(intervals: Sequence[Interval | None], truths: "Floats") -> int:
     pairs = zip(intervals, truths.tolist(), strict=True)
     return sum(interval is not None and interval.low <= truth <= interval.high for interval, truth in pairs)
 

@@ -121,7 +121,7 @@ def _text(step: AlignedStep) -> Hashable:
 
 
 def _distances(first: Sequence[AlignedStep], second: Sequence[AlignedStep]) -> "Floats":
-    """Distance of points as a share of `NEAR`, at most 1; 0 where a target is no point."""
+    """Distance of points as a share of `NEAR`, at most 1; 0 without two points."""
     import numpy as np
 
     places = [

@@ -75,7 +75,7 @@ def _names(flat: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Dotted path and value of everything that is no mapping."""
+    """Dotted paths of the innermost fields, with their values."""
     if not isinstance(value, Mapping):
         yield path, value
         return
