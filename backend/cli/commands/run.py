@@ -287,7 +287,7 @@ def rescore(  # noqa: PLR0913, PLR0917  same
 
 @app.command()
 def compare(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="2 to 8 run ids; the first is the base.")],
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="Ids of 2 to 8 runs; the first is the base.")],
     label: Annotated[str | None, typer.Option("--label", help="Label of the tasks to cut by (in -o json).")] = None,
     output: OutputForm = Output.TABLE,
     server: Server = None,
