@@ -32,6 +32,8 @@ QUERIES = {
     "/judges/{judge_id}/review": "?as=newcomer",
     "/api/v1/benchmarks/{name}/pairs/next": "?person=newcomer",
     "/compare/pairs": "?benchmark=creative&person=newcomer",
+    "/api/v1/compare": "?run={run_id}&run={human}",
+    "/api/v1/runs/{run_id}/regression": "?baseline={human}",
     "/api/v1/benchmark-diff": "?old=starter&new=starter",
     "/benchmarks/{name}/diff": "?old=starter@1&new=starter@1",
     "/api/v1/trajectories/export": "?form=chat",
@@ -74,7 +76,8 @@ class Reader:
         headers = {"Accept": "text/html"} if not route.startswith("/api/") else {}
         if route.startswith("/api/v1/agent"):
             headers["Authorization"] = f"Bearer {self.token}"
-        return self.client.get(route.format(**values) + QUERIES.get(route, ""), headers=headers).status_code
+        address = (route + QUERIES.get(route, "")).format(**values, human=self.human)
+        return self.client.get(address, headers=headers).status_code
 
 
 def add_more(made: World) -> str:
