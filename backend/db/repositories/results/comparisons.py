@@ -9,8 +9,7 @@ from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Step, Task
-from backend.db.repositories.benchmarks.quarantine import in_quarantine
-from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.common_queries import AnyRow, in_quarantine
 from backend.domain.model.episode import EpisodeState
 
 
