@@ -53,6 +53,22 @@ def judge(run: Mapping[str, Any], fail_under: float | None) -> ExitReason:
     return ExitReason(code=ExitCode.INFRASTRUCTURE, words=words)
 
 
+def with_regression(reason: ExitReason, report: Mapping[str, Any]) -> ExitReason:
+    """The reason, unless it is weaker than what the test against a baseline says.
+
+    Args:
+        reason: by `judge`.
+        report: `GET /runs/{id}/regression`.
+    """
+    if reason.code is ExitCode.THRESHOLD_MISSED:
+        return reason
+    if report["passed"] is False:
+        return ExitReason(code=ExitCode.THRESHOLD_MISSED, words=report["sentence"])
+    if report["passed"] is None:
+        return ExitReason(code=ExitCode.INFRASTRUCTURE, words=report["sentence"])
+    return ExitReason(code=reason.code, words=f"{report['sentence']} {reason.words}")
+
+
 def _without_threshold(lost: int) -> ExitReason:
     if lost:
         return ExitReason(

@@ -3,6 +3,7 @@
 A scored episode that is not solved is a failure, a lost one an error; cancelled and not runnable ones are skipped.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
@@ -11,20 +12,49 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 Episode = Mapping[str, Any]
 
 
-def junit_xml(run: Mapping[str, Any], episodes: Iterable[Episode]) -> bytes:
+def junit_xml(run: Mapping[str, Any], episodes: Iterable[Episode], report: Mapping[str, Any] | None = None) -> bytes:
+    """The document.
+
+    Args:
+        run: As the API returns it.
+        episodes: Its episodes, in any order.
+        report: Of the test against a baseline; its sentence and numbers become properties of every suite.
+    """
     ordered = sorted(episodes, key=lambda episode: (episode["domain"], episode["task"], episode["repeat"]))
     root = Element("testsuites", name=f"{run['benchmark']} {run['agent']}")
     for domain, members in groupby(ordered, key=lambda episode: episode["domain"]):
-        _suite(root, domain, list(members))
+        _suite(root, domain, list(members), _properties(report) if report else {})
     _count(root, ordered)
     indent(root)
     document: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return document
 
 
-def _suite(root: Element, domain: str, episodes: list[Episode]) -> None:
+def _properties(report: Mapping[str, Any]) -> dict[str, str]:
+    """Of the test against a baseline; a difference in points."""
+    difference = report["difference"] or {}
+    low, high = difference.get("interval", (None, None))
+    values = {
+        "baseline": report["baseline"],
+        "passed": report["passed"],
+        "alpha": report["alpha"],
+        "p_value": report["p_value"],
+        "difference": difference.get("value"),
+        "difference_low": low,
+        "difference_high": high,
+        "common_tasks": report["common_tasks"],
+        "sentence": report["sentence"],
+    }
+    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in values.items()}
+
+
+def _suite(root: Element, domain: str, episodes: list[Episode], properties: Mapping[str, str]) -> None:
     suite = SubElement(root, "testsuite", name=domain)
     _count(suite, episodes)
+    if properties:
+        parent = SubElement(suite, "properties")
+        for name, value in properties.items():
+            SubElement(parent, "property", name=f"regression.{name}", value=value)
     for episode in episodes:
         case = SubElement(suite, "testcase", classname=domain, name=_name(episode), time=f"{_seconds(episode):.3f}")
         if (verdict := _verdict(episode)) is not None:

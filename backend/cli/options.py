@@ -66,6 +66,22 @@ FailUnder = Annotated[
     float | None,
     typer.Option("--fail-under", min=0, max=1, help=("Exit with 1 if the success rate is below this; implies --wait.")),
 ]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="RUN",
+        help="Exit with 1 if the run scores significantly lower than this one on their common tasks; implies --wait.",
+        callback=lambda text: text and an_id(text, "deskarena run list"),
+    ),
+]
+Alpha = Annotated[
+    float, typer.Option("--alpha", min=0.0001, max=0.5, help="Probability of a false alarm of --baseline.")
+]
+SummaryFile = Annotated[
+    Path | None,
+    typer.Option("--summary", metavar="FILE", help="Append the result as Markdown to this file; implies --wait."),
+]
 
 
 TaskSet = Annotated[

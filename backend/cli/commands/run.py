@@ -12,6 +12,8 @@ from backend.cli.client import Api
 from backend.cli.errors import UsageError
 from backend.cli.options import (
     DEFAULT_LIMIT,
+    Alpha,
+    Baseline,
     Concurrency,
     FailUnder,
     Junit,
@@ -23,6 +25,7 @@ from backend.cli.options import (
     RescoreTimeout,
     RunId,
     Server,
+    SummaryFile,
     Tasks,
     TaskSet,
     Timeout,
@@ -59,7 +62,7 @@ from backend.cli.run_options import (
 from backend.cli.tables.comparison import show_comparison
 from backend.cli.tables.failures import show_failures
 from backend.cli.tables.runs import RUNS, show_run
-from backend.cli.wait_and_report import finish
+from backend.cli.wait_and_report import ALPHA, RunChecks, finish
 
 app = typer.Typer(help="Submit and inspect runs.", no_args_is_help=True)
 RESCORE_SECONDS = 600.0
@@ -103,7 +106,10 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     wait: Wait = False,
     timeout: Timeout = None,
     junit: Junit = None,
+    summary: SummaryFile = None,
     fail_under: FailUnder = None,
+    baseline: Baseline = None,
+    alpha: Alpha = ALPHA,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
@@ -118,50 +124,45 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         "seed": seed,
         "name": name,
     }
+    body |= set_options(desktop_image=desktop_image, variant=variant, preset=preset)
+    body |= set_options(priority=priority, concurrency=concurrency)
     body |= set_options(
-        desktop_image=desktop_image,
         screen=screen_size(screen) if screen else None,
-        variant=variant,
-        preset=preset,
-        **spaces(observation, observation_param, action_space, action_param),
-        image=parameters(image or [], "--image"),
+        **spaces(observation, observation_param, action_space, action_param, image),
         judge=parameters(judge or [], "--judge"),
         budget=set_options(max_steps=max_steps, max_seconds=max_seconds, max_tokens=max_tokens, max_usd=max_usd),
-        priority=priority,
-        concurrency=concurrency,
     )
     with Api(server) as api:
         run = api.post("/runs", body, {"Idempotency-Key": idempotency_key} if idempotency_key else None)
-        report(api, run, output, wait=wait, timeout=timeout, junit=junit, fail_under=fail_under)
+        checks = RunChecks(junit=junit, summary=summary, fail_under=fail_under, baseline=baseline, alpha=alpha)
+        report(api, run, output, checks, wait=wait, timeout=timeout)
 
 
 def report(  # noqa: PLR0913 - the options
-    api: Api,
-    run: dict[str, Any],
-    output: Output,
-    *,
-    wait: bool,
-    timeout: float | None,
-    junit: Path | None,
-    fail_under: float | None,
+    api: Api, run: dict[str, Any], output: Output, checks: RunChecks, *, wait: bool, timeout: float | None
 ) -> None:
     """Print the run's id, or wait for its end if an option asks for that, and exit by its result."""
-    if wait or junit or fail_under is not None:
+    if wait or checks.need_end:
         progress(f"run {run['id']}")
-        finish(api, run["id"], timeout, junit, fail_under, output)
+        finish(api, run["id"], timeout, checks, output)
     else:
         print_object(run, output, lambda run: print(run["id"]))
 
 
 def spaces(
-    observation: str | None, observation_words: list[str] | None, actions: str | None, action_words: list[str] | None
+    observation: str | None,
+    observation_words: list[str] | None,
+    actions: str | None,
+    action_words: list[str] | None,
+    image_words: list[str] | None,
 ) -> dict[str, Any]:
-    """Observation and action space with their options, for the API."""
+    """Observation, action space and picture with their options, for the API."""
     return {
         "observation": observation,
         "observation_params": parameters(observation_words or [], "--observation-param"),
         "action_space": actions,
         "action_params": parameters(action_words or [], "--action-param"),
+        "image": parameters(image_words or [], "--image"),
     }
 
 
@@ -205,13 +206,17 @@ def watch(  # noqa: PLR0913, PLR0917  same
     run: RunId,
     timeout: Timeout = None,
     junit: Junit = None,
+    summary: SummaryFile = None,
     fail_under: FailUnder = None,
+    baseline: Baseline = None,
+    alpha: Alpha = ALPHA,
     output: OutputForm = Output.TABLE,
     server: Server = None,
 ) -> None:
     """Wait until a run has ended, show it and exit by its result."""
+    checks = RunChecks(junit=junit, summary=summary, fail_under=fail_under, baseline=baseline, alpha=alpha)
     with Api(server) as api:
-        finish(api, run, timeout, junit, fail_under, output)
+        finish(api, run, timeout, checks, output)
 
 
 @app.command()

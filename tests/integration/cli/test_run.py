@@ -11,7 +11,7 @@ from typing import Any
 from defusedxml.ElementTree import parse
 
 from tests.integration.cli.service import command, deskarena, serving
-from tests.unit.cli.samples import episode, run
+from tests.unit.cli.samples import episode, regression, run
 
 ID = "018f0000-0000-7000-8000-000000000000"
 SUBMIT = ("run", "submit", "--benchmark", "starter", "--agent", "oracle")
@@ -92,6 +92,20 @@ class TestSubmit:
     def test_a_threshold_reached_is_0(self) -> None:
         with serving(answers(run(scored=2, solved=2), episode())) as service:
             assert deskarena(*SUBMIT, "--fail-under", "1", server=service.url).returncode == 0
+
+    def test_a_regression_is_1_and_in_the_reports(self, tmp_path: Path) -> None:
+        junit, summary = tmp_path / "result.xml", tmp_path / "summary.md"
+        replies = answers(run(scored=2, solved=1), episode(), episode(solved=False, score=0.0))
+        report = regression()
+        with serving({**replies, f"GET /api/v1/runs/{ID}/regression": report}) as service:
+            options = ("--baseline", report["baseline"], "--junit", str(junit), "--summary", str(summary))
+            done = deskarena(*SUBMIT, *options, server=service.url)
+        assert done.returncode == 1
+        assert report["sentence"] in done.stderr
+        assert report["baseline"] in summary.read_text()
+        root = parse(junit).getroot()
+        assert root is not None
+        assert root.find("testsuite/properties/property") is not None
 
     def test_lost_episodes_are_3(self) -> None:
         with serving(answers(run(scored=1, lost=1, solved=1), episode(outcome="lost"))) as service:

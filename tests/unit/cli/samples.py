@@ -54,3 +54,21 @@ def run(*, solved: int = 0, status: str = "completed", **counts: int) -> dict[st
         },
         "created_at": "2026-03-01T12:30:05.123456Z",
     }
+
+
+def regression(**more: Any) -> dict[str, Any]:
+    """The report against a baseline."""
+    return {
+        "run": "018f0000-0000-7000-8000-000000000000",
+        "baseline": "018f0000-0000-7000-8000-000000000009",
+        "alpha": 0.05,
+        "passed": False,
+        "p_value": 0.004,
+        "test": "exact McNemar test",
+        "difference": {"base": 0.6, "other": 0.538, "value": -0.062, "interval": [-0.104, -0.021]},
+        "common_tasks": 154,
+        "alike": True,
+        "conditions": [],
+        "sentence": "Regression.",
+        **more,
+    }

@@ -1,7 +1,7 @@
 import pytest
 
 from backend.cli.errors import ExitCode
-from backend.cli.exit_code import judge
+from backend.cli.exit_code import judge, with_regression
 from tests.unit.cli.samples import run
 
 
@@ -36,3 +36,23 @@ class TestJudge:
         self, solved: int, scored: int, lost: int, wanted: float, code: ExitCode
     ) -> None:
         assert judge(run(solved=solved, scored=scored, lost=lost), wanted).code is code
+
+
+class TestWithRegression:
+    @pytest.mark.parametrize(
+        ("passed", "solved", "lost", "fail_under", "code"),
+        [
+            (True, 4, 0, None, ExitCode.PASSED),
+            (False, 4, 0, None, ExitCode.THRESHOLD_MISSED),
+            (None, 4, 0, None, ExitCode.INFRASTRUCTURE),
+            (True, 1, 0, 0.5, ExitCode.THRESHOLD_MISSED),
+            (False, 4, 1, None, ExitCode.THRESHOLD_MISSED),
+            (True, 4, 1, None, ExitCode.INFRASTRUCTURE),
+            (True, 4, 1, 0.0, ExitCode.PASSED),
+        ],
+    )
+    def test_the_stricter_one_decides(
+        self, *, passed: bool | None, solved: int, lost: int, fail_under: float | None, code: ExitCode
+    ) -> None:
+        reason = judge(run(scored=4, solved=solved, lost=lost), fail_under)
+        assert with_regression(reason, {"passed": passed, "sentence": "No regression."}).code is code

@@ -1,7 +1,7 @@
 from defusedxml.ElementTree import fromstring
 
 from backend.cli.junit import junit_xml
-from tests.unit.cli.samples import episode, run
+from tests.unit.cli.samples import episode, regression, run
 
 
 class TestJunitXml:
@@ -32,3 +32,20 @@ class TestJunitXml:
             ("move", "failure"): "score 0.25, ended by steps",
             ("move #2", "error"): "guest: the desktop froze",
         }
+
+    def test_a_baseline_is_in_the_properties_of_every_suite(self) -> None:
+        root = fromstring(junit_xml(run(), self.EPISODES, regression()))
+        for suite in root:
+            properties = {each.get("name"): each.get("value") for each in suite.findall("properties/property")}
+            assert properties["regression.passed"] == "false"
+            assert properties["regression.p_value"] == "0.004"
+            assert properties["regression.difference"] == "-0.062"
+            assert properties["regression.difference_high"] == "-0.021"
+            assert properties["regression.sentence"] == "Regression."
+            assert suite[0].tag == "properties"
+
+    def test_nothing_in_common_has_no_numbers(self) -> None:
+        report = regression(passed=None, p_value=None, difference=None)
+        root = fromstring(junit_xml(run(), self.EPISODES, report))
+        values = {each.get("name"): each.get("value") for each in root[0].findall("properties/property")}
+        assert (values["regression.passed"], values["regression.difference"]) == ("null", "null")
