@@ -5,7 +5,7 @@ or value of the metric's own cases (`tests/factories/metric_cases`), changes it 
 metric in a process of its own with limits of time and memory. The expected file and the rules are the task's and stay.
 
 Ends with 1 if a call raised, took too long or too much memory. The seed and the number that is shown repeat a call.
-With `--page` the result is written as docs/reports/fuzz-metrics.md, anew after each seed.
+With `--page` the result is written as docs/reports/fuzz-metrics.md, anew after each part of a series.
 """
 
 import argparse
@@ -37,6 +37,8 @@ MEMORY = 2**30
 """Bytes beyond what the process has before the call."""
 VERDICT = "verdict"
 PAGE = Path(__file__).parents[1] / "docs" / "reports" / "fuzz-metrics.md"
+PART = 250
+"""Calls of a seed that one process makes in a row."""
 _MIB = 2**20
 _SHOWN = 5
 NOT_THE_AGENTS = frozenset(
@@ -166,8 +168,8 @@ def main() -> int:
     registry.load()
     metrics, outcomes = len(_cases(arguments.metric)), list[FuzzOutcome]()
     with ProcessPoolExecutor(arguments.jobs) as pool:
-        for series in pool.map(partial(_series, arguments), arguments.seed or [1]):
-            outcomes += series
+        for part in pool.map(partial(_part, arguments), _starts(arguments)):
+            outcomes += part
             if arguments.page:
                 PAGE.write_text(page(outcomes, metrics))
     failures = sum(outcome.what != VERDICT for outcome in outcomes)
@@ -175,9 +177,16 @@ def main() -> int:
     return int(failures > 0)
 
 
-def _series(arguments: argparse.Namespace, seed: int) -> list[FuzzOutcome]:
-    """All calls of a seed; those without a verdict are printed at once."""
-    numbers = range(arguments.first, arguments.first + arguments.number)
+def _starts(arguments: argparse.Namespace) -> list[tuple[int, int]]:
+    """Seed and first number of each part, all seeds alike."""
+    numbers = range(arguments.first, arguments.first + arguments.number, PART)
+    return [(seed, first) for first in numbers for seed in arguments.seed or [1]]
+
+
+def _part(arguments: argparse.Namespace, start: tuple[int, int]) -> list[FuzzOutcome]:
+    """The calls of a part; those without a verdict are printed at once."""
+    seed, first = start
+    numbers = range(first, min(first + PART, arguments.first + arguments.number))
     with tempfile.TemporaryDirectory() as folder:
         return [_shown(outcome) for outcome in fuzz(seed, numbers, _cases(arguments.metric), Path(folder))]
 
@@ -195,7 +204,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="number of the first mutation")
     parser.add_argument("--seed", type=int, action="append", help="seed of a series (repeatable; default: 1)")
     parser.add_argument("--metric", action="append", help="only metrics of this name")
-    parser.add_argument("--jobs", type=int, default=1, help="how many seeds in parallel")
+    parser.add_argument("--jobs", type=int, default=1, help="how many processes")
     parser.add_argument("--page", action="store_true", help=f"write {PAGE.name}")
     return parser.parse_args()
 
