@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
 from tests.error_codes import raises_code
-from worker.images.windows.catalog import Catalog, Program, programs_in_sets, read_catalog
+from worker.images.windows.catalog import Catalog, Inbox, Program, programs_in_sets, read_catalog
 
 ENTRY: dict[str, Any] = {
     "id": "editor",
@@ -92,6 +93,24 @@ class TestProgram:
     def test_may_lie_on_a_medium_of_its_own(self) -> None:
         wanted = {"iso": "editor.iso", "medium": "EDITOR", "file": "x64\\setup.exe"}
         assert Program.model_validate(ENTRY | wanted).kind == "exe"
+
+
+class TestProbe:
+    def test_the_build_opens_what_tasks_require(self) -> None:
+        """By the command that tasks require, so that an image lists no command that does not start."""
+        console = {"7zip"}
+        others = [
+            entry.id
+            for entry in read_catalog().all()
+            if entry.commands and entry.id not in console and isinstance(entry, Program | Inbox)
+            if entry.check is not None and not _started(entry.check.command) & set(entry.commands)
+        ]
+        assert others == []
+
+
+def _started(command: Sequence[str]) -> set[str]:
+    """The program that a check starts, and the address that it lets Windows open."""
+    return {command[0], *(word.removesuffix(":") for word in command[1:])}
 
 
 class TestChosen:
