@@ -77,6 +77,17 @@ class TestImport:
         assert word in str(problem["detail"])
         assert fresh.get("/api/v1/benchmarks/mine").status_code == 404
 
+    def test_what_a_task_needs_is_in_the_api_and_on_its_page(self, fresh: TestClient) -> None:
+        root = SAMPLES / "prosoftarena"
+        files = {str(file.relative_to(root)): file.read_text() for file in root.rglob("*.json")}
+        assert upload(fresh, zipped(files), kind="prosoftarena")[0] == 201
+        tasks = {task["name"]: task for task in fresh.get("/api/v1/benchmarks/mine/tasks").json()["items"]}
+        task = tasks["XL_L3_001"]
+        assert set(task["requires"]) == {"excel", "excel 2024", "photoshop", "photoshop 26.7"}
+        assert task["licences"] == {"Microsoft Office": 1, "Photoshop": 1}
+        page = fresh.get(f"/tasks/{task['id']}").text
+        assert "<dd>Microsoft Office, Photoshop</dd>" in page
+
     def test_an_unknown_kind(self, fresh: TestClient) -> None:
         status, problem = upload(fresh, zipped(folder()), kind="startre")
         assert (status, problem["path"]) == (422, "kind")
