@@ -1,0 +1,57 @@
+from types import SimpleNamespace
+
+import pytest
+
+from backend.domain.statistics.task_comparison import TaskScores, compare_tasks
+from backend.services.results.views.compared_results import labels_of, p_text, sentence
+
+
+def sentence_of(base: str, other: str) -> str:
+    """The sentence about single passes of the digits / 2."""
+    pairs = zip(base, other, strict=True)
+    compared = compare_tasks([TaskScores(f"t{at}", [int(a) / 2], [int(b) / 2]) for at, (a, b) in enumerate(pairs)])
+    assert compared is not None
+    return sentence("A", "B", compared)
+
+
+class TestSentence:
+    def test_more(self) -> None:
+        text = sentence_of("0000000200", "2222222000")
+        assert text.startswith("B solves 60.0 points more than A (95 %: ")
+        assert text.endswith("; exact McNemar test p = 0.07; 10 common tasks)")
+
+    def test_less_has_its_interval_in_the_same_direction(self) -> None:
+        more, less = sentence_of("0000", "2220"), sentence_of("2220", "0000")
+        assert less.partition("(")[2] == more.partition("(")[2]
+        assert less.startswith("B solves 75.0 points less than A")
+
+    def test_fractions_score(self) -> None:
+        assert sentence_of("1000", "2000").startswith("B scores 12.5 points more than A")
+
+    def test_no_difference(self) -> None:
+        assert sentence_of("2", "2").startswith("B solves as much as A (95 %: ")
+        assert sentence_of("2", "2").endswith("1 common task)")
+
+
+class TestPText:
+    @pytest.mark.parametrize(("value", "text"), [(0.00099, "p < 0.001"), (0.0041, "p = 0.0041"), (1.0, "p = 1")])
+    def test_two_digits(self, value: float, text: str) -> None:
+        assert p_text(value) == text
+
+
+class TestLabelsOf:
+    def test_are_flat_and_may_have_several_values(self) -> None:
+        extra = {"persona": "nurse", "complexity": {"branch": "hard"}, "operation": ["crop", {"a": 1}], "empty": []}
+        task = SimpleNamespace(
+            domain="files", difficulty=None, level="L1", os="linux", feasible=False, apps=["gimp", "vlc"], extra=extra
+        )
+        assert labels_of(task) == {  # type: ignore[arg-type]
+            "domain": ["files"],
+            "level": ["L1"],
+            "os": ["linux"],
+            "feasible": ["no"],
+            "app": ["gimp", "vlc"],
+            "persona": ["nurse"],
+            "complexity.branch": ["hard"],
+            "operation": ["crop"],
+        }
