@@ -5,6 +5,7 @@ from typing import Any
 
 from backend.domain.errors import AttemptFailure, FailureClass
 from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.machines.desktop_end import DesktopEnd
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import Evaluation
 from backend.domain.model.task import Task
@@ -23,6 +24,7 @@ class MemoryBook(MemoryRecorder):
         self.seconds: Mapping[str, float] = {}
         self.failure: AttemptFailure | None = None
         self.after_action = False
+        self.desktop_end: DesktopEnd | None = None
         self.desktop: Mapping[str, Any] = {}
         self.openings: list[Mapping[str, object]] = []
 
@@ -50,8 +52,13 @@ class MemoryBook(MemoryRecorder):
 
     def evaluating(self, ended_by: EndedBy, seconds: Mapping[str, float]) -> None:
         self._check()
-        self.moves.append("evaluating")
+        if self.moves[-1] != "evaluating":
+            self.moves.append("evaluating")
         self.ended_by = ended_by
+
+    def ended_from_inside(self, end: DesktopEnd) -> None:
+        self._check()
+        self.desktop_end = end
 
     def scored(
         self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]

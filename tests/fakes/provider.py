@@ -5,6 +5,7 @@ from threading import Lock
 from typing import Any
 
 from backend.domain.errors import MachineLost
+from backend.domain.machines.desktop_end import DesktopEnd, EndCause
 from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.trajectory import Frame
@@ -15,7 +16,7 @@ from tests.fakes.desktop import FakeDesktop
 class FakeOpenDesktop:
     """A FakeDesktop (`fake`) with what its provider knows of it; `last` is what its machine still shows.
 
-    `taken` is why a cluster took the machine away; empty if none did.
+    `cause` is the evidence of its end, `taken` why a cluster took the machine away; empty if none did.
     """
 
     def __init__(self, desktop: FakeDesktop, slot: SlotRef) -> None:
@@ -26,12 +27,16 @@ class FakeOpenDesktop:
         self.way_out = EgressRules()
         self.last: Frame | None = None
         self.taken = ""
+        self.cause = EndCause.UNKNOWN
 
     def alive(self) -> bool:
         return not self.fake.dead
 
     def why_dead(self) -> str:
         return self.fake.dead
+
+    def ending(self) -> DesktopEnd:
+        return DesktopEnd(cause=self.cause, text=self.fake.dead)
 
     def stream_address(self) -> tuple[str, str]:
         return "http://127.0.0.1:9", "no-stream"

@@ -50,7 +50,7 @@ class FakeSupervisor(SlotSupervisor):
 
     def end(self, held: VmHandle) -> None:
         self.ended.append(held.name)
-        held.end(CLOSED)
+        held.end(CLOSED, "removed")
         self.on_end()
         if self.refuses:
             raise SupervisorError(self.refuses)

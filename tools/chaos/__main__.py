@@ -10,13 +10,20 @@ import sys
 
 from tools.chaos.campaign import LOCAL, CampaignSettings, conduct, kinds
 from tools.chaos.clustered import CLUSTER, ClusterStack
+from tools.chaos.from_inside import __main__ as from_inside
 from tools.chaos.plan import only, plan, read_numbers
 from tools.chaos.report import CampaignOutcome, about, table, write
 from tools.chaos.stack import ChaosStack
 
+FROM_INSIDE = "--from-inside"
+"""Another campaign: agents end their own desktops. Words after it are its own."""
+
 
 def main() -> int:
     """Returns 0 when every invariant held."""
+    if FROM_INSIDE in sys.argv:
+        rest = sys.argv[sys.argv.index(FROM_INSIDE) + 1 :]
+        return from_inside.main(rest)
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--faults", type=int, default=200, help="how many")

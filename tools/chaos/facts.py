@@ -52,6 +52,7 @@ class AttemptFact:
     fencing_token: int
     failure_class: str | None
     failure_message: str
+    after_action: bool
     started_at: datetime
     first_observation_at: datetime | None
     ended_at: datetime | None
@@ -135,7 +136,7 @@ WITH ends AS (
     WHERE v.kind = 'step' AND v.seq > ends.seq GROUP BY v.attempt_id
 )
 SELECT a.id, a.episode_id, a.number, a.state, a.live, a.worker_id, a.slot_id, a.lease_id, a.fencing_token,
-    a.failure_class, a.failure_message, a.started_at, a.first_observation_at,
+    a.failure_class, a.failure_message, a.after_action, a.started_at, a.first_observation_at,
     coalesce(a.desktop->>'pod_uid', '') AS pod, coalesce(a.desktop->>'node', '') AS node,
     a.ended_at, coalesce(late.number, 0) AS late,
     (SELECT count(*) FROM evaluation v WHERE v.attempt_id = a.id AND v.current) AS verdicts

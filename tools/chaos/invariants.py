@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from backend.domain.errors import FailureClass
-from backend.domain.model.episode import RETRIES, UNBEGUN_RETRIES, Loss
+from backend.domain.model.episode import Loss
 from tools.chaos.facts import Facts
 
 ENDED = {"scored", "handed_in", "lost", "cancelled"}
@@ -120,16 +120,15 @@ def none_lost(facts: Facts, _: Expected) -> Iterator[str]:
 
 def bounded(facts: Facts, _: Expected) -> Iterator[str]:
     for episode_id, attempts in facts.attempts_of().items():
-        kinds = Counter(
-            Loss(FailureClass(each.failure_class), after_start=each.first_observation_at is not None).counted_as
+        losses = [
+            Loss(FailureClass(each.failure_class), each.first_observation_at is not None, each.after_action)
             for each in attempts
             if each.failure_class is not None
-        )
-        for (failure, has_begun), number in kinds.items():
-            if number > (RETRIES[failure] if has_begun else UNBEGUN_RETRIES) + 1:
-                yield f"episode {episode_id} was lost {number} times as {failure.value}" + (
-                    "" if has_begun else ", not begun"
-                )
+        ]
+        for kind, number in Counter(loss.counted_as for loss in losses).items():
+            loss = next(each for each in losses if each.counted_as == kind)
+            if number > loss.retries + 1:
+                yield f"episode {episode_id} was lost {number} times as {loss}"
 
 
 def fenced(facts: Facts, _: Expected) -> Iterator[str]:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from backend.domain.errors import AgentFailed
@@ -83,3 +83,13 @@ class AgentThread:
                 self._answers.put(_Answer(value=call()))
             except BaseException as error:  # noqa: BLE001 - handed over to the thread that asked.
                 self._answers.put(_Answer(error=error))
+
+
+class MonotonicClock:
+    """Clock port on the real monotonic clock."""
+
+    def now(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        Event().wait(seconds)

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from backend.domain.errors import AttemptFailure
 from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.machines.desktop_end import DesktopEnd
 from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.health import DEFAULT_LIMITS, HealthLimits
 from backend.domain.model.episode import EndedBy
@@ -44,6 +45,10 @@ class AttemptLog(Recorder, Protocol):
         """The agent has stopped."""
         ...
 
+    def ended_from_inside(self, end: DesktopEnd) -> None:
+        """The agent's programs ended the desktop or keep it from answering; what is left is evaluated."""
+        ...
+
     def scored(
         self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]
     ) -> None:
@@ -57,7 +62,13 @@ class AttemptLog(Recorder, Protocol):
         ...
 
     def lost(self, failure: AttemptFailure, seconds: Mapping[str, float], *, after_action: bool) -> None:
-        """An infrastructure failure. Also written by an attempt that had to stop, while the lease is ours."""
+        """An infrastructure failure. Also written by an attempt that had to stop, while the lease is ours.
+
+        Args:
+            failure: why.
+            seconds: by phase.
+            after_action: the agent had acted, and nothing explains the loss.
+        """
         ...
 
     def was_cancelled(self, seconds: Mapping[str, float]) -> None:

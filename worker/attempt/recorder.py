@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from backend.db.models.enums import EvidenceRole
 from backend.domain.errors import AttemptFailure, Cancelled, ClusterLost, Unavailable
 from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.machines.desktop_end import DesktopEnd
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import Blob, Evaluation
 from backend.domain.model.task import JSON, Task
@@ -102,6 +103,12 @@ class AttemptRecorder:
         self._database.insist(
             lambda session: attempts.enter_evaluating(session, self._fence, ended_by, seconds), self._hold
         )
+
+    def ended_from_inside(self, end: DesktopEnd) -> None:
+        """The desktop was ended, or kept from answering, from inside; `end` is the evidence."""
+        self._let_finish()
+        known = end.model_dump(mode="json")
+        self._database.insist(lambda session: attempts.note_desktop_end(session, self._fence, known), self._hold)
 
     def scored(
         self, task: Task, evaluation: Evaluation, evidence: Sequence[CallEvidence], seconds: Mapping[str, float]

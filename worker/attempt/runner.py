@@ -4,12 +4,10 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from threading import Event
 
 from backend.domain import registry
 from backend.domain.benchmarks import external_assets
 from backend.domain.errors import (
-    AttemptFailure,
     Cancelled,
     ClusterLost,
     DeskarenaError,
@@ -19,28 +17,28 @@ from backend.domain.errors import (
     LeaseLost,
     MachineLost,
     TaskSetupFailed,
-    sentences,
 )
-from backend.domain.evaluators.evaluate import CallEvidence, collect
+from backend.domain.evaluators.evaluate import CallEvidence, collect, not_gathered
 from backend.domain.loop.agent_loop import LoopDependencies, LoopProgress, Rules, run_episode
+from backend.domain.machines.desktop_end import Blame, DesktopEnd
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import Evaluation, score_by_rule
 from backend.domain.model.task import SetupStep
-from backend.domain.model.trajectory import Decision, Frame, Observation, StepRecord
-from backend.domain.ports.agent import Agent, AgentChannel, AgentContext, ObservationSpace
-from backend.domain.ports.cluster import Distrusts, RevocableDesktop
+from backend.domain.model.trajectory import Frame
+from backend.domain.ports.agent import AgentChannel, AgentContext
+from backend.domain.ports.cluster import Distrusts
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from backend.domain.registry import PluginKind
-from backend.domain.screen.image import PictureSpace, changes
-from backend.domain.screen.with_tree import TreeSpace
 from backend.domain.setup import run_steps
 from backend.services.scheduling.claims import Claim
-from worker.attempt.agent_thread import AgentThread
+from worker.attempt.agent_thread import AgentThread, MonotonicClock
 from worker.attempt.attempt_dependencies import AttemptDeps, AttemptLog, LiveStream
+from worker.attempt.attempt_failure import NOT_GATHERED, as_lost, desktop_end, failure_of, last_picture, whose
 from worker.attempt.checkpoint_watcher import CheckpointWatcher
 from worker.attempt.late_agent import LazyAgent
+from worker.attempt.observation_space import observation_space
 from worker.attempt.task_context import TaskContext, missing_asset
-from worker.base.health import check_health, check_room
+from worker.base.health import answers, check_health, check_room
 from worker.base.lease import HeldLease
 from worker.base.phases import Phases
 from worker.devtools.servers import Servers
@@ -82,6 +80,8 @@ class _Attempt:
         self._looks: StepEvaluator | None = None
         self._watch: CheckpointWatcher | None = None
         self._evidence: Sequence[CallEvidence] | None = None
+        self._task_context: TaskContext | None = None
+        self._gathering = self._scored = False
         self._spec = DesktopSpec(screen=claim.config.screen, image=claim.image)
         self.could_open = True
 
@@ -97,7 +97,7 @@ class _Attempt:
         self._check_files()
         opened = self._open()
         seen_at = time.monotonic()
-        context = self._context(opened)
+        context = self._task_context = self._context(opened)
         with self._phases.timed("setup"):
             self._set_up(context)
         self._book.running(self._phases.seconds(), seen_at)
@@ -119,7 +119,7 @@ class _Attempt:
         self._hold.check()
         if self._evidence is None:
             raise error
-        self._book.unjudged(self._task, self._failure(error), self._evidence, self._phases.seconds())
+        self._book.unjudged(self._task, failure_of(error), self._evidence, self._phases.seconds())
 
     def _context(self, opened: OpenDesktop) -> TaskContext:
         tools = self._tools
@@ -239,8 +239,10 @@ class _Attempt:
 
         thinking = AgentThread(self._hold.check, wait_seconds)
         agent = LazyAgent(plugin, config.params)
+        eyes = self._tools.eyes(self._servers) if self._servers is not None else None
+        space = observation_space(config, plugin, eyes)
         parts = LoopDependencies(
-            agent, opened.desktop, self._space(plugin), self._book, _Monotonic(), thinking, wait_seconds, control, watch
+            agent, opened.desktop, space, self._book, MonotonicClock(), thinking, wait_seconds, control, watch
         )
         try:
             ended_by = run_episode(parts, context, rules, self._progress)
@@ -259,39 +261,20 @@ class _Attempt:
 
     def _keep_last(self, opened: OpenDesktop) -> None:
         """Stores the machine's own picture after the guest was lost, for example a blue screen."""
-        frame = opened.picture() if self._hold.error is None else None
-        if frame is None:
-            return
-        index, note = self._progress.steps, "the machine's own picture, after the guest was lost"
-        observation = Observation(index=index, frame=frame)
-        with suppress(DeskarenaError):  # The guest's loss is what counts.
-            self._book.step(
-                StepRecord(
-                    index=index, observation=observation, decision=Decision(), results=({"final": True, "note": note},)
-                )
-            )
-            self._book.flush()
+        last = last_picture(opened, self._progress.steps) if self._hold.error is None else None
+        if last is not None:
+            with suppress(DeskarenaError):  # The guest's loss is what counts.
+                self._book.step(last)
+                self._book.flush()
 
-    def _space(self, plugin: type[Agent]) -> ObservationSpace:
-        """Observation space with the run's options."""
-        config, servers = self._claim.config, self._servers
-        space_type: type[ObservationSpace] = registry.lookup(
-            PluginKind.OBSERVATION, config.observation or plugin.observation
-        )
-        eyes = self._tools.eyes(servers) if servers is not None else None
-        space: ObservationSpace = space_type(
-            space_type.Params.model_validate(dict(config.observation_params or {})), eyes
-        )
-        if getattr(plugin, "needs_tree", False):
-            space = TreeSpace(space)
-        return PictureSpace(space, config.image) if config.image is not None and changes(config.image) else space
-
-    def _evaluate(self, context: TaskContext, ended_by: EndedBy) -> Evaluation:
+    def _evaluate(self, context: TaskContext, ended_by: EndedBy, *, full: bool = False) -> Evaluation:
+        """The verdict on the end state; `full`: even if programs of the desktop can no longer write."""
         ruled = score_by_rule(self._task.evaluator, ended_by)
         self._prepare_next()
         if ruled is not None:
             return ruled
-        check_room(context.desktop)
+        if not full:
+            check_room(context.desktop)
         evidence = self._evidence = self._collect(context)
         self._hold.check()
         return self._tools.judge.verdict(
@@ -299,6 +282,7 @@ class _Attempt:
         )
 
     def _collect(self, context: TaskContext) -> Sequence[CallEvidence]:
+        self._gathering = True
         try:
             return collect(context, self._task, self._watch.evidence if self._watch is not None else None)
         except GuestRefused as error:
@@ -346,34 +330,51 @@ class _Attempt:
         if isinstance(cause, Cancelled):
             self._book.was_cancelled(self._phases.seconds())
             return
-        lost = self._as_lost(cause)
-        after_action = self._progress.acted and isinstance(lost, GuestLost)
-        self._book.lost(self._failure(lost), self._phases.seconds(), after_action=after_action)
+        end = desktop_end(cause, self._opened)
+        who = whose(end, acted=self._progress.acted)
+        if end is not None and who is Blame.AGENT and not self._scored:
+            self._scored = True
+            try:
+                self._score_what_is_left(end)
+            except (MachineLost, Cancelled) as error:
+                self._write_end(self._hold.error or error)
+            return
+        failure = failure_of(as_lost(cause, self._opened, end), end)
+        self._book.lost(failure, self._phases.seconds(), after_action=who is Blame.UNEXPLAINED)
 
-    def _as_lost(self, cause: Exception) -> MachineLost:
-        if (
-            isinstance(cause, GuestLost)
-            and isinstance(self._opened, RevocableDesktop)
-            and (why := self._opened.taken_away())
-        ):
-            return ClusterLost(why, code="desktop_revoked")
-        if isinstance(cause, MachineLost):
-            return cause
-        if isinstance(cause, GuestRefused):
-            return GuestLost(
-                f"the desktop refused a required operation: {cause.message}",
-                code="desktop_refused",
-                hint=cause.hint,
-            )
-        if isinstance(cause, DeskarenaError):
-            return ClusterLost(cause.message, code="service_unavailable", hint=cause.hint)
-        logger.error("attempt %s broke", self._claim.attempt_id, exc_info=cause)
-        return ClusterLost(f"internal error of the worker: {type(cause).__name__}: {cause}", code="worker_broke")
+    def _score_what_is_left(self, end: DesktopEnd) -> None:
+        """Scores an attempt whose desktop was ended, or kept from answering, from inside."""
+        self._hold.check()
+        self._hold.finishing = True
+        self._book.ended_from_inside(end)
+        self._book.evaluating(EndedBy.AGENT_ERROR, self._phases.seconds())
+        try:
+            with self._phases.timed("evaluation"):
+                evaluation = self._evaluate_remains(end)
+        except EvaluatorFailed as error:
+            self._end_unjudged(error)
+        else:
+            self._book.scored(self._task, evaluation, self._evidence or (), self._phases.seconds())
 
-    def _failure(self, lost: MachineLost) -> AttemptFailure:
-        why = self._opened.why_dead() if self._opened is not None and isinstance(lost, GuestLost) else ""
-        words = f"{lost.message} (the desktop ended: {why})" if why else lost.message
-        return AttemptFailure(lost.failure_class, lost.code, sentences(words, lost.hint))
+    def _evaluate_remains(self, end: DesktopEnd) -> Evaluation:
+        """The verdict on the end state if the desktop still answers, else on what was gathered before: mostly 0."""
+        context, ended_by = self._task_context, EndedBy.AGENT_ERROR
+        if context is not None and not self._gathering and answers(context.desktop):
+            try:
+                return self._evaluate(context, ended_by, full=True)
+            except (GuestLost, EvaluatorFailed) as error:
+                if error.code != NOT_GATHERED and not isinstance(error, GuestLost):
+                    raise
+                logger.info("a broken desktop cannot be read: attempt %s: %s", self._claim.attempt_id, error.message)
+        ruled = score_by_rule(self._task.evaluator, ended_by)
+        if ruled is not None:
+            return ruled
+        why = f"the desktop ended from inside ({end.cause.value.replace('_', ' ')})"
+        before = self._watch.evidence if self._watch is not None else None
+        self._evidence = not_gathered(self._task, why, before)
+        return self._tools.judge.verdict(
+            self._task, self._evidence, self._child, ended_by=ended_by, pause=self._pause_in_line
+        )
 
     def _close(self) -> None:
         """Releases everything that belongs to the attempt."""
@@ -384,13 +385,3 @@ class _Attempt:
                     part.close()
                 except Exception:
                     logger.exception("close failed: attempt %s", self._claim.attempt_id)
-
-
-class _Monotonic:
-    """Clock port on the real monotonic clock."""
-
-    def now(self) -> float:
-        return time.monotonic()
-
-    def sleep(self, seconds: float) -> None:
-        Event().wait(seconds)

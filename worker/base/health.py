@@ -92,6 +92,15 @@ def check_room(desktop: Desktop) -> None:
         )
 
 
+def answers(desktop: Desktop) -> bool:
+    """Whether its guest API responds."""
+    try:
+        desktop.probe()
+    except (GuestLost, GuestRefused):
+        return False
+    return True
+
+
 def _ask_health(desktop: Desktop, screen: ScreenSize, size: tuple[int, int]) -> HealthReply:
     sent_at = time.time()
     try:

@@ -52,6 +52,7 @@ class DesktopHandle:
         home, limits, notes, seconds: how it was created, for the record.
         session_report: the session's report when it was ready.
         dead: why it ended; empty while it runs.
+        ending: cause and facts of its end, as the supervisor knows them.
         usage: resources used, once it has ended.
         ended: set when none of its processes and files are left.
     """
@@ -67,11 +68,13 @@ class DesktopHandle:
     session_report: dict[str, Any]
     usage: dict[str, Any] = field(default_factory=dict)
     dead: str = ""
+    ending: dict[str, Any] = field(default_factory=dict)
     ended: threading.Event = field(default_factory=threading.Event)
 
-    def end(self, why: str, usage: dict[str, Any] | None = None) -> None:
+    def end(self, why: str, ending: dict[str, Any], usage: dict[str, Any] | None = None) -> None:
         """Records its end; the first reason is kept."""
-        self.dead = self.dead or why
+        if not self.dead:
+            self.dead, self.ending = why, ending
         self.usage = usage or self.usage
         self.ended.set()
 
@@ -226,9 +229,9 @@ class DesktopSupervisorClient:
             )
         return desktop.usage
 
-    def status(self) -> dict[str, Any]:
-        """Name -> `{ready, pid, memory, hits}` of every desktop. Raises DesktopSupervisorError."""
-        desktops: dict[str, Any] = self._conversation.ask({"op": "status"}, 5.0)["desktops"]
+    def status(self, seconds: float = 5.0) -> dict[str, Any]:
+        """Name -> `{ready, pid, memory, hits, ending}` of every desktop. Raises DesktopSupervisorError."""
+        desktops: dict[str, Any] = self._conversation.ask({"op": "status"}, seconds)["desktops"]
         return desktops
 
     def close(self) -> None:
@@ -266,7 +269,7 @@ class DesktopSupervisorClient:
             with self._noting:
                 desktop = self._desktops.pop(message["desktop"], None)
             if desktop is not None:
-                desktop.end(message["why"], message["usage"])
+                desktop.end(message["why"], message["ending"], message["usage"])
 
     def answered(self, answer: Message, *, expected: bool) -> None:
         """Handles a started desktop. One for which nobody waits any more is destroyed."""
@@ -285,7 +288,7 @@ class DesktopSupervisorClient:
             desktops = list(self._desktops.values())
             self._desktops.clear()
         for desktop in desktops:
-            desktop.end(self.gone)
+            desktop.end(self.gone, {"cause": "supervisor_ended"})
         if not self._started.done():
             self._started.set_exception(DesktopSupervisorLost(self.gone))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from worker.local import ca_bundle, sandbox_init, watchdog
+from worker.local import ca_bundle, sandbox_init, seccomp, watchdog
 from worker.local.cgroups import DesktopCgroups
 from worker.local.desktop_kind import DesktopKind
 from worker.local.limits import MIB, DesktopLimits
@@ -19,6 +19,10 @@ WAY_OUT = "out"
 """Folder beside the guest API's socket in which the worker opens the socket of the egress gateway."""
 PIPES = ("report", "status", "stdout", "stderr")
 """Pipes that we read: the stage's report, bubblewrap's status, the session's two outputs."""
+KILLED_STATUSES = frozenset({3, 128 + signal.SIGKILL})
+"""Exit codes of a session in which SIGKILL ended a program (`guest_server.linux.services`), or the session itself."""
+_FEW_PROCESSES = 16
+"""Below its limit of processes; some may have ended just now."""
 _TAIL = 4096
 _MAX_TALK = 64 * 1024
 
@@ -35,7 +39,8 @@ class SupervisedDesktop:
         outer: bubblewrap's process id; 0 once it is reaped.
         inner: host process id of process 1 in its namespace; 0 until known.
         inner_handle: a pidfd of `inner`; -1 once it is gone.
-        ready, gone: its state. `stopping` is why we ended it, if we did.
+        ready, gone: its state. `stopping` is why we ended it, if we did, and `cause` that as a value for programs.
+        ending: cause and facts of its end (backend.domain.machines.desktop_end.EndCause), once it has ended.
     """
 
     name: str
@@ -53,6 +58,7 @@ class SupervisedDesktop:
     ready: bool = False
     gone: bool = False
     stopping: str = ""
+    cause: str = ""
     home: str = ""
     notes: list[str] = field(default_factory=list)
     error: str = ""
@@ -63,6 +69,7 @@ class SupervisedDesktop:
     awaited: bool = False
     verdict: str = ""
     usage: dict[str, Any] = field(default_factory=dict)
+    ending: dict[str, Any] = field(default_factory=dict)
 
     @property
     def socket_path(self) -> Path:
@@ -191,10 +198,10 @@ class SupervisedDesktop:
         else:
             os.close(handle)
 
-    def kill(self, why: str) -> None:
+    def kill(self, why: str, cause: str = "removed") -> None:
         """Kills every process at once; the first reason is kept. Safe to call twice."""
         if not self.stopping:
-            self.stopping = why
+            self.stopping, self.cause = why, cause
             self.measure()
         if self.inner_handle >= 0:
             _ignore_gone(lambda: signal.pidfd_send_signal(self.inner_handle, signal.SIGKILL))
@@ -249,6 +256,32 @@ class SupervisedDesktop:
             return f"memory limit: the kernel killed {memory_kills} of its processes at {limit} MiB"
         return f"its session ended with status {self.exit_status}. {self.last_words()}".strip()
 
+    def why_ended(self) -> dict[str, Any]:
+        """Cause of its end, from what its programs cannot write: exit code, control groups, and what we did."""
+        hits = self.hits()
+        facts = {name: number for name, number in hits.items() if number}
+        if self.exit_status is not None:
+            facts["exit_status"] = self.exit_status
+        return {"cause": self.cause or self._cause(hits), "facts": facts}
+
+    def _cause(self, hits: dict[str, int]) -> str:
+        if hits.get("memory"):
+            return "memory_limit"
+        if self.exit_status is not None and self.exit_status < 0:
+            return "session_killed"  # Bubblewrap itself, which nobody inside can reach.
+        if self.exit_status in KILLED_STATUSES:
+            # Without the filter programs inside can send it, too.
+            return "session_killed" if seccomp.is_available() else "unknown"
+        if hits.get("processes") or self._is_full():
+            return "process_limit"
+        return "unknown" if self.exit_status is None else "session_ended"
+
+    def _is_full(self) -> bool:
+        """Whether it has as many processes and threads as its user may have, where no control group counts them."""
+        if self.inner_handle < 0 or self.bounded_by_group("pids"):
+            return False
+        return watchdog.tasks(self.inner) >= self.limits.processes - _FEW_PROCESSES
+
     def last_words(self) -> str:
         """End of the session's stderr. Any program inside may have written it: for messages only."""
         return self.buffers["stderr"].decode(errors="replace").strip()[-1000:]
@@ -257,7 +290,13 @@ class SupervisedDesktop:
         """Its state as JSON."""
         sample = self.measure()
         memory = 0 if sample is None else sample.memory
-        return {"ready": self.ready, "pid": self.inner, "memory": memory, "hits": self.hits()}
+        return {
+            "ready": self.ready,
+            "pid": self.inner,
+            "memory": memory,
+            "hits": self.hits(),
+            "ending": self.why_ended(),
+        }
 
     def facts(self) -> dict[str, Any]:
         """What the worker needs to know about a ready desktop, as JSON."""
@@ -275,7 +314,7 @@ class SupervisedDesktop:
     def conclude(self) -> None:
         """Records why it ended and what it used, while its control groups still exist."""
         if not self.verdict:
-            self.verdict = self.why()
+            self.verdict, self.ending = self.why(), self.why_ended()
             if self.group is not None and self.bounded_by_group("memory"):
                 self.peak_memory = max(self.peak_memory, self.group.peak_memory())
             self.usage = {"peak_memory": self.peak_memory, "hits": self.hits()}

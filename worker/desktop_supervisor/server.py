@@ -119,7 +119,7 @@ class DesktopSupervisor:
     def _end(self) -> None:
         """Ends all desktops, waits for them and removes everything that belongs to us."""
         for desktop in self._desktops.values():
-            desktop.kill("the desktop supervisor was stopped")
+            desktop.kill("the desktop supervisor was stopped", "supervisor_ended")
         deadline = time.monotonic() + _END_SECONDS
         while self._desktops and time.monotonic() < deadline:
             self._loop.turn(0.05)
@@ -295,7 +295,8 @@ class DesktopSupervisor:
             self._numbers.give_back(desktop.user)
         del self._desktops[desktop.name]
         # Notification first, then the answers: callers then know its end, too.
-        self._tell({"event": "gone", "desktop": desktop.name, "why": desktop.verdict, "usage": desktop.usage})
+        end = {"why": desktop.verdict, "usage": desktop.usage, "ending": desktop.ending}
+        self._tell({"event": "gone", "desktop": desktop.name, **end})
         for message in self._waiting.pop(desktop.name, []):
             if message["op"] == "spawn":
                 self._refuse(message, desktop.verdict, kind="cluster" if desktop.refused_by_sandbox() else "guest")

@@ -45,7 +45,7 @@ class DesktopShutdown:
                 desktop.feed(name)
         self.expect(desktop)
         if desktop.inner_handle >= 0:
-            desktop.kill(desktop.why())
+            desktop.kill(desktop.why(), desktop.why_ended()["cause"])
             return
         _bury(desktop.inner)
         orphans = [] if desktop.inner else folders.processes_of(self._supervisor, desktop.name)

@@ -30,9 +30,9 @@ def measure_all(desktops: Iterable[SupervisedDesktop]) -> float:
 def _judge(desktop: SupervisedDesktop, sample: watchdog.UsageSample) -> None:
     limits = desktop.limits
     if sample.memory > limits.memory:
-        desktop.kill(f"memory limit: it used {sample.memory // MIB} of {limits.memory // MIB} MiB")
+        desktop.kill(f"memory limit: it used {sample.memory // MIB} of {limits.memory // MIB} MiB", "memory_limit")
     elif sample.processes > limits.processes + _PROCESS_TOLERANCE and not desktop.bounded_by_group("pids"):
-        desktop.kill(f"process limit: it had {sample.processes} of {limits.processes} processes")
+        desktop.kill(f"process limit: it had {sample.processes} of {limits.processes} processes", "process_limit")
 
 
 def _protect_host(usages: list[tuple[int, SupervisedDesktop]]) -> None:
@@ -40,4 +40,4 @@ def _protect_host(usages: list[tuple[int, SupervisedDesktop]]) -> None:
     available, total = watchdog.host_memory()
     if available < max(256 * MIB, total // 32):
         _, largest = max(usages, key=lambda pair: pair[0])
-        largest.kill(f"memory limit: the host has only {available // MIB} MiB left")
+        largest.kill(f"memory limit: the host has only {available // MIB} MiB left", "host_memory")

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 
 from worker.local.ca_bundle import BUNDLE, CHROMIUM_POLICIES, OWN_BUNDLE, POLICIES
 from worker.local.limits import DesktopLimits, prlimit_command
+from worker.local.seccomp import PROTECTED_PIDS
 
 STAGE = PurePosixPath("/tmp")  # noqa: S108 - a private file system of the stage's own mount namespace lies there.
 """Where the stage mounts its preparations: every system has this folder, and the sandbox never sees this view."""
@@ -226,6 +227,8 @@ def bwrap_command(plan: SandboxLayout) -> list[str]:
     if plan.seccomp_fd is not None:
         words += ["--seccomp", str(plan.seccomp_fd)]
     environment = ENVIRONMENT | {"DESKARENA_SCREEN": f"{plan.width}x{plan.height}", "DESKARENA_LISTEN_FD": "3"}
+    if plan.seccomp_fd is not None:
+        environment["DESKARENA_PROTECTED_PIDS"] = str(PROTECTED_PIDS)
     environment |= plan.environment
     words.append("--clearenv")
     for name, value in environment.items():

@@ -3,10 +3,14 @@
 Namespaces do not cover everything: the kernel's keyrings, virtual machine sockets (AF_VSOCK reaches the hypervisor from
 any network namespace) and rare system calls with a history of kernel bugs are not isolated. The filter allows by
 default and refuses these with an error, without killing.
+
+It also protects the session: guest server, X server, buses and window manager have the smallest process ids of the
+desktop's process namespace, which no later program ever gets. Signals to them are refused.
 """
 
 import errno
 import platform
+import signal
 import struct
 from dataclasses import dataclass
 
@@ -16,8 +20,19 @@ _JUMP_GREATER_EQUAL = 0x35
 _RETURN = 0x06
 _ALLOW = 0x7FFF0000
 _ERRNO = 0x00050000
-_OFFSET_NUMBER, _OFFSET_ARCHITECTURE, _OFFSET_FIRST_ARGUMENT = 0, 4, 16
+_OFFSET_NUMBER, _OFFSET_ARCHITECTURE = 0, 4
+_OFFSET_FIRST_ARGUMENT, _OFFSET_SECOND_ARGUMENT, _OFFSET_THIRD_ARGUMENT = 16, 24, 32
+_REPLACED = ("io_uring", "pidfd_send_signal")
+"""Calls that programs replace by others if the kernel does not know them."""
 _X32_BIT = 0x40000000
+
+PROTECTED_PIDS = 100
+"""Largest process id of a desktop's session, which uses up those that it does not need before it is ready. The kernel
+never reuses ids below 300.
+"""
+_SIGNALS_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGTSTP)
+"""Refused to single threads, too. Others are how a program signals its own: `abort`, Wine's suspending of threads."""
+_F_SETSIG = 10
 
 SOCKET_FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
 """Socket families that desktop programs use. The network namespace isolates all four."""
@@ -25,13 +40,24 @@ SOCKET_FAMILIES = {"AF_UNIX": 1, "AF_INET": 2, "AF_INET6": 10, "AF_NETLINK": 16}
 
 @dataclass(frozen=True)
 class Architecture:
-    """An architecture: its audit number, the number of socket(2) and those of refused calls."""
+    """An architecture: its audit number, and the numbers of calls.
+
+    Attributes:
+        refused: refused altogether.
+        to_process: refused with the id of a protected process as first argument.
+        to_thread: the same, but only for some signals.
+    """
 
     audit: int
     socket: int
     memfd_create: int
+    fcntl: int
+    ptrace: int
+    kill: int
     x32: bool
     refused: dict[str, int]
+    to_process: dict[str, int]
+    to_thread: dict[str, int]
 
 
 _SHARED_NUMBERS = {
@@ -44,6 +70,7 @@ _SHARED_NUMBERS = {
     "fsconfig": 431,
     "fsmount": 432,
     "fspick": 433,
+    "pidfd_send_signal": 424,
     "mount_setattr": 442,
     "memfd_secret": 447,
 }
@@ -53,7 +80,12 @@ MACHINES = {
         audit=0xC000003E,
         socket=41,
         memfd_create=319,
+        fcntl=72,
+        ptrace=101,
+        kill=62,
         x32=True,
+        to_process={"rt_sigqueueinfo": 129, "prlimit64": 302},
+        to_thread={"tkill": 200, "tgkill": 234, "rt_tgsigqueueinfo": 297},
         refused={
             "syslog": 103,
             "pivot_root": 155,
@@ -89,7 +121,12 @@ MACHINES = {
         audit=0xC00000B7,
         socket=198,
         memfd_create=279,
+        fcntl=25,
+        ptrace=117,
+        kill=129,
         x32=False,
+        to_process={"rt_sigqueueinfo": 138, "prlimit64": 261},
+        to_thread={"tkill": 130, "tgkill": 131, "rt_tgsigqueueinfo": 240},
         refused={
             "umount2": 39,
             "mount": 40,
@@ -131,6 +168,63 @@ def _refuse(number: int, error: int) -> bytes:
     return _instruction(_JUMP_EQUAL, number, 0, 1) + _instruction(_RETURN, _ERRNO | error)
 
 
+def _call(number: int, body: list[bytes]) -> bytes:
+    """Instructions for one system call; `body` ends with an answer."""
+    code = b"".join(body)
+    return _instruction(_JUMP_EQUAL, number, 0, len(code) // 8) + code
+
+
+_ALLOWED = _instruction(_RETURN, _ALLOW)
+_REFUSED = _instruction(_RETURN, _ERRNO | errno.EPERM)
+
+
+def _unless_protected(offset: int) -> list[bytes]:
+    """Refuses if the argument there is the id of a protected process."""
+    return [
+        _instruction(_LOAD_WORD, offset),
+        _instruction(_JUMP_EQUAL, 0, 1, 0),
+        _instruction(_JUMP_GREATER_EQUAL, PROTECTED_PIDS + 1, 0, 1),
+        _ALLOWED,
+        _REFUSED,
+    ]
+
+
+def _protection(machine: Architecture) -> bytes:
+    """Keeps processes 1 to PROTECTED_PIDS from being ended or stopped by others of the desktop.
+
+    `kill(-1)` reaches them, too, so it is refused; signal 0 only asks whether a process exists.
+    """
+    by_kill = [
+        _instruction(_LOAD_WORD, _OFFSET_SECOND_ARGUMENT),
+        _instruction(_JUMP_EQUAL, 0, 0, 1),
+        _ALLOWED,
+        _instruction(_LOAD_WORD, _OFFSET_FIRST_ARGUMENT),
+        _instruction(_JUMP_GREATER_EQUAL, 2**32 - PROTECTED_PIDS, 0, 1),
+        _REFUSED,
+        *_unless_protected(_OFFSET_FIRST_ARGUMENT),
+    ]
+    by_owner = [
+        _instruction(_LOAD_WORD, _OFFSET_SECOND_ARGUMENT),
+        _instruction(_JUMP_EQUAL, _F_SETSIG, 0, 1),
+        _instruction(_RETURN, _ERRNO | errno.EINVAL),
+        _ALLOWED,
+    ]
+    parts = [_call(machine.kill, by_kill), _call(machine.fcntl, by_owner)]
+    parts.append(_call(machine.ptrace, _unless_protected(_OFFSET_SECOND_ARGUMENT)))
+    parts += [_call(number, _unless_protected(_OFFSET_FIRST_ARGUMENT)) for number in machine.to_process.values()]
+    for name, number in machine.to_thread.items():
+        signal_at = _OFFSET_SECOND_ARGUMENT if name == "tkill" else _OFFSET_THIRD_ARGUMENT
+        parts.append(_call(number, [_instruction(_LOAD_WORD, signal_at), *_of_signals()]))
+    return b"".join(parts)
+
+
+def _of_signals() -> list[bytes]:
+    """Refuses the signals from outside to a protected process; the signal's number is in the accumulator."""
+    rest = len(_SIGNALS_FROM_OUTSIDE)
+    jumps = [_instruction(_JUMP_EQUAL, each, rest - place, 0) for place, each in enumerate(_SIGNALS_FROM_OUTSIDE)]
+    return [*jumps, _ALLOWED, *_unless_protected(_OFFSET_FIRST_ARGUMENT)]
+
+
 def program(machine: Architecture, *, memfd: bool) -> bytes:
     """The filter for one architecture.
 
@@ -151,9 +245,10 @@ def program(machine: Architecture, *, memfd: bool) -> bytes:
             _instruction(_RETURN, _ERRNO | errno.ENOSYS),
         ]
     for name, number in machine.refused.items():
-        parts.append(_refuse(number, errno.ENOSYS if name.startswith("io_uring") else errno.EPERM))
+        parts.append(_refuse(number, errno.ENOSYS if name.startswith(_REPLACED) else errno.EPERM))
     if not memfd:
         parts.append(_refuse(machine.memfd_create, errno.ENOSYS))
+    parts.append(_protection(machine))
     # From here on everything but socket(2) is allowed; socket(2) only with a listed family.
     parts += [
         _instruction(_JUMP_EQUAL, machine.socket, 1, 0),
@@ -164,6 +259,11 @@ def program(machine: Architecture, *, memfd: bool) -> bytes:
         parts += [_instruction(_JUMP_EQUAL, family, 0, 1), _instruction(_RETURN, _ALLOW)]
     parts.append(_instruction(_RETURN, _ERRNO | errno.EAFNOSUPPORT))
     return b"".join(parts)
+
+
+def is_available() -> bool:
+    """Whether there is a filter for this machine."""
+    return platform.machine() in MACHINES
 
 
 def program_here(*, memfd: bool) -> bytes | None:

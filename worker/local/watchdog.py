@@ -4,6 +4,7 @@ All processes of a desktop descend from its first one: in a process namespace or
 own process 1, never to the host's.
 """
 
+import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,6 +35,15 @@ def descendants(pid: int) -> list[int]:
         except (FileNotFoundError, ProcessLookupError):
             continue
     return pids
+
+
+def tasks(pid: int) -> int:
+    """Number of processes and threads of the desktop whose first process is `pid`."""
+    total = 0
+    for each in descendants(pid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            total += sum(1 for _ in Path(f"/proc/{each}/task").iterdir())
+    return total
 
 
 def file_systems(root: Path) -> int:

@@ -2,12 +2,15 @@
 
 import io
 import logging
+import socket
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
+from backend.domain.machines.desktop_end import DesktopEnd, EndCause, cause_of
 from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.model.trajectory import Frame
 from backend.domain.ports.desktop import Desktop, DesktopSpec
@@ -20,6 +23,7 @@ _NEWS_SECONDS = 0.5
 """Seconds that the news of a machine's end may take after its guest API stopped responding."""
 _LAST_SECONDS = 5.0
 """Time limit for the last picture of a machine that has just ended."""
+_REFUSED_SECONDS = 5.0
 logger = logging.getLogger(__name__)
 
 
@@ -90,6 +94,18 @@ class QemuDesktop:
         why = self.why_dead()
         return why if why == self.vm.supervisor.gone else ""
 
+    def ending(self) -> DesktopEnd:
+        """As QEMU reports it. While QEMU runs, nothing outside the machine can have ended the guest server."""
+        if text := self.why_dead():
+            return DesktopEnd(cause=cause_of(self.vm.handle.cause), text=text)
+        try:
+            self.vm.supervisor.private_bytes(self.vm.handle)
+        except SupervisorError as error:
+            return DesktopEnd(text=str(error))
+        if is_refused(self.vm.address):
+            return DesktopEnd(cause=EndCause.SESSION_ENDED, text="the machine runs, and its guest server has ended")
+        return DesktopEnd(text="the machine runs, and its guest server does not answer")
+
     def stream_address(self) -> tuple[str, str]:
         """Address of the guest API and its secret."""
         return self.vm.address, self.vm.secret
@@ -152,6 +168,23 @@ class QemuDesktop:
                 raise ClusterLost(
                     f"a virtual machine could not be removed: {error}", code="desktop_not_removed"
                 ) from error
+
+
+def is_refused(address: str) -> bool:
+    """Whether the machine itself refuses connections to its guest API: nothing listens there any more.
+
+    QEMU accepts the connection, and closes it if its guest does not. No answer at all says nothing.
+    """
+    place = urlsplit(address)
+    try:
+        with socket.create_connection((place.hostname, place.port), timeout=_REFUSED_SECONDS) as connection:
+            connection.sendall(b"GET /probe HTTP/1.0\r\n\r\n")
+            try:
+                return not connection.recv(1)
+            except ConnectionError:
+                return True
+    except OSError:
+        return False
 
 
 def _as_jpeg(png: bytes) -> Frame | None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost, MachineLost
+from backend.domain.machines.desktop_end import DesktopEnd, cause_of
 from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
@@ -44,6 +45,10 @@ READY_SECONDS = {"linux": 30.0, "windows": 90.0}
 _FORGET_FAILURE_SECONDS, _FORGET_WINE_SECONDS = 60.0, 600.0
 _NEWS_SECONDS = 0.5
 """Seconds that the news of a desktop's end may take after its guest API stopped responding."""
+_END_SECONDS = 6.0
+"""Seconds that a session may take to end its programs once one of them has ended."""
+_BUSY_SECONDS = 30.0
+"""Seconds for a supervisor's answer while a desktop uses all processors."""
 _TRIAL = DesktopSpec(screen=ScreenSize(width=640, height=480))
 _WINE_TRIAL = _TRIAL.model_copy(update={"image": WINE})
 logger = logging.getLogger(__name__)
@@ -92,6 +97,24 @@ class LocalDesktop:
         """Why the machine ended it: its supervisor died; empty if it ended by itself, or is alive."""
         why = self.why_dead()
         return why if why == self._supervisor.gone else ""
+
+    def ending(self) -> DesktopEnd:
+        """As its supervisor knows it: exit code, control groups, and what it did itself."""
+        self.handle.ended.wait(_END_SECONDS)
+        text = self.why_dead()
+        ending = self.handle.ending if text else self._present()
+        return DesktopEnd(cause=cause_of(ending.get("cause")), text=text, facts=ending.get("facts", {}))
+
+    def _present(self) -> Mapping[str, Any]:
+        """What the supervisor knows of a living desktop; empty if it does not answer."""
+        try:
+            known: Mapping[str, Any] = (
+                self._supervisor.status(_BUSY_SECONDS).get(self.handle.name, {}).get("ending", {})
+            )
+        except DesktopSupervisorError as error:
+            logger.warning("state of a local desktop unknown: %s", error)
+            return {}
+        return known
 
     def stream_address(self) -> tuple[str, str]:
         """Address of the guest API and its secret."""

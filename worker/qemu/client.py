@@ -47,6 +47,7 @@ class VmHandle:
         seconds: by phase.
         host: address of that port.
         dead: why it is unusable; empty while it is usable.
+        cause: that as a value of backend.domain.machines.desktop_end.EndCause.
         ended: set when it is.
     """
 
@@ -56,11 +57,13 @@ class VmHandle:
     seconds: Mapping[str, float]
     host: str = "127.0.0.1"
     dead: str = ""
+    cause: str = ""
     ended: threading.Event = field(default_factory=threading.Event)
 
-    def end(self, why: str) -> None:
+    def end(self, why: str, cause: str) -> None:
         """Records its end; the first reason is kept."""
-        self.dead = self.dead or why
+        if not self.dead:
+            self.dead, self.cause = why, cause
         self.ended.set()
 
 
@@ -140,7 +143,7 @@ class SupervisorClient:
                 self.ask({"op": "end", "machine": handle.name})
         with self._noting:
             self._machines.pop(handle.name, None)
-        handle.end(CLOSED)
+        handle.end(CLOSED, "removed")
 
     def ask(self, question: Message, seconds: float = _QUICK_SECONDS) -> Message:
         """Any request that `worker.qemu.supervisor` supports. Raises SupervisorError."""
@@ -183,7 +186,7 @@ class SupervisorClient:
             with self._noting:
                 handle = self._machines.get(message["machine"])
             if handle is not None:
-                handle.end(str(message["why"]))
+                handle.end(str(message["why"]), str(message.get("cause", "")))
 
     def answered(self, answer: Message, *, expected: bool) -> None:
         """Handles a started machine. One for which nobody waits any more is ended."""
@@ -203,7 +206,7 @@ class SupervisorClient:
             machines = list(self._machines.values())
             self._machines.clear()
         for handle in machines:
-            handle.end(self.gone)
+            handle.end(self.gone, "supervisor_ended")
         if not self._started.done():
             self._started.set_exception(SupervisorLost(self.gone))
 

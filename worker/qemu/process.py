@@ -24,6 +24,11 @@ _REAP_SECONDS = 1.0
 _FORWARD = re.compile(r"TCP\[HOST_FORWARD\]\s+\d+\s+\S+\s+(\d+)\s")
 _KVM_DEVICE = Path("/dev/kvm")
 
+RESTARTED, SHUT_DOWN = "the guest restarted its machine", "the guest shut its machine down"
+CRASHED, HOST_FULL = "the guest's system crashed", "the machine was stopped: the host has no disk space for its writes"
+CAUSES = {RESTARTED: "shut_down", SHUT_DOWN: "shut_down", CRASHED: "system_crashed", HOST_FULL: "host_disk"}
+"""Values of backend.domain.machines.desktop_end.EndCause."""
+
 
 class QemuFailed(Exception):
     """QEMU could not be started, or failed to do what was requested."""
@@ -61,6 +66,7 @@ class Qemu:
             QemuFailed: it did not start; nothing of it is left.
         """
         self.verdict, self.restarts = "", True
+        self.cause = ""
         ours, theirs = monitor
         reader, writer = os.pipe()
         os.set_blocking(reader, False)
@@ -148,6 +154,8 @@ class Qemu:
                     code = self._process.wait(_REAP_SECONDS)
         if code is not None and self.verdict in {"", "QEMU is gone"}:
             self.verdict = f"QEMU exited with {code}. {self.last_words()}".strip()
+        if self.verdict and not self.cause:
+            self.cause = CAUSES.get(self.verdict, "emulator_ended")
         return self.verdict
 
     def read_words(self) -> None:
@@ -211,14 +219,14 @@ def bind_to_parent(parent: int) -> None:
 def unusable_after(event: QmpEvent, *, restarts: bool) -> str:
     """Why a machine with this event is unusable; empty if it is usable. `restarts`: its guest may restart."""
     if event.name == "RESET" and event.data.get("guest") and not restarts:
-        return "the guest restarted its machine"
+        return RESTARTED
     if event.name == "SHUTDOWN":
         reason = event.data.get("reason", "unknown reason")
-        return "the guest shut its machine down" if event.data.get("guest") else (f"QEMU was terminated ({reason})")
+        return SHUT_DOWN if event.data.get("guest") else f"QEMU was terminated ({reason})"
     if event.name == "GUEST_PANICKED":
-        return "the guest's system crashed"
+        return CRASHED
     if event.name == "BLOCK_IO_ERROR" and event.data.get("action") == "stop":
-        return "the machine was stopped: the host has no disk space for its writes"
+        return HOST_FULL
     return "the machine cannot continue: internal error of QEMU" if event.name == "INTERNAL_ERROR" else ""
 
 

@@ -191,6 +191,7 @@ class VmSlot:
                 f"the machine was stopped: it wrote {written // 2**20} MiB to its disk, the limit is "
                 f"{self._most // 2**20} MiB"
             )
+            running.qemu.cause = "disk_limit"
             with contextlib.suppress(QemuFailed):
                 running.qemu.ask("stop")
         return running.qemu.look()

@@ -3,7 +3,7 @@
 It runs the slot's QEMUs, handles one request after another in one thread, and ends with the connection to its worker;
 the kernel kills its QEMUs with that thread. While large files are read or written it still handles connections: see
 `background_job`. A request is a line `{"id", "op", ...}`, its response `{"id", "ok", ...}`. Notifications are
-`{"event": "started", ...}` once, and `{"event": "gone", "machine", "why"}` for a machine that cannot continue.
+`{"event": "started", ...}` once, and `{"event": "gone", "machine", "why", "cause"}` for a machine that cannot continue.
 
 | op | takes | gives |
 |---|---|---|
@@ -143,7 +143,7 @@ class SupervisorSession:
         for name, running in self._slot.machines.items():
             if not running.reported and (why := self._slot.look(name)):
                 running.reported = True
-                self._tell({"event": "gone", "machine": name, "why": why})
+                self._tell({"event": "gone", "machine": name, "why": why, "cause": running.qemu.cause})
 
     def _hear(self) -> None:
         try:

@@ -96,6 +96,19 @@ def collect(
     )
 
 
+def not_gathered(
+    task: Task, why: str, on_the_way: Mapping[str, Sequence[CallEvidence]] | None = None
+) -> Sequence[CallEvidence]:
+    """Evidence of a desktop that can no longer be read: nothing but that of the parts evaluated after each step."""
+    spec, before = task.evaluator, on_the_way or {}
+    nothing = CallEvidence(opened=False, notes=(why,))
+    evidence = [nothing for _ in spec.calls]
+    for part in spec.parts:
+        known = before.get(part.name) if part.each_step else None
+        evidence += known if known is not None else [nothing] * len(part.calls)
+    return evidence
+
+
 def gather(context: SetupContext, task: Task, call: MetricCall) -> CallEvidence:
     """Runs the `collect` half of one metric call's getters. Raises as `collect` does."""
     return CallEvidence(result=_gather(context, task, call.result), expected=_gather(context, task, call.expected))
@@ -245,7 +258,7 @@ def _getter(task: Task, spec: Mapping[str, JSON]) -> tuple[Getter, Mapping[str, 
 
 def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -> tuple[MetricEvidence, MetricValue]:
     if not gathered.opened:
-        never = MetricValue(value=0.0, reasons=("not evaluated: an earlier part was not reached",))
+        never = MetricValue(value=0.0, reasons=gathered.notes or ("not evaluated: an earlier part was not reached",))
         return MetricEvidence(func=call.func, value=0.0, reasons=never.reasons), never
     metric: Metric = registry.lookup(PluginKind.METRIC, call.func, task.dialect)
     result = _read(task, call.result, gathered.result, folder / "result")

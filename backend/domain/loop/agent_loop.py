@@ -46,8 +46,7 @@ class LoopProgress:
         usage: tokens and costs.
         timings: timings of the recorded steps.
         spent: seconds by phase, including the current step.
-        acted: True from sending an action to the desktop until a whole step without one. The agent may have caused a
-            loss in between.
+        acted: an action was sent to the desktop. From then on the agent may have caused its end.
         note: why the agent was stopped (its exception, for instance); empty if it stopped by itself.
     """
 
@@ -188,7 +187,6 @@ class _Loop:
             self._moving = ("person" if helped else "settle") if work.moving else ""
         self._p.space.acted(work.done)
         self._keep(observation, decision, work.results)
-        self._progress.acted = work.carried_out
         self._unchecked = True
         if late:
             raise _Stop(EndedBy.TIME, "the answer came after the time was used up; it was not carried out")

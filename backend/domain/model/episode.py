@@ -138,6 +138,8 @@ and a cluster that starts nothing for some minutes must not use up an episode's 
 """
 
 
+UNEXPLAINED_RETRIES = 1
+"""Retries after `guest` losses that nothing explains although the agent had acted: each is a second chance for it."""
 REPEAT_PAUSES = (5.0, 30.0, 180.0)
 """Seconds before each repeat of an evaluation on stored evidence; after the last, the attempt is given up."""
 
@@ -149,15 +151,29 @@ def repeat_pause(tries: int) -> float | None:
 
 @dataclass(frozen=True)
 class Loss:
-    """A lost attempt, as seen by the retry policy. `begun`: its agent had seen a desktop."""
+    """A lost attempt, as seen by the retry policy.
+
+    Attributes:
+        after_start: its agent had seen a desktop.
+        unexplained: its agent had acted, and nothing explains the loss (`backend.domain.machines.desktop_end`).
+    """
 
     failure: FailureClass
     after_start: bool = True
+    unexplained: bool = False
 
     @property
-    def counted_as(self) -> tuple[FailureClass, bool]:
-        """The failure classes that share a retry count."""
-        return self.failure, self.after_start or self.failure is not FailureClass.CLUSTER
+    def counted_as(self) -> tuple[FailureClass, bool, bool]:
+        """The losses that share a retry count."""
+        return self.failure, self.after_start or self.failure is not FailureClass.CLUSTER, self.unexplained
+
+    @property
+    def retries(self) -> int:
+        """How often an episode is retried after losses that are counted like this one."""
+        failure, after_start, unexplained = self.counted_as
+        if unexplained:
+            return min(UNEXPLAINED_RETRIES, RETRIES[failure])
+        return RETRIES[failure] if after_start else UNBEGUN_RETRIES
 
 
 def next_try(losses: Sequence[Loss]) -> float | None:
@@ -169,9 +185,9 @@ def next_try(losses: Sequence[Loss]) -> float | None:
     After an `evaluator` loss a new attempt would measure the agent twice, so only the evaluation is repeated on the
     stored evidence (`repeat_pause`). Without evidence the episode stays lost until a person retries it.
     """
-    failure, after_start = kind = losses[-1].counted_as
-    times = sum(each.counted_as == kind for each in losses)
-    if failure is FailureClass.EVALUATOR or times > (RETRIES[failure] if after_start else UNBEGUN_RETRIES):
+    last = losses[-1]
+    failure, times = last.failure, sum(each.counted_as == last.counted_as for each in losses)
+    if failure is FailureClass.EVALUATOR or times > last.retries:
         return None
     if failure is FailureClass.MODEL_API:
         return min(300.0, 5.0 * 2.0 ** (times - 1))

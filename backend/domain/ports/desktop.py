@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from backend.domain.machines.desktop_end import DesktopEnd
 from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.health import DesktopHealth
 from backend.domain.machines.image_offers import ImageOffer
@@ -203,6 +204,10 @@ class OpenDesktop(Protocol):
 
     def why_dead(self) -> str:
         """Empty while alive."""
+        ...
+
+    def ending(self) -> DesktopEnd:
+        """Why it ended or may not answer, from what programs inside cannot write. Bounded in time, raises nothing."""
         ...
 
     def stream_address(self) -> tuple[str, str]:

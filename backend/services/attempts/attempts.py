@@ -50,10 +50,13 @@ __all__ = [
     "finish_unjudged",
     "is_cancelled",
     "note_desktop",
+    "note_desktop_end",
     "note_opening",
     "record_step",
 ]
 
+DESKTOP_END = "end"
+"""Key of the attempt's desktop: the evidence of an end from inside."""
 MOST_TEXT = 20_000
 """Maximum characters of a clipboard or a terminal in a step's row."""
 _LOST = "the lease is no longer ours: the attempt was ended by somebody else"
@@ -157,6 +160,14 @@ def note_desktop(session: Session, fence: Fence, desktop: Mapping[str, Any]) -> 
     attempt = _hold(session, fence, None).attempt
     # In addition to the image chosen by the claim.
     attempt.desktop = {**{name: value for name, value in attempt.desktop.items() if name != OPENING}, **desktop}
+
+
+def note_desktop_end(session: Session, fence: Fence, end: Mapping[str, Any]) -> None:
+    """Records that the desktop was ended from inside: the agent's error. `end`: a DesktopEnd as JSON."""
+    attempt = _hold(session, fence, None).attempt
+    attempt.desktop = {**attempt.desktop, DESKTOP_END: dict(end)}
+    if AttemptState(attempt.state) is AttemptState.EVALUATING:
+        attempt.ended_by = EndedBy.AGENT_ERROR.value
 
 
 def enter_running(session: Session, fence: Fence, seconds: Mapping[str, float], seen_ago: float = 0.0) -> None:

@@ -43,7 +43,6 @@ AGAIN: EpisodeChange = {
     "steps": 0,
 }
 """Columns of a lost episode that waits again."""
-_SUSPICIOUS = 2
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ def lose(  # noqa: PLR0913 - what is known of a loss
         attempt_id: a live attempt.
         failure: why; its class decides about retries.
         seconds: seconds by phase.
-        after_action: the loss followed right after an action of the agent.
+        after_action: the agent had acted, and nothing explains the loss.
         evaluation: its evidence, if only the verdict is missing.
     """
     rows = repository.locked(session, attempt_id)
@@ -122,15 +121,14 @@ def after_loss(
     if evaluation is not None:
         repeat(session, run, episode, evaluation, ReevaluationRequest(pause=repeat_pause(0) or 0.0))
         return
-    known = repository.losses(session, episode.id, episode.retry_baseline)
-    delay = next_try([loss for loss, _ in known])
+    if attempt.after_action:
+        flag(session, run, episode, attempt)
+    delay = next_try(repository.losses(session, episode.id, episode.retry_baseline))
     if delay is not None:
         move_episode(session, run, episode, EpisodeState.WAITING, **_next(session, run, attempt, delay))
         worker_wakeup.wake_workers(session)
         return
     give_up(session, run, episode, attempt, attempt.failure_message)
-    if len(known) >= _SUSPICIOUS and all(after for _, after in known):
-        flag(session, run, episode, len(known))
 
 
 def _next(session: Session, run: Run, attempt: Attempt, delay: float) -> EpisodeChange:
@@ -268,10 +266,11 @@ def _repeated(pause: float) -> Reason:
     return Reason(ReasonCode.REEVALUATION, text)
 
 
-def flag(session: Session, run: Run, episode: Episode, number: int) -> None:
-    """Flags an attempt for people: the agent may have killed its desktop, and so caused the loss."""
+def flag(session: Session, run: Run, episode: Episode, attempt: Attempt) -> None:
+    """Flags an episode for people: the agent may have caused the loss, and got another attempt by it."""
     episode.flagged = True
     episode.flag_reason = (
-        f"all {number} attempts were lost right after an action: the agent may have killed its desktop"
+        f"attempt {attempt.number} was lost after the agent had acted, and nothing explains the loss: "
+        "the agent may have ended its desktop"
     )
     events.append(session, run, EventKind.FLAG, {"reason": episode.flag_reason}, episode_id=episode.id)

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import signal
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +51,7 @@ class TestSpawn:
                 "DESKARENA_EGRESS_PROXY=http://127.0.0.1:18888",
                 "DESKARENA_EGRESS_SOCKET=/run/egress/gateway",
                 "DESKARENA_LISTEN_FD=3",
+                "DESKARENA_PROTECTED_PIDS=100",
                 "DESKARENA_SCREEN=800x600",
                 "HOME=/home/user",
                 "LANG=C.UTF-8",
@@ -187,14 +189,27 @@ class TestEndOfADesktop:
             assert "status 3" in guest.kept.dead
             assert not (supervisor_folder(client) / guest.kept.name).exists()
 
-    def test_killing_everything_from_inside_ends_this_desktop_only(self, client: DesktopSupervisorClient) -> None:
+    def test_killing_everything_from_inside_does_not_reach_its_session(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as neighbour, desktop(client) as guest:
-            # The server that should answer is among what it kills: before its answer, or in the midst of it.
+            for command in ("kill -9 -1", "kill -9 2", "kill -9 -2", "kill -STOP 2", "pkill -9 python3"):
+                guest.run("sh", "-c", command)
+            for one in (guest, neighbour):
+                assert one.run("echo", "well")["output"] == "well\n"
+                assert one.kept.dead == ""
+
+    @pytest.mark.parametrize(("status", "cause"), [(0, "session_ended"), (1, "session_ended"), (3, "session_killed")])
+    def test_its_cause_is_told_by_the_exit_code(self, client: DesktopSupervisorClient, status: int, cause: str) -> None:
+        with desktop(client) as guest:
             with contextlib.suppress(ConnectionError, http.client.HTTPException):
-                guest.start("python3", "-c", "import os; os.kill(-1, 9)")
-            eventually(lambda: guest.kept.dead)
-            assert neighbour.run("echo", "well")["output"] == "well\n"
-            assert neighbour.kept.dead == ""
+                guest.post("/exit", {"status": status})
+            assert guest.kept.ended.wait(10)
+            assert guest.kept.ending == {"cause": cause, "facts": {"exit_status": status}}
+
+    def test_a_kill_from_outside_is_the_machine_s(self, client: DesktopSupervisorClient) -> None:
+        with desktop(client) as guest:
+            os.kill(guest.kept.pid, signal.SIGKILL)
+            assert guest.kept.ended.wait(10)
+            assert guest.kept.ending["cause"] == "session_killed"
 
 
 class TestClose:

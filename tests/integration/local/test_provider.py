@@ -11,6 +11,7 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost
+from backend.domain.machines.desktop_end import EndCause
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop, Provider
@@ -72,9 +73,13 @@ def of(opened: OpenDesktop) -> LocalDesktop:
 
 
 def end_everything(opened: OpenDesktop) -> None:
-    """From inside, the session that should answer included."""
+    """From inside: with its window manager the session ends."""
     with contextlib.suppress(GuestLost):
-        opened.desktop.launch(["python3", "-c", "import os; os.kill(-1, 9)"])
+        opened.desktop.launch(["openbox", "--exit"])
+
+
+def name_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
 
 
 def forever(action: Callable[[], object]) -> None:
@@ -257,6 +262,7 @@ class TestLoss:
         with pytest.raises(GuestLost):
             forever(opened.desktop.frame)
         assert "session ended" in opened.why_dead()
+        assert opened.ending().cause is EndCause.SESSION_ENDED
         assert not opened.alive()
         opened.close()
 
@@ -269,6 +275,7 @@ class TestLoss:
             eventually(lambda: not opened.alive(), 30)
             assert opened.why_dead().startswith("memory limit: it used")
             assert of(opened).taken_away() == ""
+            assert opened.ending().cause is EndCause.MEMORY_LIMIT
             provider.close()
 
     def test_a_dead_supervisor_is_replaced(self, own: LocalProvider, supervisors: type[_Stumbling]) -> None:
@@ -279,10 +286,18 @@ class TestLoss:
         os.kill(supervisor.pid, 9)
         eventually(lambda: not opened.alive(), 5)
         assert "supervisor died" in of(opened).taken_away()
+        assert opened.ending().cause is EndCause.SUPERVISOR_ENDED
         opened.close()
         again = own.open(SlotRef(0), SPEC)
         assert again.desktop.frame().width == 800
         again.close()
+
+    @pytest.mark.parametrize("name", ["Xvfb", "openbox"])
+    def test_a_program_of_the_session_that_the_host_killed(self, once: LocalProvider, name: str) -> None:
+        opened = of(once.open(SlotRef(0), SPEC))
+        os.kill(next(pid for pid in family(opened.handle.pid) if name_of(pid) == name), 9)
+        assert opened.ending().cause is EndCause.SESSION_KILLED
+        opened.close()
 
 
 class TestClose:

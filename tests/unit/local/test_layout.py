@@ -56,6 +56,7 @@ class TestBwrapCommand:
             *("--setenv", "http_proxy", "http://127.0.0.1:18888", "--setenv", "https_proxy", "http://127.0.0.1:18888"),
             *("--setenv", "no_proxy", "localhost,127.0.0.1,::1"),
             *("--setenv", "DESKARENA_SCREEN", "1280x800", "--setenv", "DESKARENA_LISTEN_FD", "3"),
+            *("--setenv", "DESKARENA_PROTECTED_PIDS", "100"),
             *("--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl"),
             *(
                 "--perms",

@@ -1,19 +1,21 @@
 """The filter is judged by running it: a small interpreter of the instructions it uses."""
 
 import errno
+import signal
 import struct
 
 import pytest
 
-from worker.local.seccomp import MACHINES, SOCKET_FAMILIES, program
+from worker.local.seccomp import MACHINES, PROTECTED_PIDS, SOCKET_FAMILIES, Architecture, program
 
 ALLOW = 0x7FFF0000
 X86 = MACHINES["x86_64"]
 
 
-def verdict(code: bytes, *, audit: int, number: int, argument: int = 0) -> int:
+def verdict(code: bytes, *, audit: int, number: int, argument: int = 0, more: tuple[int, int] = (0, 0)) -> int:
     """What the kernel would do with a system call: 0 = allow, else the error it answers with."""
-    data = struct.pack("=IIQ6Q", number, audit, 0, argument, 0, 0, 0, 0, 0)
+    arguments = [each & 2**64 - 1 for each in (argument, *more)]
+    data = struct.pack("=IIQ6Q", number, audit, 0, *arguments, 0, 0, 0)
     steps = [struct.unpack_from("=HBBI", code, at) for at in range(0, len(code), 8)]
     accumulator, at = 0, 0
     while True:
@@ -35,7 +37,7 @@ class TestProgram:
     @pytest.mark.parametrize("name", sorted(X86.refused))
     def test_refuses(self, name: str) -> None:
         code = program(X86, memfd=True)
-        wanted = errno.ENOSYS if name.startswith("io_uring") else errno.EPERM
+        wanted = errno.ENOSYS if name.startswith(("io_uring", "pidfd_send_signal")) else errno.EPERM
         assert verdict(code, audit=X86.audit, number=X86.refused[name]) == wanted
 
     @pytest.mark.parametrize("number", [0, 1, 9, 56, 57, 59, 101, 231, 257, 435])
@@ -63,8 +65,63 @@ class TestProgram:
     @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
     def test_no_two_names_share_a_number(self, machine: object) -> None:
         assert isinstance(machine, type(X86))
-        numbers = [*machine.refused.values(), machine.socket, machine.memfd_create]
+        numbers = [*machine.refused.values(), *machine.to_process.values(), *machine.to_thread.values()]
+        numbers += [machine.socket, machine.memfd_create, machine.fcntl, machine.ptrace, machine.kill]
         assert len(numbers) == len(set(numbers))
 
     def test_stays_below_the_kernels_longest(self) -> None:
         assert len(program(X86, memfd=False)) // 8 < 4096
+
+
+FIRST_FREE = PROTECTED_PIDS + 1
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+class TestProtection:
+    """Programs of a desktop and the processes of its session."""
+
+    def ask(self, machine: Architecture, number: int, *arguments: int) -> int:
+        first, second, third = (*arguments, 0, 0, 0)[:3]
+        code = program(machine, memfd=True)
+        return verdict(code, audit=machine.audit, number=number, argument=first, more=(second, third))
+
+    @pytest.mark.parametrize("process", [1, 2, PROTECTED_PIDS, -1, -2, -PROTECTED_PIDS])
+    @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM, signal.SIGUSR1])
+    def test_kill_does_not_reach_the_session(self, machine: Architecture, process: int, sent: int) -> None:
+        assert self.ask(machine, machine.kill, process, sent) == errno.EPERM
+
+    @pytest.mark.parametrize("process", [0, FIRST_FREE, 2**22, -FIRST_FREE, -(2**22)])
+    def test_kill_reaches_other_programs(self, machine: Architecture, process: int) -> None:
+        assert self.ask(machine, machine.kill, process, signal.SIGKILL) == 0
+
+    @pytest.mark.parametrize("process", [2, -2, -1])
+    def test_asking_whether_a_process_exists_is_allowed(self, machine: Architecture, process: int) -> None:
+        assert self.ask(machine, machine.kill, process, 0) == 0
+
+    @pytest.mark.parametrize(("process", "wanted"), [(0, 0), (2, errno.EPERM), (FIRST_FREE, 0)])
+    def test_limits_and_queued_signals_of_another_process(
+        self, machine: Architecture, process: int, wanted: int
+    ) -> None:
+        for number in machine.to_process.values():
+            assert self.ask(machine, number, process, signal.SIGKILL) == wanted
+        assert self.ask(machine, machine.ptrace, 16, process) == wanted
+
+    @pytest.mark.parametrize(
+        ("sent", "wanted"),
+        [
+            (signal.SIGKILL, errno.EPERM),
+            (signal.SIGSTOP, errno.EPERM),
+            (signal.SIGTSTP, errno.EPERM),
+            (signal.SIGABRT, 0),
+            (signal.SIGUSR1, 0),
+        ],
+    )
+    def test_threads_of_the_session(self, machine: Architecture, sent: int, wanted: int) -> None:
+        assert self.ask(machine, machine.to_thread["tkill"], 5, sent) == wanted
+        for name in ("tgkill", "rt_tgsigqueueinfo"):
+            assert self.ask(machine, machine.to_thread[name], 5, 5, sent) == wanted
+            assert self.ask(machine, machine.to_thread[name], FIRST_FREE, FIRST_FREE, sent) == 0
+
+    def test_no_other_signal_for_the_news_of_a_file(self, machine: Architecture) -> None:
+        assert self.ask(machine, machine.fcntl, 3, 10, signal.SIGKILL) == errno.EINVAL
+        assert self.ask(machine, machine.fcntl, 3, 8, 2) == 0

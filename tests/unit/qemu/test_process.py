@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from worker.qemu.process import Qemu, bind_to_parent, unusable_after
+from backend.domain.machines.desktop_end import EndCause, cause_of
+from worker.qemu.process import CAUSES, Qemu, bind_to_parent, unusable_after
 from worker.qemu.qmp import QmpEvent
 
 QUITS = """
@@ -103,6 +104,10 @@ class TestVerdict:
     )
     def test_what_a_machine_lives_with_is_none(self, event: QmpEvent) -> None:
         assert not unusable_after(event, restarts=False)
+
+    @pytest.mark.parametrize("cause", CAUSES.values())
+    def test_every_cause_is_one_of_the_rule_s(self, cause: str) -> None:
+        assert cause_of(cause) is not EndCause.UNKNOWN
 
     def test_a_machine_that_boots_may_restart(self) -> None:
         assert not unusable_after(QmpEvent("RESET", {"guest": True}), restarts=True)

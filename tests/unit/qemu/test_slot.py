@@ -52,7 +52,7 @@ class WellQemu(Qemu):
     """One of which nothing is to be told."""
 
     def __init__(self) -> None:
-        self.verdict, self.asked = "", list[str]()
+        self.verdict, self.cause, self.asked = "", "", list[str]()
 
     def ask(self, command: str, *_: Any, **__: Any) -> Any:
         self.asked.append(command)

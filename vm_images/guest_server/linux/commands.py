@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
+from guest_server.linux.spawner import Spawner
 from guest_server.protocol.errors import GuestError, from_os_error
 from guest_server.protocol.machine import CommandResult, CommandSpec
 
@@ -24,9 +25,10 @@ _SHELL = "/bin/sh"
 class LinuxCommands:
     """Programs run with the session's environment."""
 
-    def __init__(self, environment: Mapping[str, str], home: Path) -> None:
+    def __init__(self, environment: Mapping[str, str], home: Path, spawner: Spawner) -> None:
         self._environment = dict(environment)
         self._home = home
+        self._spawner = spawner
         self._started: set[subprocess.Popen[bytes]] = set()
         self._lock = threading.Lock()
 
@@ -62,14 +64,16 @@ class LinuxCommands:
         argv = [_SHELL, "-c", spec.argv[0]] if spec.shell else list(spec.argv)
         try:
             with _input_file(spec.stdin) as stdin:
-                process = subprocess.Popen(
-                    argv,
-                    stdin=stdin,
-                    stdout=out,
-                    stderr=err,
-                    env=self._environment,
-                    cwd=spec.folder or self._home,
-                    start_new_session=True,
+                process = self._spawner.run(
+                    lambda: subprocess.Popen(
+                        argv,
+                        stdin=stdin,
+                        stdout=out,
+                        stderr=err,
+                        env=self._environment,
+                        cwd=spec.folder or self._home,
+                        start_new_session=True,
+                    )
                 )
         except FileNotFoundError as error:
             what = f"the folder '{spec.folder}'" if error.filename == str(spec.folder) else f"the program '{argv[0]}'"

@@ -22,7 +22,7 @@ def prepare_desktop(services: Services, config: SessionConfig, environment: Mapp
     if "at-spi" in services.processes:
         _wait(client, lambda: _has(client, "AT_SPI_BUS"), config.limits.start_seconds, "the accessibility bus")
     if config.desktop == "pcmanfm":
-        services.start("pcmanfm", ["pcmanfm", "--desktop"], environment)
+        services.start("pcmanfm", ["pcmanfm", "--desktop"], environment, inside=True)
     client.display.close()
 
 

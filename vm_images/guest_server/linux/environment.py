@@ -18,6 +18,7 @@ class SessionConfig:
     Attributes:
         desktop: `plain` (a colour, the window manager's menu) or `pcmanfm` (icons and wallpaper by that program).
         width, height: of the screen in pixels; ignored with Xorg, where the graphics card decides.
+        protected_pids: largest process id that the sandbox protects from signals; 0 = none.
         egress_lines: egress uses tunnels that the worker keeps open.
         root_helper: path of the socket of `root_helper`; empty = none.
         x_server: `xvfb`, or `xorg` on the first virtual terminal and the machine's graphics card.
@@ -36,6 +37,7 @@ class SessionConfig:
     egress_lines: bool = False
     root_helper: str = ""
     python_path: str = ""
+    protected_pids: int = 0
     inherited: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -66,6 +68,7 @@ def read_config(environment: Mapping[str, str]) -> SessionConfig:
         egress_lines=bool(environment.get("DESKARENA_EGRESS_LINES")),
         root_helper=environment.get("DESKARENA_ROOT_HELPER", ""),
         python_path=read_python_path(environment.get("PYTHONPATH", "")),
+        protected_pids=int(environment.get("DESKARENA_PROTECTED_PIDS", "0")),
         inherited=environment,
     )
 

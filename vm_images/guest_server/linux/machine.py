@@ -15,6 +15,7 @@ from guest_server.linux.screen import XScreen, XvfbScreen
 from guest_server.linux.services import framebuffer
 from guest_server.linux.shared_memory_screen import ShmScreen
 from guest_server.linux.shell import LinuxShell
+from guest_server.linux.spawner import Spawner
 from guest_server.linux.system import RootHelper
 from guest_server.linux.wallpaper import PcmanfmWallpaper, RootWallpaper, Wallpaper
 from guest_server.linux.window_control import XWindows
@@ -27,7 +28,9 @@ _ACCESSIBILITY = "guest_server.linux.a11y_helper"
 _IDLE_QUIET_SECONDS, _IDLE_LONGEST_SECONDS = 0.15, 2.0
 
 
-def linux_machine(config: SessionConfig, secret: Secret, display: str, environment: Mapping[str, str]) -> Machine:
+def linux_machine(
+    config: SessionConfig, secret: Secret, display: str, environment: Mapping[str, str], spawner: Spawner
+) -> Machine:
     """The machine of a session whose X server and bus are running."""
     client = XClient(display)
     screen = ShmScreen(display) if config.x_server == "xorg" else XvfbScreen(framebuffer(config), client, display)
@@ -48,7 +51,7 @@ def linux_machine(config: SessionConfig, secret: Secret, display: str, environme
         clipboard=XClipboard(display, config.limits),
         windows=XWindows(client),
         accessibility=AccessibilityProcess(_ACCESSIBILITY, own_environment(config, display), config.limits),
-        commands=LinuxCommands(environment, config.home),
+        commands=LinuxCommands(environment, config.home, spawner),
         shell=LinuxShell(environment, config.home, wallpaper, (screen.width, screen.height)),
         health=LinuxHealth(config.home, client),
         python=[sys.executable],

@@ -1,5 +1,6 @@
 """Programs of a desktop: X server, session bus, accessibility bus, window manager."""
 
+import _thread
 import contextlib
 import ctypes
 import json
@@ -11,12 +12,14 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from guest_server.linux.environment import SessionConfig
+from guest_server.linux.spawner import Spawner
 from guest_server.protocol.errors import GuestError, StartError
 
 END_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -25,6 +28,8 @@ _STOP_SECONDS = 2.0
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
 _FAMILY_LOCAL, _FAMILY_WILD = 256, 65535
 X_SERVERS = {"xvfb": "Xvfb", "xorg": "Xorg"}
+PROBLEM_STATUS, KILLED_STATUS = 1, 3
+"""Exit codes of a session that cannot continue: a program of it ended; one was ended by SIGKILL."""
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -48,8 +53,12 @@ class Services:
     """The running programs, in the order of their start.
 
     For the main thread only: the parent-death signal follows the thread that started a program.
+
+    Attributes:
+        spawner: starts those that start others.
     """
 
+    spawner: Spawner = field(default_factory=lambda: Spawner(protected=False))
     processes: dict[str, "subprocess.Popen[bytes]"] = field(default_factory=dict)
 
     def start(  # noqa: PLR0913 - what a process is started with
@@ -62,6 +71,7 @@ class Services:
         stdin: int = subprocess.DEVNULL,
         stdout: int = subprocess.DEVNULL,
         heard: bool = False,
+        inside: bool = False,
     ) -> None:
         """Starts a program in its own process group.
 
@@ -72,13 +82,15 @@ class Services:
             pass_fds: descriptors besides its standard streams.
             stdin: a descriptor.
             stdout: a descriptor.
+            inside: it may start other programs of the desktop, which must not end this session.
             heard: pass its stderr on in any case, not only with DESKARENA_VERBOSE.
 
         Raises:
             StartError: the program does not exist, or may not be run.
         """
-        try:
-            self.processes[name] = subprocess.Popen(
+
+        def start() -> "subprocess.Popen[bytes]":
+            return subprocess.Popen(
                 argv,
                 stdin=stdin,
                 stdout=stdout,
@@ -86,8 +98,11 @@ class Services:
                 env=dict(environment),
                 pass_fds=pass_fds,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,  # noqa: PLW1509 - there is one thread only.
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 - no other thread of ours holds a lock.
             )
+
+        try:
+            self.processes[name] = self.spawner.run(start) if inside else start()
         except OSError as error:
             raise StartError(f"{argv[0]} could not be started: {error}") from None
 
@@ -108,16 +123,38 @@ class Services:
         code = self.processes[name].poll()
         return f"was not ready in {seconds:.0f} s" if code is None else f"ended with {code}"
 
+    def any_killed(self) -> bool:
+        """Whether SIGKILL has ended one of them."""
+        return any(process.poll() == -signal.SIGKILL for process in self.processes.values())
+
     def stop(self) -> None:
-        """Ends all programs in reverse order, and returns when they are gone."""
-        for process in reversed(self.processes.values()):
-            _signal_group(process, signal.SIGTERM)
+        """Ends all programs in reverse order, and returns when they are gone.
+
+        A sandbox that protects them ends them with this process.
+        """
+        ours = [process for process in reversed(self.processes.values()) if _signal_group(process, signal.SIGTERM)]
         deadline = time.monotonic() + _STOP_SECONDS
-        for process in reversed(self.processes.values()):
+        for process in ours:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, deadline - time.monotonic()))
             _signal_group(process, signal.SIGKILL)
             process.wait()
+
+
+def use_up_process_ids(last: int) -> None:
+    """Returns when every later program has a larger process id than `last`: the sandbox protects those up to it."""
+    numbers, ended = [0], threading.Lock()
+
+    def take() -> None:
+        numbers.append(threading.get_native_id())
+        ended.release()
+
+    # Not by `threading.Thread`, which takes several times as long.
+    while numbers[-1] < last:
+        ended.acquire()
+        _thread.start_new_thread(take, ())
+        with ended:
+            pass
 
 
 def conclude(services: Services, work: Callable[[], str]) -> int:
@@ -128,9 +165,9 @@ def conclude(services: Services, work: Callable[[], str]) -> int:
         work: returns why the session cannot continue, empty if it was told to end.
 
     Returns:
-        The exit code: 1 with a problem, which is written to stderr as one JSON line.
+        The exit code: `PROBLEM_STATUS` or `KILLED_STATUS` with a problem, which is written to stderr as one JSON line.
     """
-    problem = ""
+    problem, killed = "", False
     try:
         problem = work()
     except (StartError, GuestError) as error:
@@ -140,15 +177,22 @@ def conclude(services: Services, work: Callable[[], str]) -> int:
     finally:
         for number in END_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
+        killed = services.any_killed()
         services.stop()
     if problem:
         print(json.dumps({"ready": False, "error": problem}), file=sys.stderr, flush=True)
-    return 1 if problem else 0
+    return (KILLED_STATUS if killed else PROBLEM_STATUS) if problem else 0
 
 
-def _signal_group(process: "subprocess.Popen[bytes]", number: int) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
+def _signal_group(process: "subprocess.Popen[bytes]", number: int) -> bool:
+    """False if the signal is not allowed."""
+    try:
         os.killpg(process.pid, number)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return True
 
 
 def start_x(services: Services, config: SessionConfig) -> int:
@@ -185,14 +229,14 @@ def start_bus(services: Services, config: SessionConfig, environment: Mapping[st
     read_end, write_end = os.pipe()
     address = f"--address=unix:path={config.runtime / 'bus'}"
     argv = ["dbus-daemon", "--session", "--nofork", "--nopidfile", address, f"--print-address={write_end}"]
-    services.start("dbus-daemon", argv, environment, [write_end])
+    services.start("dbus-daemon", argv, environment, [write_end], inside=True)
     os.close(write_end)
     return read_end
 
 
 def start_openbox(services: Services, environment: Mapping[str, str]) -> None:
     """Starts the window manager, with a menu from this package."""
-    services.start("openbox", ["openbox"], environment)
+    services.start("openbox", ["openbox"], environment, inside=True)
 
 
 def start_accessibility(services: Services, environment: Mapping[str, str]) -> None:
@@ -200,7 +244,7 @@ def start_accessibility(services: Services, environment: Mapping[str, str]) -> N
     for folder in ("/usr/libexec", "/usr/lib/at-spi2-core"):
         launcher = Path(folder, "at-spi-bus-launcher")
         if launcher.exists():
-            services.start("at-spi", [str(launcher), "--launch-immediately", "--a11y=1"], environment)
+            services.start("at-spi", [str(launcher), "--launch-immediately", "--a11y=1"], environment, inside=True)
             return
     print("guest_server: at-spi2-core is not installed, there is no accessibility tree", file=sys.stderr)
 

@@ -26,7 +26,9 @@ from guest_server.linux.services import (
     start_bus,
     start_openbox,
     start_x,
+    use_up_process_ids,
 )
+from guest_server.linux.spawner import Spawner
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.secret import Secret, read_secret
 
@@ -50,7 +52,7 @@ def boot(services: Services, config: SessionConfig, secret: Secret) -> "tuple[Ma
     from guest_server.linux.desktop import prepare_desktop
     from guest_server.linux.machine import linux_machine
 
-    machine = linux_machine(config, secret, display, environment)
+    machine = linux_machine(config, secret, display, environment, services.spawner)
     prepare_desktop(services, config, environment, display)
     return machine, display
 
@@ -64,10 +66,11 @@ def _import_ahead(*names: str) -> None:
 def run(config: SessionConfig, secret: Secret, address: argparse.Namespace) -> int:
     """Runs the session until it ends; the exit code."""
     start = time.monotonic()
-    services = Services()
+    services = Services(Spawner(protected=config.protected_pids > 0))
 
     def work() -> str:
         machine, display = boot(services, config, secret)
+        use_up_process_ids(config.protected_pids)
         from guest_server.linux.session_base import LinuxSessionBase
         from guest_server.serving import serve, tell_ready
 

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from guest_server import API_VERSION
 from guest_server.linux.environment import SessionConfig, read_config
-from guest_server.linux.services import END_SIGNALS, Services, conclude, start_x
+from guest_server.linux.services import END_SIGNALS, Services, conclude, start_x, use_up_process_ids
 from guest_server.protocol.errors import StartError
 from guest_server.socket_relay import leading
 
@@ -245,6 +245,7 @@ def run(config: SessionConfig) -> int:
 
     def work() -> str:
         reply, essential = boot(services, config, config.inherited["DESKARENA_WINE"])
+        use_up_process_ids(config.protected_pids)
         seconds = round(time.monotonic() - start, 3)
         facts = {"ready": True, "api": API_VERSION, **reply, "seconds": seconds, "pid": os.getpid()}
         listener = socket.socket(fileno=int(config.inherited["DESKARENA_LISTEN_FD"]))

@@ -104,14 +104,14 @@ def located(session: Session, condition: ColumnElement[bool]) -> list[LocatedAtt
     return [LocatedAttempt(*row) for row in session.execute(query)]
 
 
-def losses(session: Session, episode_id: UUID, after_number: int) -> list[tuple[Loss, bool]]:
-    """The lost attempts since the last `run retry`, in order; each with whether it followed right after an action."""
+def losses(session: Session, episode_id: UUID, after_number: int) -> list[Loss]:
+    """The lost attempts since the last `run retry`, in order."""
     started = Attempt.first_observation_at.is_not(None)
     query = select(Attempt.failure_class, started, Attempt.after_action).where(
         Attempt.episode_id == episode_id, Attempt.state == AttemptState.LOST.value, Attempt.number > after_number
     )
     rows = session.execute(query.order_by(Attempt.number))
-    return [(Loss(FailureClass(str(row[0])), after_start=row[1]), row[2]) for row in rows]
+    return [Loss(FailureClass(str(row[0])), after_start=row[1], unexplained=row[2]) for row in rows]
 
 
 def add_step(session: Session, values: Mapping[str, Any]) -> bool:

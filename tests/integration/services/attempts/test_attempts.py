@@ -23,12 +23,14 @@ from backend.services.scheduling.claims import Claim
 from tests.factories.records import PNG, World, evaluation, step_row
 
 OPENING_FACTS = {"phase": "boot", "doing": "waiting for the guest API", "seconds": 2.5}
+END = {"cause": "memory_limit", "text": "", "facts": {"memory": 1}}
 Write = Callable[[World, Fence], object]
 
 WRITES: dict[str, Write] = {
     "enter_running": lambda w, fence: w.do(attempts.enter_running, fence, {}),
     "note_opening": lambda w, fence: w.do(attempts.note_opening, fence, OPENING_FACTS),
     "note_desktop": lambda w, fence: w.do(attempts.note_desktop, fence, {"home": "overlay"}),
+    "note_desktop_end": lambda w, fence: w.do(attempts.note_desktop_end, fence, END),
     "record_step": lambda w, fence: w.do(attempts.record_step, fence, step_row(w.store)),
     "enter_evaluating": lambda w, fence: w.do(attempts.enter_evaluating, fence, EndedBy.DONE, {}),
     "finish_scored": lambda w, fence: w.do(attempts.finish_scored, fence, evaluation(), [], {}),
@@ -74,6 +76,27 @@ class TestNoteOpening:
             attempt = session.get_one(Attempt, claim.attempt_id)
             assert startup_of(attempt.state, attempt.desktop) is None
             assert attempt.desktop == {"image": "default", "path": "clone"}
+
+
+class TestNoteDesktopEnd:
+    def test_an_end_while_it_is_evaluated_is_the_agent_s_error(self, ready: World, claim: Claim) -> None:
+        ready.do(attempts.note_desktop, claim.fence, {"path": "clone"})
+        ready.do(attempts.enter_running, claim.fence, {})
+        ready.do(attempts.enter_evaluating, claim.fence, EndedBy.DONE, {})
+        ready.do(attempts.note_desktop_end, claim.fence, END)
+        ready.do(attempts.finish_scored, claim.fence, evaluation(0.0), [], {})
+        with ready.work() as session:
+            attempt = session.get_one(Attempt, claim.attempt_id)
+            episode = session.get_one(Episode, claim.episode_id)
+            assert attempt.desktop == {"image": "default", "path": "clone", "end": END}
+            assert (episode.outcome, episode.score, episode.ended_by) == ("scored", 0.0, "agent_error")
+
+    def test_an_end_while_the_agent_acts_is_noted_before_the_evaluation(self, ready: World, claim: Claim) -> None:
+        ready.do(attempts.enter_running, claim.fence, {})
+        ready.do(attempts.note_desktop_end, claim.fence, END)
+        with ready.work() as session:
+            attempt = session.get_one(Attempt, claim.attempt_id)
+            assert (attempt.state, attempt.ended_by, attempt.desktop["end"]) == ("running", None, END)
 
 
 class TestWholeLife:

@@ -176,22 +176,25 @@ class TestOfAProgramFromOutside:
 
 
 class TestFlag:
-    def test_every_attempt_lost_right_after_an_action(self, ready: World) -> None:
+    def test_what_nothing_explains_is_flagged_and_tried_once_more(self, ready: World) -> None:
         worker = ready.worker(slots=1)
         ready.submit(tasks=("files/a",))
-        while (claim := ready.claim(worker)) is not None:
-            ready.lose(claim, FailureClass.GUEST, after_action=True)
+        ready.lose(ready.must_claim(worker), FailureClass.GUEST, after_action=True)
         with ready.work() as session:
             episode = session.scalars(select(Episode)).one()
-            assert episode.flagged
-            assert episode.flag_reason.startswith("all 3 attempts were lost right after an action")
+            assert (episode.state, episode.flagged) == ("waiting", True)
+            assert episode.flag_reason.startswith("attempt 1 was lost after the agent had acted")
             assert session.scalars(select(Event).where(Event.kind == "flag")).one().episode_id == episode.id
+        ready.lose(ready.must_claim(worker), FailureClass.GUEST, after_action=True)
+        with ready.work() as session:
+            episode = session.scalars(select(Episode)).one()
+            assert (episode.state, episode.attempt_count) == ("lost", 2)
 
-    def test_not_if_one_of_them_was_not(self, ready: World) -> None:
+    def test_losses_of_the_machine_are_not(self, ready: World) -> None:
         worker = ready.worker(slots=1)
         ready.submit(tasks=("files/a",))
-        for after_action in (True, False, True):
-            ready.lose(ready.must_claim(worker), FailureClass.GUEST, after_action=after_action)
+        for _ in range(3):
+            ready.lose(ready.must_claim(worker), FailureClass.GUEST)
         with ready.work() as session:
             episode = session.scalars(select(Episode)).one()
             assert (episode.state, episode.flagged) == ("lost", False)

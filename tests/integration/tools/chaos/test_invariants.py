@@ -40,6 +40,7 @@ LOST = AttemptFact(
     fencing_token=7,
     failure_class="cluster",
     failure_message="",
+    after_action=False,
     started_at=at(1),
     first_observation_at=at(2),
     ended_at=at(12),

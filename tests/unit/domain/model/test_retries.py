@@ -1,6 +1,7 @@
 """The retry policy by itself: how often, and after what pause."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,8 @@ from hypothesis import strategies as st
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import RETRIES, UNBEGUN_RETRIES, Loss, next_try
 
-LOSSES = st.lists(st.builds(Loss, st.sampled_from(FailureClass), after_start=st.booleans()), min_size=1, max_size=40)
+KINDS = st.builds(Loss, st.sampled_from(FailureClass), after_start=st.booleans(), unexplained=st.booleans())
+LOSSES = st.lists(KINDS, min_size=1, max_size=40)
 
 
 def pauses(loss: Loss) -> list[float]:
@@ -22,6 +24,12 @@ def pauses(loss: Loss) -> list[float]:
 def test_each_class_has_its_number(failure: FailureClass) -> None:
     wanted = 0 if failure is FailureClass.EVALUATOR else RETRIES[failure]
     assert len(pauses(Loss(failure))) == wanted
+
+
+def test_what_nothing_explains_after_the_agent_acted_is_tried_once_more() -> None:
+    assert pauses(Loss(FailureClass.GUEST, unexplained=True)) == [0]
+    explained = Loss(FailureClass.GUEST)
+    assert next_try([explained, Loss(FailureClass.GUEST, unexplained=True)]) == 0
 
 
 def test_a_model_s_api_is_left_alone_for_longer_and_longer() -> None:
@@ -48,6 +56,6 @@ def test_only_losses_of_the_last_one_s_kind_count(losses: list[Loss]) -> None:
 @given(LOSSES)
 def test_only_a_cluster_s_losses_are_told_apart_by_whether_they_had_begun(losses: list[Loss]) -> None:
     all_after_start = [
-        Loss(each.failure, after_start=each.after_start or each.failure is not FailureClass.CLUSTER) for each in losses
+        replace(each, after_start=each.after_start or each.failure is not FailureClass.CLUSTER) for each in losses
     ]
     assert next_try(losses) == next_try(all_after_start)

@@ -1,11 +1,22 @@
+import json
 import os
+import signal
 import struct
+import threading
 from pathlib import Path
 
 import pytest
 
 from guest_server.linux.environment import SessionConfig
-from guest_server.linux.services import Services, write_authority, x_command
+from guest_server.linux.services import (
+    KILLED_STATUS,
+    PROBLEM_STATUS,
+    Services,
+    conclude,
+    use_up_process_ids,
+    write_authority,
+    x_command,
+)
 from guest_server.protocol.errors import StartError
 from guest_server.protocol.limits import GuestLimits
 
@@ -43,6 +54,45 @@ class TestServices:
             services.answer("sh", read_end)
         os.close(read_end)
         services.stop()
+
+
+class TestConclude:
+    @pytest.mark.parametrize(
+        ("command", "status"),
+        [("kill -9 $$", KILLED_STATUS), ("kill -6 $$", PROBLEM_STATUS), ("exit 0", PROBLEM_STATUS)],
+    )
+    def test_the_exit_code_tells_whether_sigkill_ended_a_program(
+        self, command: str, status: int, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        services = Services()
+
+        def work() -> str:
+            services.start("sh", ["sh", "-c", command], {"PATH": os.defpath})
+            services.processes["sh"].wait()
+            return "sh ended"
+
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)}
+        try:
+            assert conclude(services, work) == status
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+        assert json.loads(capsys.readouterr().err) == {"ready": False, "error": "sh ended"}
+
+
+class TestUseUpProcessIds:
+    def test_later_ones_are_larger(self) -> None:
+        last = threading.get_native_id() + 5
+        thread = threading.Thread(target=int)
+        use_up_process_ids(last)
+        thread.start()
+        thread.join()
+        assert thread.native_id is not None
+        assert thread.native_id > last
+
+    def test_without_a_number_none_is_used(self) -> None:
+        use_up_process_ids(0)
+        assert threading.active_count() >= 1
 
 
 class TestXCommand:

@@ -15,7 +15,6 @@ from backend.domain.errors import (
     LeaseLost,
 )
 from backend.domain.machines.egress_rules import EgressRules
-from backend.domain.machines.health import DiskRoom
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import Budget, ImageView
@@ -160,19 +159,6 @@ class TestLost:
         assert "deskarena benchmark fetch" in attempt.book.message
         assert attempt.provider.opened == []
 
-    def test_a_desktop_that_the_agent_killed(self) -> None:
-        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
-
-        def furnish(desktop: FakeDesktop) -> None:
-            desktop.on_perform = lambda _: desktop.die("memory limit")
-
-        attempt.provider.on_open = furnish
-        attempt.run()
-        assert attempt.book.moves == ["running", "lost"]
-        assert attempt.book.loss == (FailureClass.GUEST, "desktop_gone")
-        assert "memory limit" in attempt.book.message
-        assert attempt.book.after_action
-
     def test_what_the_machine_of_a_lost_guest_shows_is_kept(self) -> None:
         attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
         blue = Frame(data=b"\xff\xd8blue", media_type="image/jpeg", width=720, height=400)
@@ -231,20 +217,6 @@ class TestLost:
         assert attempt.provider.opened[0].closed == 1
         assert attempt.provider.distrusted == [attempt.claim.slot]
         assert "health" in attempt.book.seconds
-
-    def test_a_disk_that_is_full_at_the_end(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What could not be written is no fault of the agent's: nothing is scored."""
-        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
-
-        def fill(*_: Any) -> None:
-            attempt.desktop.ailing = {"disks": (DiskRoom(path="/home/user", free=0, size=2**30),)}
-
-        monkeypatch.setattr(attempt.provider, "prepare", fill)
-        attempt.run()
-        assert attempt.book.moves == ["running", "evaluating", "lost"]
-        assert attempt.book.loss == (FailureClass.GUEST, "desktop_disk_full")
-        assert "disk: 0 MiB free" in attempt.book.message
-        assert attempt.book.evaluation is None
 
     def test_an_evaluation_without_verdict_is_no_score(self) -> None:
         attempt = Attempt(note_task())

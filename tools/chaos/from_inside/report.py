@@ -1,0 +1,38 @@
+"""Results of the deaths: the table, and the page docs/reports/from-inside.md."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tools.bench.figures import machine
+from tools.chaos.from_inside.campaign import DeathOutcome, summary
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reports" / "from-inside.md"
+_HEAD = """# Deaths from inside
+
+Written by `make chaos ARGS="--from-inside --write"`: each line is one attempt of the worker's own code on a real
+desktop, whose agent carries the deed out at its first step and then looks at the screen. Right is a score of 0: neither
+lost nor tried again ([whose doing it is](../internals/worker.md#whose-doing-it-is)). A desktop that survived was
+evaluated as usual.
+
+"""
+
+
+def table(provider: str, outcomes: Sequence[DeathOutcome]) -> str:
+    """One provider's section."""
+    lines = [f"## {provider}", "", f"**{summary(outcomes)}**.", ""]
+    lines += ["| deed | ended by | cause | score | seconds |", "|---|---|---|---|---|"]
+    for each in outcomes:
+        end = each.ended_by if each.ended == "scored" else f"{each.ended}: {each.message[:200]}"
+        cause = each.cause.replace("_", " ") or "survived"
+        score = "none" if each.score is None else f"{each.score:g}"
+        lines.append(f"| {each.death.name} | {end} | {cause} | {score} | {each.seconds:.1f} |")
+    return "\n".join([*lines, ""])
+
+
+def write(results: Mapping[str, Sequence[DeathOutcome]], skipped: Mapping[str, str]) -> None:
+    """Writes the page."""
+    at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    sections = [table(name, outcomes) for name, outcomes in results.items()]
+    why_not = [f"Not tried here: {name} ({why}).\n" for name, why in skipped.items()]
+    PAGE.write_text("\n".join([f"{_HEAD}{at}. Machine: {machine()}.\n", *sections, *why_not]))
