@@ -6,7 +6,7 @@ from typing import Protocol
 
 from backend.domain.errors import EvaluatorFailed, Invalid, ModelApiFailed
 from backend.domain.judging.criteria import Criterion
-from backend.domain.judging.judge_input import JudgeInputStep, last_step, picture_positions
+from backend.domain.judging.judge_input import JudgeInputStep, last_step, left_out, picture_positions
 from backend.domain.judging.judgement import Judgement, JudgeReply, Vote
 from backend.domain.judging.prompt import PROMPT_SHA256, input_sha256, messages, repair, shown_picture
 from backend.domain.judging.reply import BrokenReply, read_reply, text_of, verdict_tool
@@ -25,18 +25,24 @@ class Question:
         instruction: instruction of the task.
         criteria: criteria from `criteria_of`.
         steps: the attempt.
+        max_steps: the task's own step budget; None if it has none.
     """
 
     judge: JudgeConfig
     instruction: str
     criteria: tuple[Criterion, ...]
     steps: tuple[JudgeInputStep, ...]
+    max_steps: int | None = None
+
+    @property
+    def most(self) -> int:
+        """Maximum number of pictures."""
+        return self.judge.most_pictures(self.max_steps)
 
     @property
     def sha256(self) -> str:
         """Sha256 (hex) of everything that decides one vote."""
-        judge = self.judge
-        return input_sha256(judge.of_one_vote(), self.instruction, self.criteria, self.steps, judge.pictures)
+        return input_sha256(self.judge.of_one_vote(), self.instruction, self.criteria, self.steps, self.most)
 
 
 class VoteStore(Protocol):
@@ -68,7 +74,7 @@ def judge(
     if not question.criteria:
         raise EvaluatorFailed("the task has nothing for a judge", code="task_has_no_criteria")
     steps, config, key = question.steps, question.judge, question.sha256
-    shown = picture_positions(steps, config.pictures)
+    shown = picture_positions(steps, question.most)
     if not shown:
         raise EvaluatorFailed("there is no picture of the attempt that a judge could be shown", code="picture_missing")
     voter = _Voter(question, shown, client, store, fetch)
@@ -79,6 +85,7 @@ def judge(
         criteria=question.criteria,
         last_step=last_step(steps),
         pictures=shown,
+        left_out=left_out(steps, shown),
         votes=tuple(voter.vote(number, key) for number in range(config.votes)),
     )
 

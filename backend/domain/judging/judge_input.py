@@ -38,6 +38,11 @@ def last_step(steps: Sequence[JudgeInputStep]) -> int | None:
     return max((step.index for step in steps if not step.final), default=None)
 
 
+def left_out(steps: Sequence[JudgeInputStep], shown: Sequence[int]) -> int:
+    """Number of pictures that are not shown."""
+    return sum(step.picture is not None for step in steps) - len(shown)
+
+
 def picture_positions(steps: Sequence[JudgeInputStep], most: int) -> tuple[int, ...]:
     """Positions in `steps` of the pictures to show: at most `most` (2 or more), evenly spaced, with both ends."""
     there = [position for position, step in enumerate(steps) if step.picture is not None]

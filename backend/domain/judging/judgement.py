@@ -53,7 +53,8 @@ class Judgement(Frozen):
         prompt_sha256, input_sha256: hashes of the question.
         criteria: all criteria.
         last_step: number of the attempt's last step; None without steps.
-        pictures: positions of the steps with pictures.
+        pictures: positions of the steps whose pictures the judge was shown.
+        left_out: number of pictures that it was not shown.
         votes: as many as the judge has.
     """
 
@@ -63,6 +64,7 @@ class Judgement(Frozen):
     criteria: tuple[Criterion, ...]
     last_step: int | None
     pictures: tuple[int, ...]
+    left_out: int = Field(default=0, ge=0)
     votes: tuple[Vote, ...]
 
     @classmethod
@@ -106,9 +108,10 @@ class Judgement(Frozen):
         share = sum(vote[name].reached for vote in self._read()) / len(self.votes)
         agree = round(share * len(self.votes)) if majority.reached else round((1 - share) * len(self.votes))
         words = f"{agree} of {len(self.votes)} votes of {self.judge.model}: " if len(self.votes) > 1 else ""
-        return MetricValue(
-            value=float(majority.reached), reasons=(f"{words}{majority.reason}",), step=majority.step, progress=share
-        )
+        reasons = [f"{words}{majority.reason}"]
+        if self.left_out:
+            reasons.append(f"the judge was shown {len(self.pictures)} of {len(self.pictures) + self.left_out} pictures")
+        return MetricValue(value=float(majority.reached), reasons=tuple(reasons), step=majority.step, progress=share)
 
     def _read(self) -> list[Mapping[str, CriterionVerdict]]:
         if sorted(vote.number for vote in self.votes) != list(range(self.judge.votes)):

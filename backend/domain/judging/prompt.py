@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from backend.domain.errors import DeskarenaError, EvaluatorFailed
 from backend.domain.judging.criteria import Criterion
-from backend.domain.judging.judge_input import MAX_ACTIONS, JudgeInputStep, StoredPicture, picture_positions
+from backend.domain.judging.judge_input import MAX_ACTIONS, JudgeInputStep, StoredPicture, left_out, picture_positions
 from backend.domain.judging.reply import TOOL, verdict_tool
 from backend.domain.model.task import digest
 from backend.domain.model.trajectory import Frame
@@ -32,13 +32,16 @@ TASK = "# The task\n{instruction}\n\n# The criteria\n{criteria}\n\n# The steps"
 BEFORE = "The screen before step {index}:"
 STEP = "Step {index}: {did}"
 NOTHING = "nothing"
+LEFT_OUT = "{number} of {all} pictures were left out, evenly over the series."
 END = "The screen in the end:"
 ASK = "Now give your verdicts."
 REPAIR = "Your answer cannot be used: {problem}. Answer again, with exactly one verdict for each of: {names}."
 
 _FORM = verdict_tool([Criterion(name="NAME", text="TEXT")]).model_dump(mode="json")
 PROMPT_SHA256 = hashlib.sha256(
-    "\0".join((SYSTEM, TASK, BEFORE, STEP, NOTHING, END, ASK, REPAIR, digest(_FORM), str(MAX_ACTIONS))).encode()
+    "\0".join(
+        (SYSTEM, TASK, BEFORE, STEP, NOTHING, LEFT_OUT, END, ASK, REPAIR, digest(_FORM), str(MAX_ACTIONS))
+    ).encode()
 ).hexdigest()
 """Hash of all texts above and of the answer's format: part of a judge's identity."""
 
@@ -61,6 +64,9 @@ def messages(
     """
     listed = "\n".join(f"- `{criterion.name}`: {criterion.text}" for criterion in criteria)
     parts = [MessagePart(text=TASK.format(instruction=instruction, criteria=listed))]
+    missing = left_out(steps, shown)
+    if missing:
+        parts.append(MessagePart(text=LEFT_OUT.format(number=missing, all=missing + len(shown))))
     for position, step in enumerate(steps):
         if position in shown and step.picture is not None:
             parts.append(MessagePart(text=END if step.final else BEFORE.format(index=step.index)))

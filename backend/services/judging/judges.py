@@ -89,7 +89,7 @@ def question_of(session: Session, attempt_id: UUID, task: Task, config: JudgeCon
     Raises:
         EvaluatorFailed: The task is invalid (`criteria_of`).
     """
-    return Question(config, task.instruction, criteria_of(task), seen_steps(session, attempt_id))
+    return Question(config, task.instruction, criteria_of(task), seen_steps(session, attempt_id), task.max_steps)
 
 
 def seen_steps(session: Session, attempt_id: UUID) -> tuple[JudgeInputStep, ...]:

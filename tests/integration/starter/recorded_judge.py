@@ -39,7 +39,7 @@ def recorded_judge(cassette: Path) -> Callable[[Task, Sequence[StepRecord], Obse
             for step in steps
         ]
         seen.append(JudgeInputStep(index=len(steps), picture=kept(end.frame), final=True))
-        question = Question(CONFIG, task.instruction, criteria_of(task), tuple(seen))
+        question = Question(CONFIG, task.instruction, criteria_of(task), tuple(seen), task.max_steps)
         speaker = client(endpoint("recorded", cassette=cassette))
         return judge(question, lambda: speaker, MemoryVotes(), pictures.__getitem__).model_dump_json().encode()
 

@@ -5,6 +5,7 @@ import pytest
 from backend.domain.errors import EvaluatorFailed, Invalid, ModelApiFailed, NotFound
 from backend.domain.judging.ask import Question, judge
 from backend.domain.judging.judgement import Judgement
+from backend.domain.judging.prompt import LEFT_OUT
 from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.ports.model import ModelReply
 from tests.error_codes import raises_code
@@ -18,14 +19,15 @@ GOOD = answer(opened=(True, 1), final=True)
 class Asked:
     """A judge of an attempt of three steps."""
 
-    def __init__(self, *answers: Answer, steps: int = 3, **config: object) -> None:
+    def __init__(self, *answers: Answer, steps: int = 3, max_steps: int | None = None, **config: object) -> None:
         self.models = FakeModels(*answers)
         self.votes = MemoryVotes()
         self.steps, self.pictures = seen(steps)
+        self.max_steps = max_steps
         self.config = JudgeConfig.model_validate({"model": "judge-1", **config})
 
     def judge(self, pictures: Mapping[str, bytes] | None = None) -> Judgement:
-        question = Question(self.config, "Write hello.", CRITERIA, self.steps)
+        question = Question(self.config, "Write hello.", CRITERIA, self.steps, self.max_steps)
         store = self.pictures if pictures is None else pictures
 
         def fetch(sha256: str) -> bytes:
@@ -103,6 +105,23 @@ class TestJudge:
         with raises_code(EvaluatorFailed, "picture_unreadable"):
             asked.judge(pictures={})
         assert asked.models.asked == []
+
+    @pytest.mark.parametrize(
+        ("steps", "max_steps", "shown"), [(15, 15, 16), (40, 40, 41), (40, 20, 21), (40, None, 20), (120, 120, 100)]
+    )
+    def test_shows_as_many_pictures_as_the_step_budget_and_says_how_many_it_left_out(
+        self, steps: int, max_steps: int | None, shown: int
+    ) -> None:
+        """The screen before each step and in the end, which is one picture more than there are steps."""
+        asked = Asked(GOOD, steps=steps, max_steps=max_steps)
+        judgement = asked.judge()
+        missing = steps + 1 - shown
+        assert (len(judgement.pictures), judgement.left_out) == (shown, missing)
+        assert asked.told.count("[picture]") == shown
+        assert asked.told.count(LEFT_OUT.format(number=missing, all=steps + 1)) == bool(missing)
+        reasons = judgement.value("final", CRITERIA).reasons
+        assert len(reasons) == 1 + bool(missing)
+        assert not missing or f"{shown} of {steps + 1}" in reasons[1]
 
     def test_an_attempt_without_pictures(self) -> None:
         asked = Asked(GOOD)
