@@ -1,7 +1,7 @@
 """One of ProSoftArena's task files, and its conversion to a Task: WAA's schema with phases and metadata.
 
-A long task has `evaluator.phases`, in order: each with its name, its `weight` and metric calls in the evaluator's
-syntax. The weights are the author's and add up to 1.
+A long task has `evaluator.phases`: each with its name, its `weight` and metric calls in the evaluator's syntax. The
+weights are the author's and add up to 1. Phases are chained as listed, unless one says with `after` which it needs.
 """
 
 import math
@@ -30,6 +30,8 @@ class Phase(EvaluatorFields):
     Attributes:
         text: the required state at its end, as text.
         each_step: evaluated after each action; otherwise once, on the end state.
+        after: names of the phases without which this one does not count, none if it is independent; None = the one
+            listed before it.
     """
 
     name: str = Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")
@@ -37,6 +39,7 @@ class Phase(EvaluatorFields):
     text: str = Field(default="", max_length=5000)
     app: str = Field(default="", max_length=100)
     each_step: StrictBool = False
+    after: Annotated[list[Word], Field(max_length=50)] | None = None
 
     @model_validator(mode="after")
     def _plain(self) -> Self:
@@ -92,7 +95,8 @@ def to_pro_task(file: ProTaskFile, raw: Mapping[str, JSON], key: TaskKey, dialec
 
 
 def _parts(evaluator: ProEvaluator) -> tuple[Part, ...]:
-    """The phases as parts in sequence: each requires the one before it."""
+    """The phases as parts: each requires those that it names, else the one listed before it."""
+    before = [None, *(phase.name for phase in evaluator.phases)]
     return tuple(
         Part(
             name=phase.name,
@@ -102,10 +106,10 @@ def _parts(evaluator: ProEvaluator) -> tuple[Part, ...]:
             conj=phase.conj,
             weight=phase.weight,
             app=app_of(phase.app, synonyms=True),
-            after=(evaluator.phases[place - 1].name,) if place else (),
+            after=tuple(phase.after if phase.after is not None else [previous] if previous else []),
             each_step=phase.each_step,
         )
-        for place, phase in enumerate(evaluator.phases)
+        for phase, previous in zip(evaluator.phases, before, strict=False)
     )
 
 

@@ -163,6 +163,21 @@ class TestPhases:
             altered(tmp_path, {"evaluator": {"phases": phases}})
         assert told in str(caught.value)
 
+    @pytest.mark.parametrize(("after", "before"), [(None, ("grey",)), ([], ()), (["grey"], ("grey",))])
+    def test_phases_are_chained_or_independent_as_the_task_says(
+        self, tmp_path: Path, after: list[str] | None, before: tuple[str, ...]
+    ) -> None:
+        phases = json.loads((SAMPLE / LONG).read_text())["evaluator"]["phases"]
+        phases[1] |= {} if after is None else {"after": after}
+        (task,) = (one for one in altered(tmp_path, {"evaluator": {"phases": phases}}).tasks if one.evaluator.parts)
+        assert [part.after for part in task.evaluator.parts] == [(), before]
+
+    def test_a_phase_after_one_that_is_not_there(self, tmp_path: Path) -> None:
+        phases = json.loads((SAMPLE / LONG).read_text())["evaluator"]["phases"]
+        phases[1]["after"] = ["red"]
+        with raises_code(Invalid, "invalid_task_file", mentions=("evaluator.phases", "red")):
+            altered(tmp_path, {"evaluator": {"phases": phases}})
+
     def test_two_phases_of_one_name(self, tmp_path: Path) -> None:
         phases = json.loads((SAMPLE / LONG).read_text())["evaluator"]["phases"]
         phases[1]["name"] = "grey"
