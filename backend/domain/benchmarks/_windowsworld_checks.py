@@ -47,6 +47,18 @@ def evaluator_of(entry: WindowsWorldTask, warnings: list[str]) -> EvaluatorSpec:
     )
 
 
+def as_released(entry: WindowsWorldTask) -> EvaluatorSpec | None:
+    """The evaluator with the criteria that WindowsWorld's released code gives its judge; None without a judge.
+
+    They are the published texts, and for the end state `success_criterion`, not `expected_final_state`.
+    """
+    spec = evaluator_of(entry, [])
+    if all(call.func != "vlm_judge" for call in spec.calls):
+        return None
+    metrics = entry.evaluation_metrics
+    return spec.model_copy(update={"text": text_of(metrics.success_criterion or metrics.expected_final_state or "")})
+
+
 def without_judge(spec: EvaluatorSpec, present: Collection[str]) -> EvaluatorSpec | None:
     """The same evaluator with only the assertions, for use without a judge.
 
@@ -97,8 +109,8 @@ def _steps(steps: list[WindowsWorldStep]) -> tuple[SetupStep, ...]:
 def _assertions(entry: WindowsWorldTask, warnings: list[str]) -> Iterator[Part]:
     """One part for each assertion that can be executed.
 
-    An assertion about files is binding: it must hold at the end. One about a moment (a window in front, the clipboard)
-    is checked during the episode and is not binding; neither is its negation.
+    An assertion about files is binding: it speaks of the end state, as the judge does. One about a moment (a window in
+    front, the clipboard) is checked during the episode and is not binding; neither is its negation.
     """
     for number, text in enumerate(entry.evaluation_metrics.assertions, start=1):
         place = f"{entry.task_id}: evaluation_metrics.assertions.{number - 1}"

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from backend.domain.benchmarks._labels import unknown_label
-from backend.domain.benchmarks._windowsworld_checks import INFEASIBLE, evaluator_of, without_judge
+from backend.domain.benchmarks._windowsworld_checks import INFEASIBLE, as_released, evaluator_of, without_judge
+from backend.domain.benchmarks._windowsworld_english import criteria, english, unreviewed
 from backend.domain.benchmarks._windowsworld_format import WindowsWorldTask
 from backend.domain.benchmarks._windowsworld_names import apps_of, needs_by_app, persona_of, slug, text_of
 from backend.domain.benchmarks._windowsworld_setup import SharedAssets, mocks_of, setup_of
@@ -14,17 +15,19 @@ from backend.domain.model.task import JSON, Labels, Task, TaskKey, Variant
 DIALECT = "windowsworld"
 BUDGETS = {"L1": 15, "L2": 25, "L3": 40, "L4": 20}
 """Step budget by level. Protocols reference, section 3."""
+CRITERIA, RELEASED = "criteria", "released"
+"""The variant that is judged by the criteria of the benchmark's released code."""
 
 
 def task_of(entry: WindowsWorldTask, raw: Mapping[str, JSON], shared: SharedAssets, warnings: list[str]) -> Task:
-    """The task with the English instruction. Oddities become warnings."""
+    """The task with the English instruction and the criteria that fit it. Oddities become warnings."""
     warnings += _odd(entry)
     return Task(
         key=TaskKey(domain=slug(persona_of(entry.persona)) or "persona", name=entry.task_id),
         dialect=DIALECT,
         instruction=text_of(entry.instruction),
         setup=setup_of(entry, shared),
-        evaluator=evaluator_of(entry, warnings),
+        evaluator=evaluator_of(english(entry), warnings),
         labels=_labels(entry),
         oracle=None if entry.deskarena.oracle is None else tuple(entry.deskarena.oracle),
         max_steps=BUDGETS[entry.task_category],
@@ -33,10 +36,13 @@ def task_of(entry: WindowsWorldTask, raw: Mapping[str, JSON], shared: SharedAsse
 
 
 def variants_of(entry: WindowsWorldTask, task: Task) -> Iterator[Variant]:
-    """The variants: in Chinese, and with assertions only if those suffice."""
+    """The variants: in Chinese, with the criteria as released, and with assertions only if those suffice."""
     if entry.instruction_cn.strip():
-        chinese = task.model_copy(update={"instruction": text_of(entry.instruction_cn)})
-        yield Variant(axis="language", value="cn", task=chinese)
+        chinese = {"instruction": text_of(entry.instruction_cn), "evaluator": evaluator_of(entry, [])}
+        yield Variant(axis="language", value="cn", task=task.model_copy(update=chinese))
+    released = as_released(entry)
+    if released is not None:
+        yield Variant(axis=CRITERIA, value=RELEASED, task=task.model_copy(update={"evaluator": released}))
     present = {str(step.parameters.get("path")) for step in task.setup if step.type == "generate_file"}
     alone = without_judge(task.evaluator, present)
     if alone is not None:
@@ -45,7 +51,9 @@ def variants_of(entry: WindowsWorldTask, task: Task) -> Iterator[Variant]:
 
 def _labels(entry: WindowsWorldTask) -> Labels:
     validity, metrics, ours = entry.validity_info, entry.evaluation_metrics, entry.deskarena
-    mocks = mocks_of(entry)
+    mocks, unknown = mocks_of(entry), unreviewed(entry)
+    reviewed = criteria(english(entry).evaluation_metrics)
+    published = {name: text for name, text in criteria(metrics).items() if text != reviewed[name]}
     needs = ApplicationNeeds() if ours.requires else needs_by_app(entry.involved_apps, ours.os)
     return Labels(
         apps=apps_of(entry.involved_apps),
@@ -67,6 +75,8 @@ def _labels(entry: WindowsWorldTask) -> Labels:
             "validity_note": validity.validity_note or "",
             "review": entry.review_status,
             **({"mocks": mocks} if mocks else {}),
+            **({"published_criteria": published} if published else {}),
+            **({"unreviewed_criteria": unknown} if unknown else {}),
             **unknown_label(needs),
         },
         licences=needs.licences,
@@ -82,6 +92,8 @@ def _odd(entry: WindowsWorldTask) -> Iterator[str]:
         yield f"{name}: review_status: it is {entry.review_status}, its authors' review is not finished"
     if len(set(entry.involved_apps)) < len(entry.involved_apps):
         yield f"{name}: involved_apps: one application is listed twice; it counts once"
+    for criterion, words in unreviewed(entry).items():
+        yield f"{name}: {criterion}: no reviewed English for {words[0][:200]!r}, which only the Chinese has"
     for url in entry.environment_setup.urls_to_mock:
         if url.startswith("https://") and not mocked_place(url):
             yield f"{name}: urls_to_mock: {url[:300]} is https, and no certificate can name its host"

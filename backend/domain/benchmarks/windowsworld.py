@@ -54,6 +54,7 @@ class WindowsWorld:
             suite="" if ours else self.kind,
             tasks=tuple(tasks),
             variants=tuple(variants),
+            selections=_selections(tasks),
             assets=assets,
             warnings=(*warnings, *unknown_needs(tasks)),
             licence=str(about.get("licence", "")) if ours else "Apache-2.0",
@@ -118,6 +119,12 @@ def _page(url: str) -> bytes:
     return (
         f"<!doctype html><meta charset=utf-8><title>{escape(url)}</title><h1>{escape(url)}</h1><p>{words}</p>".encode()
     )
+
+
+def _selections(tasks: Sequence[Task]) -> dict[str, tuple[str, ...]]:
+    """`english`: the tasks whose criteria fit the English instruction."""
+    fitting = tuple(str(task.key) for task in tasks if "unreviewed_criteria" not in task.labels.extra)
+    return {"english": fitting} if fitting else {}
 
 
 def _repairs(entries: Sequence[WindowsWorldTask]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from backend.domain.benchmarks import lint
+from backend.domain.benchmarks import findings, lint, strict
 from backend.domain.errors import Invalid
 from backend.domain.machines.egress_rules import way_out_of
 from backend.domain.model.task import LoadedBenchmark, PartKind, Task, Variant
@@ -174,3 +174,37 @@ class TestRefused:
     def test_a_broken_file_names_the_key(self, change: Callable[[Any], object], said: str, tmp_path: Path) -> None:
         with raises_code(Invalid, "invalid_task_file", mentions=said):
             read("windowsworld", changed(tmp_path, change))
+
+
+class TestWithoutReviewedEnglish:
+    """Words that only the Chinese instruction has, in a task that the table of English criteria does not know."""
+
+    @pytest.fixture
+    def quoting(self, tmp_path: Path) -> LoadedBenchmark:
+        def quote(entries: list[dict[str, Any]]) -> None:
+            entries[0]["instruction_cn"] += "，主题为“借阅通知”"
+            entries[0]["evaluation_metrics"]["intermediate_checks"][0] += "，主题为“借阅通知”"
+            entries[3]["instruction_cn"] += "“借阅通知”"
+            entries[3]["evaluation_metrics"]["intermediate_checks"] = ["“借阅通知”"]
+
+        return read("windowsworld", changed(tmp_path, quote))
+
+    def test_lint_and_import_name_the_task_and_the_criterion(self, quoting: LoadedBenchmark) -> None:
+        task = quoting.tasks[0]
+        assert task.labels.extra["unreviewed_criteria"]["c1"] == ["借阅通知"]
+        assert [(one.path, one.severity) for one in findings(task, quoting.assets) if "借阅通知" in one.message] == [
+            ("c1", "warning")
+        ]
+        assert [line for line in quoting.warnings if line.startswith(f"{task.key.name}: c1: ") and "借阅通知" in line]
+
+    def test_the_selection_leaves_it_out(self, quoting: LoadedBenchmark) -> None:
+        """A task that is judged by FAIL alone needs no criteria."""
+        assert set(quoting.selections["english"]) == {str(task.key) for task in quoting.tasks[1:]}
+
+    def test_strict_has_the_released_criteria_in_both_languages(self, loaded: LoadedBenchmark) -> None:
+        benchmark = strict(loaded)
+        (judged, *_) = (task for task in benchmark.tasks if not task.evaluator.infeasible)
+        (chinese,) = (one.task for one in benchmark.variants if one.axis == "language" and one.task.key == judged.key)
+        assert judged.evaluator == chinese.evaluator
+        assert judged.evaluator.strict_upstream
+        assert variants(benchmark, "criteria") == {}

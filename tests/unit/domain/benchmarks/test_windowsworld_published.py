@@ -1,13 +1,16 @@
 """The published WindowsWorld itself: how many, what is repaired, and that all of it is understood."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from backend.domain.benchmarks import external_assets, findings
+from backend.domain.benchmarks import external_assets, findings, strict
 from backend.domain.benchmarks._labels import UNKNOWN_NEEDS
+from backend.domain.benchmarks._windowsworld_english import chinese_only, correspondences, criteria, english
+from backend.domain.benchmarks._windowsworld_format import WindowsWorldTask
 from backend.domain.machines.applications import missing
 from backend.domain.model.task import LoadedBenchmark, PartKind
 from tests.factories.suites import read
@@ -17,6 +20,12 @@ from worker.images.windows.catalog import programs_in_sets, read_catalog
 @pytest.fixture(scope="module")
 def loaded(shared_dir: Path) -> LoadedBenchmark:
     return read("windowsworld", shared_dir / "benchmarks" / "windowsworld")
+
+
+@pytest.fixture(scope="module")
+def entries(shared_dir: Path) -> dict[str, WindowsWorldTask]:
+    file = shared_dir / "benchmarks" / "windowsworld" / "benchmark.json"
+    return {raw["task_id"]: WindowsWorldTask.model_validate(raw) for raw in json.loads(file.read_text())}
 
 
 class TestPublished:
@@ -52,7 +61,7 @@ class TestPublished:
 
     def test_variants(self, loaded: LoadedBenchmark) -> None:
         assert Counter((one.axis, one.value) for one in loaded.variants) == {
-            ("language", "cn"): 181, ("judge", "none"): 39,
+            ("language", "cn"): 181, ("criteria", "released"): 169, ("judge", "none"): 39,
         }  # fmt: skip
 
     def test_the_assertions_that_can_be_executed(self, loaded: LoadedBenchmark) -> None:
@@ -74,3 +83,68 @@ class TestPublished:
     def test_nothing_of_the_file_is_changed(self, loaded: LoadedBenchmark, shared_dir: Path) -> None:
         entries = json.loads((shared_dir / "benchmarks" / "windowsworld" / "benchmark.json").read_text())
         assert [task.raw for task in loaded.tasks] == entries
+
+
+class TestEnglishCriteria:
+    """Criteria were written for the Chinese instructions; ours fit the English ones."""
+
+    def judged(self, entry: WindowsWorldTask) -> list[str]:
+        return [text for name, text in criteria(entry.evaluation_metrics).items() if not name.startswith("a")]
+
+    def test_fifty_four_tasks_quote_chinese_words_that_the_english_instruction_has_not(
+        self, entries: dict[str, WindowsWorldTask]
+    ) -> None:
+        feasible = [entry for entry in entries.values() if entry.task_category != "L4"]
+        quoting = {
+            entry.task_id
+            for entry in feasible
+            for text in self.judged(entry)
+            if any(re.search("[\u4e00-\u9fff]", words) for words in chinese_only(entry, text))
+        }
+        assert (len(feasible), len(quoting)) == (169, 54)
+        assert quoting <= set(correspondences())
+
+    def test_each_row_is_about_words_that_are_there(self, entries: dict[str, WindowsWorldTask]) -> None:
+        for task, rows in correspondences().items():
+            texts = criteria(entries[task].evaluation_metrics)
+            assert [row for row in rows if row.published not in texts[row.criterion]] == []
+
+    def test_each_row_is_from_where_it_says(self, entries: dict[str, WindowsWorldTask]) -> None:
+        for task, rows in correspondences().items():
+            setup = entries[task].environment_setup.model_dump_json()
+            assert [
+                row for row in rows if row.source == "instruction" and row.english not in entries[task].instruction
+            ] == []
+            for row in rows:
+                assert row.source != "set-up" or row.published in setup or row.english in setup, row
+
+    def test_what_is_left_of_chinese_words_is_in_the_set_up(self, entries: dict[str, WindowsWorldTask]) -> None:
+        for task, rows in correspondences().items():
+            kept = [row.published for row in rows if row.source == "set-up"]
+            for text in self.judged(english(entries[task])):
+                left = [words for words in chinese_only(entries[task], text) if words not in kept]
+                assert [words for words in left if not any(one in words for one in kept)] == [], task
+
+    def test_a_worked_example(self, loaded: LoadedBenchmark) -> None:
+        task = next(task for task in loaded.tasks if task.key.name == "win_hr__l1_002")
+        published = task.labels.extra["published_criteria"]["c3"]
+        assert "面试邀请 - 张三" in published
+        assert task.evaluator.parts[2].text == published.replace(
+            "面试邀请 - 张三", "Interview Invitation - [Candidate Name]"
+        )
+        variants = {one.axis: one.task.evaluator for one in loaded.variants if one.task.key == task.key}
+        assert variants["language"].parts[2].text == variants["criteria"].parts[2].text == published
+
+    def test_all_of_them_can_be_run_in_english(self, loaded: LoadedBenchmark) -> None:
+        assert len(loaded.selections["english"]) == 181
+
+    def test_strict_judges_by_what_the_released_code_asks(
+        self, loaded: LoadedBenchmark, entries: dict[str, WindowsWorldTask]
+    ) -> None:
+        """The published checkpoints, and `success_criterion` for the end state."""
+        for task in strict(loaded).tasks:
+            metrics = entries[task.key.name].evaluation_metrics
+            if not task.evaluator.infeasible and "C:\\" not in metrics.model_dump_json():
+                assert task.evaluator.text == metrics.success_criterion
+                checkpoints = [part.text for part in task.evaluator.parts if part.kind is PartKind.CHECKPOINT]
+                assert checkpoints == metrics.intermediate_checks
