@@ -76,7 +76,7 @@ def measured(tasks: int, pool: Pool) -> ComposeFigures:
         unclear += bool(problems(task, pool))
         known.add(composition.graph.canonical())
         letters = composition.complexity.capabilities()
-        outside += composition.request.name not in letters
+        outside += composition.request.capability not in letters
         served.update(letters)
     spent = time.monotonic() - wall, time.process_time() - processor
     return ComposeFigures(tasks, *spent, tasks - len(known), outside, unclear, served)

@@ -6,6 +6,7 @@ from backend.domain.benchmarks._files import read_object
 from backend.domain.benchmarks._omnibench_files import ABOUT, LINES, SUBTASKS, read_pool, task_files
 from backend.domain.benchmarks._osworld_format import folder_of, read_assets
 from backend.domain.errors import Invalid
+from backend.domain.model.omnibench_labels import tested
 from backend.domain.model.task import LoadedBenchmark, Task, Variant
 from backend.domain.omnibench.build import build, variants
 from backend.domain.omnibench.categories import category_of
@@ -59,9 +60,9 @@ class OmniBench:
 
 
 def _selections(tasks: list[Task]) -> dict[str, tuple[str, ...]]:
-    """The tasks of each capability, by which OmniBench reports results."""
+    """The set of each capability, by which OmniBench reports results."""
     served = {
-        letters: tuple(str(task.key) for task in tasks if letters in task.labels.extra.get("capabilities", ()))
+        letters: tuple(str(task.key) for task in tasks if letters in tested(task.labels.extra))
         for letters in CAPABILITIES
     }
     return {letters: keys for letters, keys in served.items() if keys}

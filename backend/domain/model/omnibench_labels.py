@@ -17,7 +17,7 @@ CAPABILITIES: Mapping[str, str] = {
     "CDK": "Cross-Domain Knowledge",
     "DSK": "Domain-Specific Knowledge",
 }
-"""Capabilities by the paper's letters, in the order of its Table 4. A task may serve several."""
+"""Capabilities by the paper's letters, in the order of its Table 4."""
 COMPLEXITIES: Mapping[str, str] = {
     "dependency": "edges: up to 1, 2 or 3, 4 or more",
     "instruction": "nodes: up to 2, 3 or 4, 5 or more",
@@ -28,8 +28,24 @@ COMPLEXITIES: Mapping[str, str] = {
 """What each dimension counts, with the bounds of easy, medium and hard, as in its Table 5."""
 
 
+def composed_for(extra: Mapping[str, Any]) -> str | None:
+    """Letters of the one capability that a task was composed to test (label `capability`); None = not known."""
+    letters = extra.get("capability")
+    return letters if isinstance(letters, str) and letters in CAPABILITIES else None
+
+
+def tested(extra: Mapping[str, Any]) -> tuple[str, ...]:
+    """Letters of the capabilities whose sets a task is in.
+
+    Its set is that of the capability that it was composed for; what else it qualifies for is only a label. A task of
+    which that is not known is in every set that it qualifies for.
+    """
+    letters = composed_for(extra)
+    return capabilities(extra) if letters is None else (letters,)
+
+
 def capabilities(extra: Mapping[str, Any]) -> tuple[str, ...]:
-    """Letters of a task's capabilities (label `capabilities`), in the paper's order."""
+    """Letters of all capabilities that a task qualifies for (label `capabilities`), in the paper's order."""
     labels = extra.get("capabilities")
     return tuple(letters for letters in CAPABILITIES if letters in labels) if isinstance(labels, list) else ()
 

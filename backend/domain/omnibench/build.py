@@ -40,6 +40,7 @@ def build(task: GraphTask, pool: Pool, raw: Mapping[str, JSON]) -> Task:
     scenario = task.scenario or scenario_of(categories)
     counted = complexity(task.graph.after, {name: one.application for name, one in subtasks.items()})
     extra = {
+        "capability": task.capability,
         "capabilities": list(counted.capabilities()),
         "complexity": counted.levels(),
         "graph": counted.model_dump(),

@@ -23,7 +23,13 @@ from backend.domain.omnibench.task_file import Pool
 MOST_NODES = 12
 MOST_TRIES = 400
 """Consecutive failures after which a pool counts as exhausted."""
+HELD_TRIES = 150
+"""Failures without one success after which a held complexity is given up."""
 _STEPS = 40  # additions that one graph may try
+FORCES = {"hierarchy": ("dependency", "instruction"), "branch": ("instruction",)}
+"""Complexities that no graph can hold down: a depth of 5 takes 5 nodes and 4 edges, a width of 5 takes 5 nodes."""
+GIVEN_UP = ("instruction", "dependency", "branch", "hierarchy", "knowledge")
+"""Complexities in the order in which a pool that has no such graph gives up to hold them down."""
 Bounds = tuple[int, int]
 Things = tuple[SubtaskResource, ...]
 
@@ -32,16 +38,20 @@ class GraphSpec(Frozen):
     """What a composed graph must be like.
 
     Attributes:
-        levels: complexities that must be of that level; the others are free.
-        name: for messages: a capability's letters, or words.
+        levels: complexities that must be of that level.
+        held: complexities that must not be hard as far as the pool has such graphs, the first ones given up first. The
+            others are free.
+        capability: letters of the capability that it tests; empty = none in particular.
     """
 
     levels: Mapping[str, Difficulty] = Field(default_factory=dict)
-    name: str = "any"
+    held: tuple[str, ...] = ()
+    capability: str = ""
 
-    def bounds(self) -> dict[str, Bounds]:
-        """Least and largest count of each constrained dimension."""
-        return {dimension: _bounds(dimension, level) for dimension, level in self.levels.items()}
+    def bounds(self, given_up: int = 0) -> dict[str, Bounds]:
+        """Least and largest count of each constrained dimension, without so many of the held ones."""
+        down = {dimension: (0, BOUNDS[dimension][1]) for dimension in self.held[given_up:]}
+        return down | {dimension: _bounds(dimension, level) for dimension, level in self.levels.items()}
 
 
 class GraphComposition(Frozen):
@@ -54,12 +64,21 @@ class GraphComposition(Frozen):
 
 
 def for_capability(letters: str) -> GraphSpec:
-    """A graph that tests a capability: hard in its dimensions. Raises Invalid for unknown letters."""
+    """A graph that tests one capability: hard in its dimensions, and in no other where a graph allows that.
+
+    Raises Invalid for unknown letters.
+    """
     if letters not in CAPABILITIES:
         raise Invalid(
             f"there is no capability {letters!r}", code="unknown_capability", hint=f"Known: {', '.join(CAPABILITIES)}."
         )
-    return GraphSpec(levels=dict.fromkeys(sorted(CAPABILITIES[letters]), Difficulty.HARD), name=letters)
+    hard = CAPABILITIES[letters]
+    forced = {other for dimension in hard for other in FORCES.get(dimension, ())}
+    return GraphSpec(
+        levels=dict.fromkeys(sorted(hard), Difficulty.HARD),
+        held=tuple(dimension for dimension in GIVEN_UP if dimension not in hard | forced),
+        capability=letters,
+    )
 
 
 def compose(
@@ -76,24 +95,45 @@ def compose(
     Raises:
         Invalid: the pool has no (more) graphs for a requirement.
     """
-    rng = random.Random(seed)  # noqa: S311 - graphs are no secret, and must come again.
-    groups = [_Group(intent, parts) for intent, parts in _by_intent(pool).items()]
-    keys: set[frozenset[int]] = set()
-    for number, one in enumerate(cycle(requests)):
-        for _ in range(MOST_TRIES):
-            group = rng.choice(groups)
-            places = group.grow(one.bounds(), rng, most_nodes)
-            key = frozenset(group.parts[place].number for place in places)
-            if places and key not in keys:
-                keys.add(key)
-                yield group.composed(places, one)
-                break
-        else:
+    composer = _Composer(pool, random.Random(seed), most_nodes)  # noqa: S311 - graphs are no secret, and must come again.
+    given_up = [0] * len(requests)
+    for number, (place, request) in enumerate(cycle(enumerate(requests))):
+        composition = composer.further(request, given_up[place])
+        while composition is None and given_up[place] < len(request.held):
+            given_up[place] += 1
+            composition = composer.further(request, given_up[place])
+        if composition is None:
             raise Invalid(
-                f"the pool gives no further graph for {one.name}; {number} graphs were composed",
+                f"the pool gives no further graph for {request.capability or 'any'}; {number} graphs were composed",
                 code="pool_exhausted",
                 hint="Add subtasks or parameters to the pool, or ask for fewer tasks.",
             )
+        yield composition
+
+
+class _Composer:
+    """Composes graphs of a pool, none of them twice."""
+
+    def __init__(self, pool: Pool, rng: random.Random, most_nodes: int) -> None:
+        self._groups = [_Group(intent, parts) for intent, parts in _by_intent(pool).items()]
+        self._keys: set[frozenset[int]] = set()
+        self._exist: set[tuple[str, int]] = set()
+        self._rng = rng
+        self._most_nodes = most_nodes
+
+    def further(self, request: GraphSpec, given_up: int) -> GraphComposition | None:
+        """Another graph; None after `MOST_TRIES` failures, or `HELD_TRIES` as long as such a graph may not exist."""
+        bounds, key = request.bounds(given_up), (request.capability, given_up)
+        certain = given_up == len(request.held) or key in self._exist
+        for _ in range(MOST_TRIES if certain else HELD_TRIES):
+            group = self._rng.choice(self._groups)
+            places = group.grow(bounds, self._rng, self._most_nodes)
+            nodes = frozenset(group.parts[place].number for place in places)
+            if places and nodes not in self._keys:
+                self._keys.add(nodes)
+                self._exist.add(key)
+                return group.composed(places, request)
+        return None
 
 
 class _Choice(NamedTuple):

@@ -54,6 +54,7 @@ def task_of(composed: GraphComposition, name: str, pool: Pool, *, orders: int = 
         low=low_level(graph, pool),
         orders=tuple(high_level(graph, pool, other) for other in _other_orders(order, name, orders - 1)),
         intent=composed.intent,
+        capability=composed.request.capability,
         graph=graph,
     )
 

@@ -1,8 +1,9 @@
 """A task as OmniBench's files write it: instruction, intent and graph. Source: OmniBench, appendix C.4.
 
 Keys beyond the published ones, all optional: `task_instruction_low` (the low-level text), `task_instruction_orders`
-(the same instruction in other orders), `scenario`, `trial`, and in `dag` `subtasks` and `parameters`: for each node,
-the subtask that it is (else its name) and the parameters that it is done with (else the first set of the pool).
+(the same instruction in other orders), `capability`, `scenario`, `trial`, and in `dag` `subtasks` and `parameters`: for
+each node, the subtask that it is (else its name) and the parameters that it is done with (else the first set of the
+pool).
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from backend.domain.errors import Invalid
 from backend.domain.model.task import JSON, MAX_PARTS, Frozen
+from backend.domain.omnibench.complexity import CAPABILITIES
 from backend.domain.omnibench.graph import GraphNode, TaskGraph
 from backend.domain.omnibench.subtask import Subtask, Values
 
@@ -35,6 +37,7 @@ class GraphTask(Frozen):
         low: low-level instruction; may be empty.
         orders: `instruction` in other orders.
         intent: the person's intent; empty = unknown.
+        capability: letters of the capability that it was composed to test; empty = not known.
         scenario: empty = follows from the applications.
         trial: None = an ordinary task.
     """
@@ -45,6 +48,7 @@ class GraphTask(Frozen):
     low: str = ""
     orders: tuple[str, ...] = ()
     intent: str = ""
+    capability: str = ""
     scenario: str = ""
     trial: SolutionTrial | None = None
 
@@ -60,6 +64,7 @@ class GraphTask(Frozen):
         more = {
             "task_instruction_low": self.low,
             "task_instruction_orders": list(self.orders),
+            "capability": self.capability,
             "scenario": self.scenario,
             "trial": self.trial.model_dump() if self.trial is not None else None,
         }
@@ -105,10 +110,18 @@ class _Dag(BaseModel):
 class _File(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
+    @field_validator("capability")
+    @classmethod
+    def _known_capability(cls, value: str) -> str:
+        if value and value not in CAPABILITIES:
+            raise ValueError(f"expected one of {', '.join(CAPABILITIES)}")
+        return value
+
     task_instruction: str = Field(min_length=1, max_length=50_000)
     task_intent: str = Field(default="", max_length=2000)
     task_instruction_low: str = Field(default="", max_length=50_000)
     task_instruction_orders: tuple[str, ...] = Field(default=(), max_length=20)
+    capability: str = ""
     scenario: str = Field(default="", max_length=100)
     trial: SolutionTrial | None = None
     dag: _Dag
@@ -132,6 +145,7 @@ def read_task(raw: Mapping[str, Any], name: str, pool: Pool) -> GraphTask:
             low=file.task_instruction_low,
             orders=file.task_instruction_orders,
             intent=file.task_intent,
+            capability=file.capability,
             scenario=file.scenario,
             trial=file.trial,
             graph=_graph(file.dag, pool),

@@ -108,6 +108,38 @@ class TestCompose:
         assert first.values != second.values
 
 
+class TestHeldDown:
+    """A task tests one capability: the other complexities are at most medium where the pool has such graphs."""
+
+    @pytest.mark.parametrize(
+        ("letters", "held"),
+        [
+            ("PP", {"hierarchy", "knowledge"}),
+            ("LIF", {"dependency", "hierarchy", "knowledge"}),
+            ("CDK", {"dependency", "hierarchy", "branch"}),
+            ("DSK", {"dependency", "hierarchy", "branch", "knowledge"}),
+        ],
+    )
+    def test_what_the_capability_does_not_need(self, letters: str, held: set[str]) -> None:
+        request = for_capability(letters)
+        assert set(request.held) == held
+        for composition in some(5, request):
+            assert [name for name in held if composition.complexity.level(name) is Difficulty.HARD] == []
+
+    def test_a_set_is_not_another_ones(self) -> None:
+        """By the rule alone every one of these qualifies for DSK; none of DSK's qualifies for anything else."""
+        assert {one.complexity.capabilities() for one in some(5, for_capability("DSK"))} == {("DSK",)}
+
+    def test_a_depth_of_five_takes_nodes_and_edges(self) -> None:
+        assert set(for_capability("LRP").held) == {"branch", "knowledge"}
+
+    def test_a_pool_that_has_no_such_graph_gives_up_as_little_as_it_can(self) -> None:
+        """Four edges between four nodes are not in this pool: more nodes are allowed, and nothing else."""
+        for composition in some(2, for_capability("DI")):
+            hard = {name for name in BOUNDS if composition.complexity.level(name) is Difficulty.HARD}
+            assert {"dependency"} < hard <= {"dependency", "instruction", "branch", "hierarchy"}
+
+
 class TestForCapability:
     def test_unknown_letters(self) -> None:
         with raises_code(Invalid, "unknown_capability", mentions="'XX'"):
