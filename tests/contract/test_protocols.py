@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.model.score import PartResult, Verdict
+from backend.domain.model.score import SCORE, PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, PartKind
 from backend.domain.ports.desktop import ScoringProtocol
 from backend.domain.registry import PluginKind
@@ -29,7 +29,7 @@ def judged(name: str, values: dict[str, float], score: float | None) -> Verdict:
         PartResult(name=n, kind=kind, value=v, app=one.app, step=steps[n] if v == 1.0 else None)
         for (n, v), one in zip(values.items(), PARTS, strict=True)
     ]
-    protocol: ScoringProtocol = registry.lookup(PluginKind.PROTOCOL, name)
+    protocol: ScoringProtocol = registry.lookup(PluginKind.PROTOCOL, name)()
     return protocol(spec, score, found)
 
 
@@ -48,6 +48,11 @@ class TestVerdict:
         found = judged(name, {"a": 0.0, "b": 0.0, "c": 0.0}, 0.0)
         assert found.score == 0.0
         assert set(found.measures.values()) == {0.0}
+
+    def test_its_primary_measure_is_one_of_its_own_or_the_score(self, name: str) -> None:
+        verdict = judged(name, {"a": 1.0, "b": 1.0, "c": 1.0}, 1.0)
+        protocol: ScoringProtocol = registry.lookup(PluginKind.PROTOCOL, name)()
+        assert protocol.primary in {*verdict.measures, SCORE}
 
     def test_half_way_is_not_solved_and_is_measured(self, name: str) -> None:
         found = judged(name, {"a": 1.0, "b": 0.0, "c": 0.0}, 0.0)

@@ -92,7 +92,7 @@ class TestJudged:
     def test_an_answer_that_leaves_out_a_criterion_is_asked_for_again(self, up: Up) -> None:
         _, episode = judged(up, "mended")
         (evaluation,) = get(up, f"/episodes/{episode['id']}/evaluations")["items"]
-        assert (evaluation["measures"]["S_judge"], evaluation["measures"]["S_int"]) == (0.0, 0.5)
+        assert (evaluation["measures"]["S_final"], evaluation["measures"]["S_int"]) == (0.0, 0.5)
 
     def test_without_a_usable_answer_the_judge_is_asked_again_over_the_kept_pictures(self, up: Up) -> None:
         run = submitted(up, "broken")

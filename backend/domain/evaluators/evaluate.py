@@ -172,7 +172,7 @@ def evaluate_part(task: Task, part: Part, evidence: Sequence[CallEvidence], fold
 def _verdict(spec: EvaluatorSpec, values: Sequence[float], parts: Sequence[PartResult]) -> Verdict:
     if not spec.protocol:
         return Verdict(score=join(spec.conj, values))
-    protocol: ScoringProtocol = registry.lookup(PluginKind.PROTOCOL, spec.protocol)
+    protocol: ScoringProtocol = registry.lookup(PluginKind.PROTOCOL, spec.protocol)()
     return protocol(spec, join(spec.conj, values) if values else None, parts)
 
 

@@ -4,8 +4,11 @@ A protocol may define any measure; one without a description is shown by its nam
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from backend.domain import registry
+from backend.domain.errors import UnknownPlugin
+from backend.domain.model.score import SCORE
 from backend.domain.model.task import Frozen
 
 PARTS = "parts"
@@ -30,17 +33,23 @@ class MeasureInfo(Frozen):
 
 
 KNOWN: Mapping[str, MeasureInfo] = {
+    SCORE: MeasureInfo(title="Mean score", text="mean of the scores of all counted episodes"),
     "S_int": MeasureInfo(
         title="S_int",
         text="checkpoints reached / checkpoints listed of a task, averaged over the tasks of L1 to L3",
         levels=("L1", "L2", "L3"),
     ),
-    "S_final": MeasureInfo(title="S_final", text="share of the tasks of L1 to L4 whose end state is right"),
-    "S_judge": MeasureInfo(
-        title="S_judge", text="share of the tasks with assertions whose end state the judge alone finds right"
+    "S_final": MeasureInfo(
+        title="S_final",
+        text="share of the tasks of L1 to L4 whose end state the check of the final state (the judge, or FAIL at L4) "
+        "finds right",
     ),
     "S_assert": MeasureInfo(
         title="S_assert", text="share of a task's executed assertions that held, averaged over the tasks that have some"
+    ),
+    "S_agree": MeasureInfo(
+        title="S_agree",
+        text="share of the tasks with assertions about files in which these say the same of the end state as the judge",
     ),
     "CR": MeasureInfo(
         title="CR",
@@ -56,7 +65,23 @@ KNOWN: Mapping[str, MeasureInfo] = {
         text="checkpoints, subtasks or phases reached / listed, over those of all tasks together",
     ),
 }
-ORDER = ("S_int", PARTS, "S_final", "S_judge", "S_assert", "CR", "LC")
+ORDER = ("S_int", PARTS, "S_final", "S_assert", "S_agree", "CR", "LC")
+
+
+def primary(protocols: Collection[str]) -> str:
+    """The measure by which agents are ranked over tasks of these scoring protocols.
+
+    It is the protocol's own if all tasks have the same one, else the score: measures of different protocols cannot be
+    averaged. A protocol that is not installed (any more) has no measure of its own.
+    """
+    if len(set(protocols)) != 1:
+        return SCORE
+    (protocol,) = set(protocols)
+    try:
+        name: str = registry.lookup(registry.PluginKind.PROTOCOL, protocol).primary if protocol else SCORE
+    except UnknownPlugin:
+        return SCORE
+    return name
 
 
 def info(name: str) -> MeasureInfo:

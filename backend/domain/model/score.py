@@ -14,6 +14,8 @@ SOLVED_TOLERANCE = 1e-9
 GAVE_UP = "the task is feasible and the agent gave it up"
 HANDED_IN = "the work is handed in: people judge it"
 EVALUATOR_VERSION = "1"
+SCORE = "score"
+"""The measure that is the score itself."""
 
 
 class MetricValue(Frozen):
@@ -151,7 +153,7 @@ def _ruled(spec: EvaluatorSpec, score: float) -> dict[str, float]:
     """The measures of a score by a rule: those that need no evaluated part."""
     if not spec.protocol:
         return {"score": score}
-    verdict: Verdict = registry.lookup(registry.PluginKind.PROTOCOL, spec.protocol)(spec, score, ())
+    verdict: Verdict = registry.lookup(registry.PluginKind.PROTOCOL, spec.protocol)()(spec, score, ())
     return {**verdict.measures, "score": score}
 
 

@@ -6,7 +6,7 @@ All calls are synchronous and bounded in time. All may raise the errors named; n
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from backend.domain.machines.desktop_end import DesktopEnd
 from backend.domain.machines.egress_rules import EgressRules
@@ -370,7 +370,13 @@ class Metric(Protocol):
 
 
 class ScoringProtocol(Protocol):
-    """How a benchmark makes score and measures of a task's metric calls and parts. A plain function."""
+    """How a benchmark makes score and measures of a task's metric calls and parts.
+
+    Attributes:
+        primary: the measure by which agents are ranked: one of its own, or `score`.
+    """
+
+    primary: ClassVar[str]
 
     def __call__(self, spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
         """Computes the verdict.

@@ -174,3 +174,27 @@ def student_quantile(share: float, freedom: int) -> float:
     c = (((0.05 * d * x - 5) * x - 7) * x - 2) * x + b + c
     y = (((((0.4 * y + 6.3) * y + 36) * y + 94.5) / c - y - 3) / b + 1) * x
     return math.sqrt(n * math.expm1(a * y**2))
+
+
+def mean_of_means(groups: Sequence[Sequence[TaskCluster]], *, level: float = LEVEL) -> tuple[float, Interval]:
+    """The mean of the groups' means, each group with the same weight, and its interval.
+
+    The groups' intervals are combined by MOVER: the distances of each end from its mean are added in squares. Source:
+    G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures", Stat. Med. 27 (2008).
+
+    Args:
+        groups: at least one, each with a cluster with n > 0; no task is in two of them.
+        level: confidence, in (0, 1).
+    """
+    means, lows, highs = [], [], []
+    for clusters in groups:
+        mean = math.fsum(cluster.total for cluster in clusters) / sum(cluster.n for cluster in clusters)
+        interval = cluster_mean(clusters, level=level)
+        if interval is None:
+            raise ValueError("a group has no counted episode")
+        means.append(mean)
+        lows.append((mean - interval.low) ** 2)
+        highs.append((interval.high - mean) ** 2)
+    middle = math.fsum(means) / len(means)
+    low, high = (math.sqrt(math.fsum(squares)) / len(means) for squares in (lows, highs))
+    return middle, Interval(max(0.0, middle - low), min(1.0, middle + high))

@@ -73,6 +73,7 @@ def import_benchmark(
         kind=loaded.kind,
         warnings=list(loaded.warnings),
         counts=counts_of(loaded.tasks),
+        protocols=sorted({task.evaluator.protocol for task in loaded.tasks}),
     )
     session.add(task_set)
     session.flush()  # Tasks refer to it.

@@ -14,7 +14,8 @@ from backend.db.repositories.people import human_agent as people_repository
 from backend.db.repositories.results import leaderboards as repository
 from backend.db.repositories.results import rollups as rollup_repository
 from backend.domain.errors import NotFound
-from backend.domain.model.measures import in_order
+from backend.domain.model.measures import in_order, primary
+from backend.domain.model.score import SCORE
 from backend.domain.statistics.intervals import Interval
 from backend.domain.statistics.ranks import Standing, standings
 from backend.services.benchmarks.benchmarks import get_benchmark, list_task_sets
@@ -22,6 +23,7 @@ from backend.services.people import human_baselines
 from backend.services.people.human_baselines import DomainRow, Means
 from backend.services.read_model import short
 from backend.services.results import measure_rollups, rollups
+from backend.services.results.measure_rollups import MeasureMean
 from backend.services.runs.summary import EpisodeCounts, RunSummary, RunTotals, describe
 
 SHOWN = (Dimension.DOMAIN, Dimension.DIFFICULTY, Dimension.LEVEL, Dimension.CAPABILITY, Dimension.COMPLEXITY)
@@ -38,7 +40,8 @@ class BoardRow:
         missing_tasks: tasks of the task set without a scored episode.
         by: summaries by dimension, then by key.
         measures: means of measures by dimension, then by key; over all tasks under the key "" of `all`.
-        standing: by mean score, among unmarked rows with a scored episode.
+        primary: mean of the measure by which the board ranks; None without a value.
+        standing: by `primary`, among unmarked rows that have it.
         people: for a human row: means of steps, time and rating.
         efficiency: steps of solved episodes over a person's median steps, as (mean ratio, episodes).
     """
@@ -51,6 +54,7 @@ class BoardRow:
     missing_tasks: int
     by: Mapping[Dimension, Mapping[str, RunSummary]]
     measures: measure_rollups.Cube = field(default_factory=dict)
+    primary: MeasureMean | None = None
     standing: Standing | None = None
     people: Means | None = None
     efficiency: tuple[float, int] | None = None
@@ -66,6 +70,7 @@ class BenchmarkBoard:
     """A benchmark's leaderboard for one version of its tasks.
 
     Attributes:
+        primary: name of the measure that ranks: that of the tasks' scoring protocol, or `score`.
         as_of: when the newest of its roll-ups was computed; None before the first.
         stale: an episode has changed since its roll-up was computed.
     """
@@ -76,6 +81,7 @@ class BenchmarkBoard:
     rows: Sequence[BoardRow]
     reported: Sequence[PublishedResult]
     people: Sequence[DomainRow] = ()
+    primary: str = SCORE
     as_of: datetime | None = None
     stale: bool = False
 
@@ -97,7 +103,7 @@ def leaderboard(
         dimensions: dimensions of the breakdown.
 
     Returns:
-        Ranked rows by mean score, best first, then marked ones, then those without a scored episode.
+        Ranked rows by the primary measure, best first, then marked ones, then those without a value.
     """
     benchmark_row, task_set = get_benchmark(session, benchmark), _task_set(session, benchmark, version)
     as_of, stale = repository.freshness(session, task_set.id)
@@ -105,7 +111,9 @@ def leaderboard(
     tasks = repository.number_of_tasks(session, task_set.id)
     runs, all_dimensions = [condition.run.id for condition in candidates], {Dimension.ALL, *dimensions}
     cubes, means = _cubes(session, runs, all_dimensions), measure_rollups.of_runs(session, runs, all_dimensions)
+    measure = primary(task_set.protocols)
     rows = [_row(each, cubes.get(each.run.id, {}), means.get(each.run.id, {}), tasks) for each in candidates]
+    rows = [replace(row, primary=_mean_of(row, measure)) for row in rows]
     done = human_baselines.trials(session, task_set.id)
     rows = _with_people(session, rows, human_baselines.by_run(done))
     reported = repository.reported(session, benchmark_row.id)
@@ -116,6 +124,7 @@ def leaderboard(
         _ranked(rows),
         reported,
         human_baselines.by_domain(done),
+        primary=measure,
         as_of=as_of,
         stale=stale,
     )
@@ -165,17 +174,31 @@ _NOTHING = RunTotals(
 )
 
 
+def _mean_of(row: BoardRow, measure: str) -> MeasureMean | None:
+    """The mean of a measure over a row's tasks; the score is one."""
+    summary = row.summary
+    if measure != SCORE or summary.mean_score is None:
+        return row.means.get(measure)
+    return MeasureMean(
+        mean=summary.mean_score,
+        interval=summary.mean_interval or Interval(0, 1),
+        n=summary.counts.scored,
+        tasks=summary.scored_tasks,
+        undefined_tasks=0,
+    )
+
+
 def _ranked(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    able = [row for row in rows if not row.mark and row.summary.mean_score is not None]
-    places = standings([(row.summary.mean_score or 0.0, row.summary.mean_interval or Interval(0, 1)) for row in able])
-    placed = [replace(row, standing=place) for row, place in zip(able, places, strict=True)]
-    rest = [row for row in rows if row.mark or row.summary.mean_score is None]
+    able = [(row, row.primary) for row in rows if not row.mark and row.primary is not None]
+    places = standings([(value.mean, value.interval) for _, value in able])
+    placed = [replace(row, standing=place) for (row, _), place in zip(able, places, strict=True)]
+    rest = [row for row in rows if row.mark or row.primary is None]
     return sorted(placed + rest, key=_order)
 
 
 def _order(row: BoardRow) -> tuple[bool, bool, float, str]:
-    score = row.summary.mean_score
-    return score is None, row.standing is None, -(score or 0.0), row.run.id.hex
+    value = row.primary
+    return value is None, row.standing is None, -(value.mean if value else 0.0), row.run.id.hex
 
 
 def label(row: BoardRow) -> str:

@@ -11,10 +11,13 @@ from sqlalchemy.orm import Session
 from backend.db.models.enums import Dimension
 from backend.db.repositories.results import measure_rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
+from backend.domain.model import omnibench_labels
 from backend.domain.model.measures import PARTS, PHASE, info
-from backend.domain.statistics.intervals import Interval, TaskCluster, cluster_mean
+from backend.domain.statistics.intervals import Interval, TaskCluster, cluster_mean, mean_of_means
 from backend.services.read_model import ReadModel
 
+OF_SETS = "CR"
+"""OmniBench's measure that is, over all tasks, the mean of the means of its sets. Protocols reference, section 6."""
 Cells = Mapping[tuple[Dimension, str], Sequence[TaskTotals]]
 Sums = Mapping[str, Mapping[UUID, TaskCluster]]
 """By measure, then by task: number of values, and their sum."""
@@ -66,10 +69,15 @@ def rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
     protocols = _protocols(cells, sums)
     for (dimension, key), tasks in sorted(cells.items()):
         for measure, by_task in sorted(sums.items()):
-            clusters = [by_task[task.task_id] for task in tasks if task.task_id in by_task]
+            having = [task for task in tasks if task.task_id in by_task]
+            clusters = [by_task[task.task_id] for task in having]
             ends = cluster_mean(clusters)
             if ends is None:
                 continue
+            n, total = sum(cluster.n for cluster in clusters), sum(cluster.total for cluster in clusters)
+            if measure == OF_SETS and dimension is Dimension.ALL and (sets := _sets(having, by_task)):
+                mean, ends = mean_of_means(sets)
+                total = mean * n
             lacking = [task for task in tasks if task.task_id not in by_task]
             yield {
                 "dimension": dimension,
@@ -77,11 +85,19 @@ def rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
                 "measure": measure,
                 "tasks": len(clusters),
                 "undefined_tasks": sum(_could(task, measure, protocols[measure]) for task in lacking),
-                "n": sum(cluster.n for cluster in clusters),
-                "total": sum(cluster.total for cluster in clusters),
+                "n": n,
+                "total": total,
                 "low": ends.low,
                 "high": ends.high,
             }
+
+
+def _sets(tasks: Sequence[TaskTotals], by_task: Mapping[UUID, TaskCluster]) -> list[list[TaskCluster]]:
+    """The tasks by the capability that each was composed for; empty if that is not known of all of them."""
+    sets: dict[str | None, list[TaskCluster]] = {}
+    for task in tasks:
+        sets.setdefault(omnibench_labels.composed_for(task.extra), []).append(by_task[task.task_id])
+    return [] if None in sets else list(sets.values())
 
 
 def _protocols(cells: Cells, sums: Sums) -> dict[str, set[str]]:

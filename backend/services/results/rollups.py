@@ -86,8 +86,8 @@ def _cells_of(task: TaskTotals) -> list[tuple[Dimension, str]]:
 
 
 def _of_omnibench(extra: Mapping[str, Any]) -> list[tuple[Dimension, str]]:
-    """Capability and complexity labels of a task."""
-    cells = [(Dimension.CAPABILITY, letters) for letters in omnibench_labels.capabilities(extra)]
+    """Cells of the capabilities that a task tests, and of its complexities."""
+    cells = [(Dimension.CAPABILITY, letters) for letters in omnibench_labels.tested(extra)]
     return cells + [
         (Dimension.COMPLEXITY, f"{name}/{level}") for name, level in omnibench_labels.complexity(extra).items()
     ]

@@ -2,14 +2,17 @@
 
 from uuid import UUID
 
-from sqlalchemy import UniqueConstraint
+from sqlalchemy import UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Created, Id, Json, JsonList, ref
 
 
 class TaskSet(Base):
-    """One content-hashed version of a benchmark's tasks; immutable."""
+    """One content-hashed version of a benchmark's tasks; immutable.
+
+    `protocols` are the scoring protocols of its tasks, sorted and without repetition; "" = tasks without one.
+    """
 
     __tablename__ = "task_set"
     __table_args__ = (UniqueConstraint("benchmark_id", "content_hash"), UniqueConstraint("benchmark_id", "version"))
@@ -21,4 +24,5 @@ class TaskSet(Base):
     kind: Mapped[str]
     warnings: Mapped[JsonList] = mapped_column(default=list)
     counts: Mapped[Json] = mapped_column(default=dict)
+    protocols: Mapped[JsonList] = mapped_column(default=list, server_default=text("'[]'"))
     created_at: Mapped[Created]

@@ -14,7 +14,7 @@ class MeasureRollup(Base):
 
     `n` values with the sum `total` in `tasks` tasks; for a pooled measure `n` counts the parts of those tasks. The
     interval belongs to the mean `total / n`. `undefined_tasks` have a scored episode without a value, although they
-    could have one.
+    could have one. Over all tasks `total` of OmniBench's CR is n times the mean of its sets' means.
     """
 
     __tablename__ = "measure_rollup"

@@ -1,6 +1,7 @@
 """WindowsWorld's scores. Source: protocols reference, section 7."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.model.score import PartResult, Verdict, is_solved
@@ -9,32 +10,39 @@ from backend.domain.registry import PluginKind, register
 
 
 @register(PluginKind.PROTOCOL, "windowsworld")
-def windowsworld(spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:  # noqa: ARG001 - the port's signature
+class WindowsWorld:
     """S_int = checkpoints reached / checkpoints listed; S_final = 1 if the end state is right, else 0.
 
-    The denominator is listed checkpoints: one without a judgement does not raise S_int. A task without checkpoints has
-    no S_int. The score is S_final.
+    As in the paper, the end state is right if the check of the final state says so: the judge, or FAIL at level L4.
+    The score is S_final. The denominator of S_int is listed checkpoints: one without a judgement does not raise it. A
+    task without checkpoints has no S_int.
 
-    Our addition: if the author's assertions can be executed, the end state is right if the judge says so *and* every
-    binding assertion (weight above 0: it concerns files) holds, because a judge sees pictures, not files. Then S_judge
-    is the judge's verdict alone, as in the paper, and S_assert the share of assertions that hold, including non-binding
-    ones. A task that is judged by assertions alone has no S_final.
+    The author's assertions are our addition and enter neither: S_assert is the share of those that hold, S_agree is 1
+    if the judge's verdict and the binding assertions (weight above 0: they concern files) say the same. Only where
+    nothing else decides (the variant `judge=none`) the score is 1 if the binding assertions hold; then there is no
+    S_final.
     """
-    checkpoints = [part for part in parts if part.kind is not PartKind.ASSERTION]
-    assertions = [part for part in parts if part.kind is PartKind.ASSERTION]
-    binding = [part for part in assertions if part.weight > 0]
-    if score is None and not binding:
-        raise EvaluatorFailed("a task of WindowsWorld needs a check of its final state", code="invalid_evaluator")
-    final = float((score is None or is_solved(score)) and all(part.reached for part in binding))
-    measures = {}
-    if score is not None:
-        measures["S_final"] = final
-    if checkpoints:
-        measures["S_int"] = _share(checkpoints)
-    if assertions:
-        measures["S_assert"] = _share(assertions)
-        measures |= {} if score is None else {"S_judge": float(is_solved(score))}
-    return Verdict(score=final, measures=measures)
+
+    primary: ClassVar[str] = "S_final"
+
+    def __call__(self, spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:  # noqa: ARG002 - the port's signature
+        checkpoints = [part for part in parts if part.kind is not PartKind.ASSERTION]
+        assertions = [part for part in parts if part.kind is PartKind.ASSERTION]
+        binding = [part for part in assertions if part.weight > 0]
+        if score is None and not binding:
+            raise EvaluatorFailed("a task of WindowsWorld needs a check of its final state", code="invalid_evaluator")
+        held = all(part.reached for part in binding)
+        final = held if score is None else is_solved(score)
+        measures = {}
+        if score is not None:
+            measures["S_final"] = float(final)
+        if checkpoints:
+            measures["S_int"] = _share(checkpoints)
+        if assertions:
+            measures["S_assert"] = _share(assertions)
+        if binding and score is not None:
+            measures["S_agree"] = float(held == final)
+        return Verdict(score=float(final), measures=measures)
 
 
 def _share(parts: Sequence[PartResult]) -> float:

@@ -13,6 +13,7 @@ from backend.db.models.enums import Dimension
 from backend.db.repositories.benchmarks import benchmarks_view
 from backend.domain.model.measures import info
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
+from backend.domain.model.score import SCORE
 from backend.domain.model.task import DIFFICULTIES, Difficulty
 from backend.domain.statistics.intervals import Interval
 from backend.services.benchmarks.views.benchmark import PublishedResultView, TaskSetRef, reported_result
@@ -25,8 +26,6 @@ from backend.services.runs.summary import RunSummary
 CUTS = ("domain", "difficulty", "level", "capability", "complexity")
 RATES = {"mean": "mean score", "success": "success rate"}
 """Values of a chart besides measures."""
-PAPERS = "CR"
-"""Values of OmniBench's own tables of capabilities and complexities."""
 _ORDERS: Mapping[str, Sequence[str]] = {
     "difficulty": DIFFICULTIES,
     "capability": list(CAPABILITIES),
@@ -55,6 +54,9 @@ class LeaderboardRow(ReadModel):
     variant: str | None = Field(default=None, description="Condition under which its tasks were done.")
     runs: list[UUID] = Field(default=[])
     created_at: datetime = Field(description="When the first of `runs`, which stands for all, was submitted.")
+    primary: MeasureMean | None = Field(
+        default=None, description="Mean of the board's `primary` measure, by which rows are ranked; null without one."
+    )
     summary: RunSummary
     tasks: int = 0
     missing_tasks: int = Field(default=0, description="Tasks of the task set that this row has no scored episode of.")
@@ -89,11 +91,19 @@ class Leaderboard(ReadModel):
     as_of: datetime | None = Field(default=None, description="When the newest of its figures were computed.")
     stale: bool = Field(default=False, description="Episodes have changed since; workers compute it again.")
     rows: list[LeaderboardRow] = Field(default=[])
+    primary: str = Field(
+        default=SCORE, description="Measure that ranks: that of the tasks' scoring protocol, such as `CR`, or `score`."
+    )
     measures: dict[str, MeasureDefinition] = Field(default={}, description="Definitions of the rows' measures.")
     published_results: list[PublishedResultView] = Field(
         default=[], description="What papers report; no part of the ranking."
     )
     people: list[DomainRow] = Field(default=[], description="What people needed, by domain.")
+
+    @property
+    def primary_definition(self) -> MeasureDefinition:
+        """Definition of the measure that ranks."""
+        return _definition(self.primary)
 
 
 def leaderboard_view(board: BenchmarkBoard) -> Leaderboard:
@@ -107,10 +117,15 @@ def leaderboard_view(board: BenchmarkBoard) -> Leaderboard:
         as_of=board.as_of,
         stale=board.stale,
         rows=[_row(row, board.tasks) for row in board.rows],
-        measures={name: MeasureDefinition(title=info(name).title, text=info(name).text) for name in board.measures},
+        primary=board.primary,
+        measures={name: _definition(name) for name in board.measures},
         published_results=[reported_result(row) for row in board.reported],
         people=list(board.people),
     )
+
+
+def _definition(name: str) -> MeasureDefinition:
+    return MeasureDefinition(title=info(name).title, text=info(name).text)
 
 
 def _row(row: BoardRow, tasks: int) -> LeaderboardRow:
@@ -127,6 +142,7 @@ def _row(row: BoardRow, tasks: int) -> LeaderboardRow:
         variant=row.run.config.get("variant"),
         runs=[row.run.id, *row.others],
         created_at=row.run.created_at,
+        primary=row.primary,
         summary=row.summary,
         tasks=tasks - row.missing_tasks,
         missing_tasks=row.missing_tasks,
@@ -226,8 +242,7 @@ def cut(board: Leaderboard, dimension: str, measure: str | None = None) -> Board
     Args:
         board: a benchmark's leaderboard.
         dimension: one of `CUTS`.
-        measure: a rate or a measure; if unavailable or None, the mean score, or the coverage rate for tables of the
-            paper.
+        measure: a rate or a measure; if unavailable or None, the board's primary measure.
     """
     rows = [row for row in board.rows if row.summary.mean_score is not None]
     keys = _keys({key for row in rows for key in row.by(dimension)}, dimension)
@@ -236,7 +251,7 @@ def cut(board: Leaderboard, dimension: str, measure: str | None = None) -> Board
         for row in rows
     ]
     measures = {**RATES, **{name: measure.title for name, measure in board.measures.items()}}
-    usual = PAPERS if PAPERS in measures and dimension in {"capability", "complexity"} else "mean"
+    usual = board.primary if board.primary in measures else "mean"
     return BoardBreakdown(dimension, keys, series, measures, measure if measure in measures else usual)
 
 

@@ -10,6 +10,7 @@ from backend.domain.errors import FailureClass, NotFound
 from backend.services.benchmarks.benchmarks import get_benchmark
 from backend.services.results.leaderboards import BenchmarkBoard, leaderboard
 from tests.error_codes import raises_code
+from tests.factories.measured import benchmark_of, checkpoint_task, finish, graph_task, verdict
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -116,3 +117,42 @@ class TestLeaderboard:
             values = {"source": "a paper", "agent": "x", "measure": "mean_score", "value": 0.2}
             session.add(PublishedResult(benchmark_id=benchmark.id, **values))
         assert [row.value for row in board(ready).reported] == [0.2]
+
+
+class TestPrimaryMeasure:
+    """The scoring protocol names the measure that ranks."""
+
+    def play(self, installation: World, agent: str, values: dict[str, float], scores: dict[str, float]) -> None:
+        worker = installation.worker(slots=1)
+        installation.submit(agent)
+        while (claim := installation.claim(worker)) is not None:
+            name = claim.task.key.name
+            measures = {"CR": values[name]} if claim.task.evaluator.protocol == "omnibench" else {}
+            reached = [None] * len(claim.task.evaluator.parts)
+            finish(installation, claim, verdict(claim.task, reached, scores[name], measures))
+
+    def test_graphs_are_ranked_by_cr(self, installation: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("backend.services.results.leaderboards.FLOORS", frozenset())
+        installation.benchmark(benchmark_of(graph_task("g0", 0, 2), graph_task("g1", 1, 2)))
+        self.play(installation, "random", {"g0": 1.0, "g1": 0.0}, {"g0": 1.0, "g1": 0.0})
+        self.play(installation, "noop", {"g0": 0.8, "g1": 0.8}, {"g0": 0.0, "g1": 0.0})
+        graphs = board(installation)
+        assert graphs.primary == "CR"
+        rows = [(row.agent.name, row.primary and row.primary.mean, row.summary.mean_score) for row in graphs.rows]
+        assert rows == [("noop", pytest.approx(0.8), 0.0), ("random", 0.5, 0.5)]
+        assert [row.standing and row.standing.rank for row in graphs.rows] == [1, 2]
+
+    def test_who_has_no_value_has_no_rank(self, installation: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        """WindowsWorld without a judge: assertions give a score, which is not S_final."""
+        monkeypatch.setattr("backend.services.results.leaderboards.FLOORS", frozenset())
+        installation.benchmark(benchmark_of(checkpoint_task("t0", "L1", 1)))
+        self.play(installation, "random", {}, {"t0": 1.0})
+        windows = board(installation)
+        (row,) = windows.rows
+        assert (windows.primary, row.primary, row.standing, row.summary.mean_score) == ("S_final", None, None, 1.0)
+
+    def test_different_protocols_have_the_score_in_common(self, installation: World) -> None:
+        installation.benchmark(benchmark_of(graph_task("g0", 0, 2), checkpoint_task("t0", "L1", 1)))
+        self.play(installation, "random", {"g0": 0.5}, {"g0": 0.0, "t0": 1.0})
+        mixed = board(installation)
+        assert (mixed.primary, mixed.rows[0].primary and mixed.rows[0].primary.mean) == ("score", 0.5)

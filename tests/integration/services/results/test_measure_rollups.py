@@ -8,6 +8,7 @@ from sqlalchemy import select, update
 from backend.db.models import Benchmark, Episode, MeasureRollup, Run
 from backend.db.models.enums import Dimension
 from backend.db.repositories.results import rollups as repository
+from backend.domain.model.task import Task
 from backend.domain.statistics.intervals import Interval
 from backend.services.results import measure_rollups
 from backend.services.results.measure_rollups import MeasureMean
@@ -18,6 +19,12 @@ from tests.factories.records import World
 def means(installation: World, run: Run, dimension: Dimension = Dimension.ALL, key: str = "") -> Any:
     installation.roll_up()
     return installation.do(measure_rollups.of_runs, [run.id], [dimension])[run.id][dimension][key]
+
+
+def composed_for(letters: str, task: Task) -> Task:
+    """The task with the label that says which capability it was composed to test."""
+    extra = {**task.labels.extra, "capability": letters}
+    return task.model_copy(update={"labels": task.labels.model_copy(update={"extra": extra})})
 
 
 @pytest.fixture
@@ -63,6 +70,24 @@ class TestRecompute:
         assert found["LC"] == MeasureMean(mean=0.75, interval=found["LC"].interval, n=2, tasks=2, undefined_tasks=1)
         assert found["CR"].undefined_tasks == 0
         assert found["CR"].mean == pytest.approx(1 / 3)
+
+    def test_overall_cr_is_the_mean_of_the_sets(self, installation: World) -> None:
+        """PP has two tasks with 0.5 and 1, LIF one with 0: (0.75 + 0) / 2, and not 1.5 / 3."""
+        labels = ("PP", "PP", "LIF")
+        tasks = [composed_for(letters, graph_task(f"g{at}", at, 2)) for at, letters in enumerate(labels)]
+        installation.benchmark(benchmark_of(*tasks))
+        worker, run = installation.worker(slots=1), installation.submit("random")
+        values = dict(zip(("g0", "g1", "g2"), (0.5, 1.0, 0.0), strict=True))
+        while (claim := installation.claim(worker)) is not None:
+            measures = {"CR": values[claim.task.key.name], "LC": values[claim.task.key.name]}
+            finish(installation, claim, verdict(claim.task, [1, None], 0.0, measures))
+        overall = means(installation, run)
+        assert (overall["CR"].mean, overall["CR"].n) == (pytest.approx(0.375), 3)
+        assert overall["CR"].interval.low <= 0.375 <= overall["CR"].interval.high
+        assert overall["LC"].mean == pytest.approx(0.5)
+        assert means(installation, run, Dimension.CAPABILITY, "PP")["CR"].mean == pytest.approx(0.75)
+        cells = installation.do(repository.of_run, run.id)
+        assert {row.key for row in cells if row.dimension == Dimension.CAPABILITY} == {"PP", "LIF"}
 
     def test_cells_of_capabilities_and_complexities(self, installation: World) -> None:
         task = graph_task("g0", 0, 2)

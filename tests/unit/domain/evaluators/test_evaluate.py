@@ -196,10 +196,13 @@ class TestParts:
         assert found.score == 1.0
 
     def test_a_protocol_makes_score_and_measures(self, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-        def protocol(_spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
-            return Verdict(score=0.5, measures={"final": score or 0.0, "parts": sum(one.value for one in parts)})
+        class Protocol:
+            primary = "final"
 
-        registry.register(PluginKind.PROTOCOL, "test")(protocol)
+            def __call__(self, _spec: EvaluatorSpec, score: float | None, parts: Sequence[PartResult]) -> Verdict:
+                return Verdict(score=0.5, measures={"final": score or 0.0, "parts": sum(one.value for one in parts)})
+
+        registry.register(PluginKind.PROTOCOL, "test")(Protocol)
         request.addfinalizer(lambda: registry.unregister(PluginKind.PROTOCOL, "test"))
         task = task_of_parts(part("a", each_step=False), part("b", each_step=False), protocol="test")
         found = evaluate(task, self.evidence(task, end="done", a="done"), tmp_path)

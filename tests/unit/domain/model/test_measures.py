@@ -1,4 +1,7 @@
-from backend.domain.model.measures import ORDER, in_order, info
+import pytest
+
+from backend.domain import registry
+from backend.domain.model.measures import ORDER, in_order, info, primary
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES, capabilities, complexity
 
 
@@ -18,6 +21,24 @@ class TestInfo:
             "Phase 3",
             "phase:draft",
         )
+
+
+class TestPrimary:
+    @pytest.mark.parametrize(
+        ("protocols", "measure"),
+        [
+            (["omnibench"], "CR"),
+            (["windowsworld"], "S_final"),
+            (["prosoftarena"], "score"),
+            ([""], "score"),
+            ([], "score"),
+            (["", "omnibench"], "score"),
+            (["not installed"], "score"),
+        ],
+    )
+    def test_is_the_protocols_if_all_tasks_have_the_same(self, protocols: list[str], measure: str) -> None:
+        registry.load()
+        assert primary(protocols) == measure
 
 
 class TestAbilities:

@@ -10,6 +10,7 @@ from backend.domain.statistics.intervals import (
     TaskCluster,
     cluster_mean,
     mean_interval,
+    mean_of_means,
     student_quantile,
     wilson,
     wilson_interval,
@@ -186,3 +187,23 @@ class TestStudentQuantile:
     def test_is_scipys(self, share: float) -> None:
         for freedom in (1, 2, 3, 4, 5, 9, 29, 399):
             assert student_quantile(share, freedom) == pytest.approx(stats.t.ppf(share, freedom), rel=1e-4)
+
+
+class TestMeanOfMeans:
+    def test_every_group_has_the_same_weight(self) -> None:
+        """Ten tasks at 1 and two at 0 of one group, two at 1 and two at 0 of the other: (10/12 + 2/4) / 2."""
+        one, none = TaskCluster(1, 1.0), TaskCluster(1, 0.0)
+        mean, interval = mean_of_means([[one] * 10 + [none] * 2, [one] * 2 + [none] * 2])
+        assert mean == pytest.approx((10 / 12 + 2 / 4) / 2)
+        assert interval.low < mean < interval.high
+
+    def test_of_one_group_it_is_that_groups(self) -> None:
+        clusters = [TaskCluster(2, 1.0), TaskCluster(1, 1.0), TaskCluster(3, 0.5)]
+        mean, interval = mean_of_means([clusters])
+        assert mean == pytest.approx(2.5 / 6)
+        assert interval == pytest.approx(cluster_mean(clusters))
+
+    def test_more_groups_say_more(self) -> None:
+        clusters = [TaskCluster(1, 1.0), TaskCluster(1, 0.0), TaskCluster(1, 0.5)]
+        (_, one), (_, four) = mean_of_means([clusters]), mean_of_means([clusters] * 4)
+        assert four.high - four.low == pytest.approx((one.high - one.low) / 2)

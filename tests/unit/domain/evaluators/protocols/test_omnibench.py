@@ -1,7 +1,7 @@
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.protocols.omnibench import omnibench
+from backend.domain.evaluators.protocols.omnibench import OmniBench
 from backend.domain.model.score import PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, PartKind
 from tests.error_codes import raises_code
@@ -23,7 +23,7 @@ def judged(steps: dict[str, int], score: float | None = None, progress: float | 
         )
         for name, (app, _) in SHAPE.items()
     ]
-    return omnibench(EvaluatorSpec(calls=(), parts=parts, protocol="omnibench"), score, found)
+    return OmniBench()(EvaluatorSpec(calls=(), parts=parts, protocol="omnibench"), score, found)
 
 
 class TestOmnibench:
@@ -46,13 +46,36 @@ class TestOmnibench:
     def test_a_graph_in_which_no_two_can_be_side_by_side_has_no_consistency(self) -> None:
         spec = EvaluatorSpec(calls=(), parts=(part("a", app="x"), part("b", "a", app="y")), protocol="omnibench")
         found = [PartResult(name=n, kind=PartKind.NODE, value=1.0, app=a, step=1) for n, a in (("a", "x"), ("b", "y"))]
-        assert dict(omnibench(spec, None, found).measures) == {"CR": 1.0}
+        assert dict(OmniBench()(spec, None, found).measures) == {"CR": 1.0}
 
     def test_without_nodes_it_cannot_say(self) -> None:
         with pytest.raises(EvaluatorFailed):
-            omnibench(EvaluatorSpec(calls=(), protocol="omnibench"), 1.0, [])
+            OmniBench()(EvaluatorSpec(calls=(), protocol="omnibench"), 1.0, [])
 
     def test_a_node_that_nobody_saw_being_reached_cannot_be_judged(self) -> None:
         spec = EvaluatorSpec(calls=(), parts=(part("a", app="x"),), protocol="omnibench")
         with raises_code(EvaluatorFailed, "checkpoint_steps_unknown"):
-            omnibench(spec, None, [PartResult(name="a", kind=PartKind.NODE, value=1.0, app="x")])
+            OmniBench()(spec, None, [PartResult(name="a", kind=PartKind.NODE, value=1.0, app="x")])
+
+
+class TestReleased:
+    """What the authors' released code computes, which `strict_upstream` reproduces."""
+
+    def strict(self, steps: dict[str, int]) -> dict[str, float]:
+        parts = tuple(part(name, *after, app=app) for name, (app, after) in SHAPE.items())
+        results = [
+            PartResult(name=name, kind=PartKind.NODE, value=float(name in steps), app=app, step=steps.get(name))
+            for name, (app, _) in SHAPE.items()
+        ]
+        spec = EvaluatorSpec(calls=(), parts=parts, protocol="omnibench", strict_upstream=True)
+        return dict(OmniBench()(spec, None, results).measures)
+
+    def test_levels_are_counted_and_the_deepest_is_not_looked_at(self) -> None:
+        """Depth 3: levels 1 and 2 are done, so all 3 count, though d and e are open. No run exceeds x x."""
+        assert self.strict({"a": 2, "b": 5, "c": 9}) == {"CR": 1.0, "LC": 1.0}
+
+    def test_an_open_node_ends_the_count(self) -> None:
+        assert self.strict({"a": 2, "c": 3}) == {"CR": pytest.approx(1 / 3), "LC": 0.0}
+
+    def test_nothing_done(self) -> None:
+        assert self.strict({}) == {"CR": 0.0, "LC": 0.0}

@@ -1,5 +1,7 @@
+import pytest
+
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.protocols.prosoftarena import prosoftarena
+from backend.domain.evaluators.protocols.prosoftarena import ProSoftArena
 from backend.domain.model.score import PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, Part, PartKind
 from tests.error_codes import raises_code
@@ -19,7 +21,7 @@ def verdict(parts: tuple[Part, ...], *values: float, score: float | None = None)
         PartResult(name=one.name, kind=one.kind, value=value, weight=one.weight)
         for one, value in zip(parts, values, strict=True)
     ]
-    return prosoftarena(EvaluatorSpec(calls=(), parts=parts, protocol="prosoftarena"), score, found)
+    return ProSoftArena()(EvaluatorSpec(calls=(), parts=parts, protocol="prosoftarena"), score, found)
 
 
 class TestProsoftarena:
@@ -32,6 +34,16 @@ class TestProsoftarena:
 
     def test_a_phase_counts_only_after_those_before_it(self) -> None:
         assert verdict(phases(0.5, 0.5), 0, 1) == Verdict(score=0.0, measures={"phase:p0": 0.0, "phase:p1": 0.0})
+
+    def test_independent_phases_count_by_themselves(self) -> None:
+        """Weights 0.2, 0.3 and 0.5; the first is missed, which the other two do not mind."""
+        independent = tuple(one.model_copy(update={"after": ()}) for one in phases(0.2, 0.3, 0.5))
+        assert verdict(independent, 0, 1, 1).score == pytest.approx(0.8)
+
+    def test_what_is_chained_hangs_on_its_own_chain_only(self) -> None:
+        first, second, third = phases(0.2, 0.3, 0.5)
+        forked = (first, second, third.model_copy(update={"after": ("p0",)}))
+        assert verdict(forked, 1, 0, 1).score == pytest.approx(0.7)
 
     def test_part_of_a_phase_is_part_of_its_weight(self) -> None:
         assert verdict(phases(0.5, 0.5), 1, 0.5).score == 0.75

@@ -1,5 +1,7 @@
+import pytest
+
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.protocols.windowsworld import windowsworld
+from backend.domain.evaluators.protocols.windowsworld import WindowsWorld
 from backend.domain.model.score import PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, PartKind
 from tests.error_codes import raises_code
@@ -10,7 +12,7 @@ SPEC = EvaluatorSpec(calls=(file_says("/end", "done"),), protocol="windowsworld"
 
 def verdict(score: float | None, *values: float) -> Verdict:
     parts = [PartResult(name=f"c{n}", kind=PartKind.CHECKPOINT, value=value) for n, value in enumerate(values)]
-    return windowsworld(SPEC, score, parts)
+    return WindowsWorld()(SPEC, score, parts)
 
 
 class TestWindowsworld:
@@ -39,29 +41,37 @@ def with_assertions(score: float | None, *held: tuple[float, float]) -> Verdict:
         PartResult(name=f"a{n}", kind=PartKind.ASSERTION, weight=weight, value=value)
         for n, (weight, value) in enumerate(held)
     ]
-    return windowsworld(SPEC, score, [*checkpoints, *assertions])
+    return WindowsWorld()(SPEC, score, [*checkpoints, *assertions])
 
 
 class TestAssertions:
     def test_a_worked_example(self) -> None:
-        """The judge is content and the file is there; a window was not seen, which binds nothing."""
+        """The judge is content and the file is there; a window was not seen: half of the assertions hold."""
         assert with_assertions(1.0, (1, 1), (0, 0)) == Verdict(
-            score=1.0, measures={"S_final": 1.0, "S_judge": 1.0, "S_int": 0.5, "S_assert": 0.5}
+            score=1.0, measures={"S_final": 1.0, "S_int": 0.5, "S_assert": 0.5, "S_agree": 1.0}
         )
 
-    def test_a_judge_that_sees_no_file_is_overruled(self) -> None:
-        found = with_assertions(1.0, (1, 0))
-        assert (found.score, found.measures["S_final"], found.measures["S_judge"]) == (0.0, 0.0, 1.0)
+    @pytest.mark.parametrize(("judge", "held"), [(1.0, 0), (0.0, 1)])
+    def test_they_never_replace_the_judges_verdict(self, judge: float, held: float) -> None:
+        """As in the paper: S_final is the judge's, whatever the files say. The disagreement is a measure."""
+        verdict = with_assertions(judge, (1, held))
+        assert (verdict.score, verdict.measures["S_final"]) == (judge, judge)
+        assert (verdict.measures["S_assert"], verdict.measures["S_agree"]) == (held, 0.0)
 
-    def test_they_make_nothing_right_that_the_judge_found_wrong(self) -> None:
-        assert with_assertions(0.0, (1, 1)).score == 0.0
+    @pytest.mark.parametrize("judge", [1.0, 0.0])
+    def test_who_says_the_same_agrees(self, judge: float) -> None:
+        assert with_assertions(judge, (1, judge), (1, judge)).measures["S_agree"] == 1.0
+
+    def test_a_moment_agrees_with_nobody(self) -> None:
+        """A window that was in front on the way says nothing of the end state."""
+        assert "S_agree" not in with_assertions(1.0, (0, 1)).measures
 
     def test_they_are_no_checkpoints(self) -> None:
         assert with_assertions(1.0, (1, 1), (1, 1)).measures["S_int"] == 0.5
 
     def test_alone_they_decide_and_there_is_no_s_final(self) -> None:
-        found = with_assertions(None, (1, 1), (0, 0))
-        assert (found.score, found.measures) == (1.0, {"S_int": 0.5, "S_assert": 0.5})
+        verdict = with_assertions(None, (1, 1), (0, 0))
+        assert (verdict.score, verdict.measures) == (1.0, {"S_int": 0.5, "S_assert": 0.5})
 
     def test_alone_and_not_binding_they_decide_nothing(self) -> None:
         with raises_code(EvaluatorFailed, "invalid_evaluator"):
