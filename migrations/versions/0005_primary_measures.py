@@ -16,7 +16,7 @@ down_revision: str | None = "2.0004"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 
-HELD = """LATERAL (
+ASSERTIONS_HOLD = """LATERAL (
     SELECT bool_and((p ->> 'value')::float >= 1 - 1e-9) AS held FROM jsonb_array_elements(v.parts) p
     WHERE p ->> 'kind' = 'assertion' AND coalesce((p ->> 'weight')::float, 1) > 0
 ) binding"""
@@ -34,7 +34,7 @@ def upgrade() -> None:
     op.execute(f"""
         INSERT INTO measure (evaluation_id, name, value)
         SELECT v.id, 'S_agree', CASE WHEN binding.held = (m.value >= 1) THEN 1 ELSE 0 END
-        FROM evaluation v JOIN measure m ON m.evaluation_id = v.id AND m.name = 'S_judge', {HELD}
+        FROM evaluation v JOIN measure m ON m.evaluation_id = v.id AND m.name = 'S_judge', {ASSERTIONS_HOLD}
         WHERE binding.held IS NOT NULL
     """)  # noqa: S608 - fixed words
     op.execute("""
@@ -52,7 +52,7 @@ def downgrade() -> None:
         JOIN measure a ON a.evaluation_id = f.evaluation_id AND a.name = 'S_assert' WHERE f.name = 'S_final'
     """)
     op.execute(f"""
-        UPDATE measure f SET value = 0 FROM evaluation v, {HELD}
+        UPDATE measure f SET value = 0 FROM evaluation v, {ASSERTIONS_HOLD}
         WHERE v.id = f.evaluation_id AND f.name = 'S_final' AND binding.held = false
     """)  # noqa: S608 - fixed words
     _score("""(

@@ -169,9 +169,10 @@ class TestExamples:
     def test_protocol(self, plugin: Any) -> None:
         spec = EvaluatorSpec(calls=())
         parts = [PartResult(name=f"p{n}", kind=PartKind.PHASE, value=value) for n, value in enumerate((1, 0, 1))]
-        assert plugin(spec, None, parts).measures == {"furthest": pytest.approx(1 / 3)}
+        assert plugin.primary == "furthest"
+        assert plugin()(spec, None, parts).measures == {"furthest": pytest.approx(1 / 3)}
         with pytest.raises(EvaluatorFailed):
-            plugin(spec, None, ())
+            plugin()(spec, None, ())
 
     @pytest.mark.parametrize("plugin", ["observation"], indirect=True)
     def test_observation(self, plugin: Any) -> None:

@@ -23,13 +23,13 @@ from backend.domain.omnibench.task_file import Pool
 MOST_NODES = 12
 MOST_TRIES = 400
 """Consecutive failures after which a pool counts as exhausted."""
-HELD_TRIES = 150
-"""Failures without one success after which a held complexity is given up."""
+RELAXATION_TRIES = 150
+"""Failures without one success after which one more complexity may be hard."""
 _STEPS = 40  # additions that one graph may try
 FORCES = {"hierarchy": ("dependency", "instruction"), "branch": ("instruction",)}
 """Complexities that no graph can hold down: a depth of 5 takes 5 nodes and 4 edges, a width of 5 takes 5 nodes."""
-GIVEN_UP = ("instruction", "dependency", "branch", "hierarchy", "knowledge")
-"""Complexities in the order in which a pool that has no such graph gives up to hold them down."""
+RELAXATION_ORDER = ("instruction", "dependency", "branch", "hierarchy", "knowledge")
+"""Complexities in the order in which they may be hard where a pool has no other graph."""
 Bounds = tuple[int, int]
 Things = tuple[SubtaskResource, ...]
 
@@ -39,18 +39,18 @@ class GraphSpec(Frozen):
 
     Attributes:
         levels: complexities that must be of that level.
-        held: complexities that must not be hard as far as the pool has such graphs, the first ones given up first. The
-            others are free.
+        not_hard: complexities that must not be hard, as far as the pool has such graphs: the first may be hard
+            first. The others are free.
         capability: letters of the capability that it tests; empty = none in particular.
     """
 
     levels: Mapping[str, Difficulty] = Field(default_factory=dict)
-    held: tuple[str, ...] = ()
+    not_hard: tuple[str, ...] = ()
     capability: str = ""
 
-    def bounds(self, given_up: int = 0) -> dict[str, Bounds]:
-        """Least and largest count of each constrained dimension, without so many of the held ones."""
-        down = {dimension: (0, BOUNDS[dimension][1]) for dimension in self.held[given_up:]}
+    def bounds(self, relaxation: int = 0) -> dict[str, Bounds]:
+        """Least and largest count of each constrained dimension, with so many of `not_hard` free."""
+        down = {dimension: (0, BOUNDS[dimension][1]) for dimension in self.not_hard[relaxation:]}
         return down | {dimension: _bounds(dimension, level) for dimension, level in self.levels.items()}
 
 
@@ -76,7 +76,7 @@ def for_capability(letters: str) -> GraphSpec:
     forced = {other for dimension in hard for other in FORCES.get(dimension, ())}
     return GraphSpec(
         levels=dict.fromkeys(sorted(hard), Difficulty.HARD),
-        held=tuple(dimension for dimension in GIVEN_UP if dimension not in hard | forced),
+        not_hard=tuple(dimension for dimension in RELAXATION_ORDER if dimension not in hard | forced),
         capability=letters,
     )
 
@@ -96,12 +96,12 @@ def compose(
         Invalid: the pool has no (more) graphs for a requirement.
     """
     composer = _Composer(pool, random.Random(seed), most_nodes)  # noqa: S311 - graphs are no secret, and must come again.
-    given_up = [0] * len(requests)
+    relaxation = [0] * len(requests)
     for number, (place, request) in enumerate(cycle(enumerate(requests))):
-        composition = composer.further(request, given_up[place])
-        while composition is None and given_up[place] < len(request.held):
-            given_up[place] += 1
-            composition = composer.further(request, given_up[place])
+        composition = composer.further(request, relaxation[place])
+        while composition is None and relaxation[place] < len(request.not_hard):
+            relaxation[place] += 1
+            composition = composer.further(request, relaxation[place])
         if composition is None:
             raise Invalid(
                 f"the pool gives no further graph for {request.capability or 'any'}; {number} graphs were composed",
@@ -121,11 +121,11 @@ class _Composer:
         self._rng = rng
         self._most_nodes = most_nodes
 
-    def further(self, request: GraphSpec, given_up: int) -> GraphComposition | None:
-        """Another graph; None after `MOST_TRIES` failures, or `HELD_TRIES` as long as such a graph may not exist."""
-        bounds, key = request.bounds(given_up), (request.capability, given_up)
-        certain = given_up == len(request.held) or key in self._exist
-        for _ in range(MOST_TRIES if certain else HELD_TRIES):
+    def further(self, request: GraphSpec, relaxation: int) -> GraphComposition | None:
+        """Another graph; None after `MOST_TRIES` failures, or `RELAXATION_TRIES` if there may be no such graph."""
+        bounds, key = request.bounds(relaxation), (request.capability, relaxation)
+        certain = relaxation == len(request.not_hard) or key in self._exist
+        for _ in range(MOST_TRIES if certain else RELAXATION_TRIES):
             group = self._rng.choice(self._groups)
             places = group.grow(bounds, self._rng, self._most_nodes)
             nodes = frozenset(group.parts[place].number for place in places)

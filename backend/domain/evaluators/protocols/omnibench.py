@@ -13,7 +13,7 @@ from backend.domain.statistics.released_omnibench import released_coherence, rel
 
 
 @register(PluginKind.PROTOCOL, "omnibench")
-class OmniBench:
+class OmniBenchScores:
     """The score is 1 if every node was reached (and the check of the final state, if there is one, holds), else 0.
 
     CR = sum of depth over reached nodes / sum over all. LC = CS_agent / CS_max, where CS is the number of adjacent

@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 
 
 @register(PluginKind.PROTOCOL, "prosoftarena")
-class ProSoftArena:
+class ProSoftArenaScores:
     """With phases, the weighted mean of their values; else the score of the calls.
 
     A phase counts only if all phases before it (`after`) are reached; the task says whether its phases are chained or

@@ -10,7 +10,7 @@ from backend.domain.registry import PluginKind, register
 
 
 @register(PluginKind.PROTOCOL, "windowsworld")
-class WindowsWorld:
+class WindowsWorldScores:
     """S_int = checkpoints reached / checkpoints listed; S_final = 1 if the end state is right, else 0.
 
     As in the paper, the end state is right if the check of the final state says so: the judge, or FAIL at level L4.
@@ -31,8 +31,8 @@ class WindowsWorld:
         binding = [part for part in assertions if part.weight > 0]
         if score is None and not binding:
             raise EvaluatorFailed("a task of WindowsWorld needs a check of its final state", code="invalid_evaluator")
-        held = all(part.reached for part in binding)
-        final = held if score is None else is_solved(score)
+        assertions_hold = all(part.reached for part in binding)
+        final = assertions_hold if score is None else is_solved(score)
         measures = {}
         if score is not None:
             measures["S_final"] = float(final)
@@ -41,7 +41,7 @@ class WindowsWorld:
         if assertions:
             measures["S_assert"] = _share(assertions)
         if binding and score is not None:
-            measures["S_agree"] = float(held == final)
+            measures["S_agree"] = float(assertions_hold == final)
         return Verdict(score=float(final), measures=measures)
 
 

@@ -7,6 +7,9 @@ import pytest
 from backend.db.models import PublishedResult
 from backend.db.models.enums import Dimension
 from backend.domain.errors import FailureClass, NotFound
+from backend.domain.evaluators.protocols.windowsworld import WindowsWorldScores
+from backend.domain.model.score import PartResult
+from backend.domain.model.task import PartKind
 from backend.services.benchmarks.benchmarks import get_benchmark
 from backend.services.results.leaderboards import BenchmarkBoard, leaderboard
 from tests.error_codes import raises_code
@@ -141,6 +144,35 @@ class TestPrimaryMeasure:
         rows = [(row.agent.name, row.primary and row.primary.mean, row.summary.mean_score) for row in graphs.rows]
         assert rows == [("noop", pytest.approx(0.8), 0.0), ("random", 0.5, 0.5)]
         assert [row.standing and row.standing.rank for row in graphs.rows] == [1, 2]
+
+    def test_windowsworlds_board_by_the_papers_rules(self, installation: World) -> None:
+        """One task per level; the judge alone decides S_final, and S_int is of L1 to L3.
+
+        L1: 2 of 2 checkpoints, right. L2: 1 of 4, wrong, although the file of an assertion is there. L3: 0 of 2, right:
+        a right end counts whatever lies before. L4: the agent said FAIL. S_int = (1 + 1/4 + 0) / 3, S_final = 3/4.
+        """
+        reached = {"L1": [1.0, 1.0], "L2": [1.0, 0.0, 0.0, 0.0], "L3": [0.0, 0.0], "L4": []}
+        judge = {"L1": 1.0, "L2": 0.0, "L3": 1.0, "L4": 1.0}
+        held = PartResult(name="a1", kind=PartKind.ASSERTION, value=1.0)
+        tasks = [checkpoint_task(level, level, len(values)) for level, values in reached.items()]
+        installation.benchmark(benchmark_of(*tasks))
+        worker = installation.worker(slots=1)
+        installation.submit("random")
+        while (claim := installation.claim(worker)) is not None:
+            task, level = claim.task, claim.task.key.name
+            parts = [
+                PartResult(name=part.name, kind=part.kind, value=value)
+                for part, value in zip(task.evaluator.parts, reached[level], strict=True)
+            ] + ([held] if level == "L2" else [])
+            paper = WindowsWorldScores()(task.evaluator, judge[level], parts)
+            steps = [None if value == 0.0 else 1 for value in reached[level]]
+            finish(installation, claim, verdict(task, steps, paper.score, paper.measures))
+        (row,) = board(installation).rows
+        assert {name: round(row.means[name].mean, 4) for name in ("S_int", "S_final", "S_assert", "S_agree")} == {
+            "S_int": round(1.25 / 3, 4), "S_final": 0.75, "S_assert": 1.0, "S_agree": 0.0,
+        }  # fmt: skip
+        assert row.primary == row.means["S_final"]
+        assert {name: row.means[name].tasks for name in ("S_int", "S_final")} == {"S_int": 3, "S_final": 4}
 
     def test_who_has_no_value_has_no_rank(self, installation: World, monkeypatch: pytest.MonkeyPatch) -> None:
         """WindowsWorld without a judge: assertions give a score, which is not S_final."""

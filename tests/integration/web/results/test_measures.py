@@ -27,7 +27,14 @@ class TestLeaderboard:
         text = board.get(BOARD, headers=PAGE).text
         assert "undefined for 4 tasks" in text
         assert "depths of the completed subtasks / depths of all subtasks" in text
-        assert text.index("Parts, pooled") < text.index(">CR<")
+        assert text.index(">CR<") < text.index("Parts, pooled") < text.index(">LC<")
+
+    def test_the_primary_measure_ranks(self, board: TestClient) -> None:
+        view = board.get("/api/v1/leaderboards/graphs").json()
+        assert view["primary"] == "CR"
+        assert [row["primary"] == row["measures"]["CR"] for row in view["rows"]] == [True, True]
+        assert view["rows"][0]["primary"]["mean"] > view["rows"][1]["primary"]["mean"]
+        assert "ranked by CR" in board.get(BOARD, headers=PAGE).text
 
     @pytest.mark.parametrize(
         ("sort", "first"), [("CR", "cartographer"), ("LC", "rambler"), ("nonsense", "cartographer")]

@@ -1,7 +1,7 @@
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.protocols.omnibench import OmniBench
+from backend.domain.evaluators.protocols.omnibench import OmniBenchScores
 from backend.domain.model.score import PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, PartKind
 from tests.error_codes import raises_code
@@ -23,7 +23,7 @@ def judged(steps: dict[str, int], score: float | None = None, progress: float | 
         )
         for name, (app, _) in SHAPE.items()
     ]
-    return OmniBench()(EvaluatorSpec(calls=(), parts=parts, protocol="omnibench"), score, found)
+    return OmniBenchScores()(EvaluatorSpec(calls=(), parts=parts, protocol="omnibench"), score, found)
 
 
 class TestOmnibench:
@@ -46,16 +46,16 @@ class TestOmnibench:
     def test_a_graph_in_which_no_two_can_be_side_by_side_has_no_consistency(self) -> None:
         spec = EvaluatorSpec(calls=(), parts=(part("a", app="x"), part("b", "a", app="y")), protocol="omnibench")
         found = [PartResult(name=n, kind=PartKind.NODE, value=1.0, app=a, step=1) for n, a in (("a", "x"), ("b", "y"))]
-        assert dict(OmniBench()(spec, None, found).measures) == {"CR": 1.0}
+        assert dict(OmniBenchScores()(spec, None, found).measures) == {"CR": 1.0}
 
     def test_without_nodes_it_cannot_say(self) -> None:
         with pytest.raises(EvaluatorFailed):
-            OmniBench()(EvaluatorSpec(calls=(), protocol="omnibench"), 1.0, [])
+            OmniBenchScores()(EvaluatorSpec(calls=(), protocol="omnibench"), 1.0, [])
 
     def test_a_node_that_nobody_saw_being_reached_cannot_be_judged(self) -> None:
         spec = EvaluatorSpec(calls=(), parts=(part("a", app="x"),), protocol="omnibench")
         with raises_code(EvaluatorFailed, "checkpoint_steps_unknown"):
-            OmniBench()(spec, None, [PartResult(name="a", kind=PartKind.NODE, value=1.0, app="x")])
+            OmniBenchScores()(spec, None, [PartResult(name="a", kind=PartKind.NODE, value=1.0, app="x")])
 
 
 class TestReleased:
@@ -68,7 +68,7 @@ class TestReleased:
             for name, (app, _) in SHAPE.items()
         ]
         spec = EvaluatorSpec(calls=(), parts=parts, protocol="omnibench", strict_upstream=True)
-        return dict(OmniBench()(spec, None, results).measures)
+        return dict(OmniBenchScores()(spec, None, results).measures)
 
     def test_levels_are_counted_and_the_deepest_is_not_looked_at(self) -> None:
         """Depth 3: levels 1 and 2 are done, so all 3 count, though d and e are open. No run exceeds x x."""

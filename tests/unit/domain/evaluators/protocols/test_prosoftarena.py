@@ -1,7 +1,7 @@
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.protocols.prosoftarena import ProSoftArena
+from backend.domain.evaluators.protocols.prosoftarena import ProSoftArenaScores
 from backend.domain.model.score import PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, Part, PartKind
 from tests.error_codes import raises_code
@@ -21,7 +21,7 @@ def verdict(parts: tuple[Part, ...], *values: float, score: float | None = None)
         PartResult(name=one.name, kind=one.kind, value=value, weight=one.weight)
         for one, value in zip(parts, values, strict=True)
     ]
-    return ProSoftArena()(EvaluatorSpec(calls=(), parts=parts, protocol="prosoftarena"), score, found)
+    return ProSoftArenaScores()(EvaluatorSpec(calls=(), parts=parts, protocol="prosoftarena"), score, found)
 
 
 class TestProsoftarena:

@@ -1,7 +1,7 @@
 import pytest
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.protocols.windowsworld import WindowsWorld
+from backend.domain.evaluators.protocols.windowsworld import WindowsWorldScores
 from backend.domain.model.score import PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, PartKind
 from tests.error_codes import raises_code
@@ -12,7 +12,7 @@ SPEC = EvaluatorSpec(calls=(file_says("/end", "done"),), protocol="windowsworld"
 
 def verdict(score: float | None, *values: float) -> Verdict:
     parts = [PartResult(name=f"c{n}", kind=PartKind.CHECKPOINT, value=value) for n, value in enumerate(values)]
-    return WindowsWorld()(SPEC, score, parts)
+    return WindowsWorldScores()(SPEC, score, parts)
 
 
 class TestWindowsworld:
@@ -41,7 +41,7 @@ def with_assertions(score: float | None, *held: tuple[float, float]) -> Verdict:
         PartResult(name=f"a{n}", kind=PartKind.ASSERTION, weight=weight, value=value)
         for n, (weight, value) in enumerate(held)
     ]
-    return WindowsWorld()(SPEC, score, [*checkpoints, *assertions])
+    return WindowsWorldScores()(SPEC, score, [*checkpoints, *assertions])
 
 
 class TestAssertions:
