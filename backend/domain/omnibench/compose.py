@@ -49,7 +49,7 @@ class GraphSpec(Frozen):
     capability: str = ""
 
     def bounds(self, relaxation: int = 0) -> dict[str, Bounds]:
-        """Least and largest count of each constrained dimension, with so many of `not_hard` free."""
+        """Least and largest count of each constrained dimension, without the first `relaxation` of `not_hard`."""
         down = {dimension: (0, BOUNDS[dimension][1]) for dimension in self.not_hard[relaxation:]}
         return down | {dimension: _bounds(dimension, level) for dimension, level in self.levels.items()}
 

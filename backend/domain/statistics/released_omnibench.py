@@ -14,8 +14,8 @@ from backend.domain.statistics.graphs import Before, depths, width
 def released_completion(before: Before, reached: Collection[str]) -> float:
     """Levels completed / depth of the graph, in [0, 1].
 
-    Levels are counted up to the first one, below the deepest, with an open node. The deepest level is never looked at,
-    so a graph of depth 1 is always complete.
+    Levels are counted up to the first one above the deepest that has an open node. The deepest level is never checked,
+    which makes a graph of depth 1 always complete.
     """
     by_node = depths(before)
     deepest = max(by_node.values())
