@@ -61,7 +61,7 @@ class HealthCount:
 
     @property
     def total(self) -> int:
-        """Desktops, whatever became of them."""
+        """Number of desktops, lost ones included."""
         return len(self.seconds) + len(self.alarms) + len(self.lost)
 
 
