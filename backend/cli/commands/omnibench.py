@@ -80,8 +80,8 @@ def compose_tasks(  # noqa: PLR0913, PLR0917 - a command's options
     except Invalid as error:
         raise CliError(error.text, code=error.code) from error
     _write(root, out, [task for task, _ in pairs])
-    served = Counter(letters for _, composition in pairs for letters in composition.complexity.capabilities())
-    facts: dict[str, Any] = {"folder": str(out), "tasks": len(pairs), "capabilities": dict(sorted(served.items()))}
+    tested = Counter(letters for _, composition in pairs for letters in composition.tested())
+    facts: dict[str, Any] = {"folder": str(out), "tasks": len(pairs), "capabilities": dict(sorted(tested.items()))}
     print_object(facts, output, print_facts)
 
 

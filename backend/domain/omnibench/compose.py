@@ -62,6 +62,10 @@ class GraphComposition(Frozen):
     request: GraphSpec
     complexity: Complexity
 
+    def tested(self) -> tuple[str, ...]:
+        """The capability that it was composed for; without one, all for which it qualifies."""
+        return (self.request.capability,) if self.request.capability else self.complexity.capabilities()
+
 
 def for_capability(letters: str) -> GraphSpec:
     """A graph that tests one capability: hard in its dimensions, and in no other where a graph allows that.

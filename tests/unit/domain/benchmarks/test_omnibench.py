@@ -58,6 +58,7 @@ class TestLoad:
         assert read("omnibench", folder).warnings == (
             "subtasks.json: key 0.notes is not understood and was left out",
             "subtasks.json: nobody has said in which category 'Abacus' belongs; it counts as one by itself",
+            "subtasks.json: what 'Abacus' needs on a desktop is unknown; name its commands in `requires`",
         )
 
     @pytest.mark.parametrize(
