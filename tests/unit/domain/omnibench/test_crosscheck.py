@@ -50,7 +50,7 @@ class TestTrials:
         assert task.evaluator == own.evaluator
         assert task.oracle == ({"type": foreign.trial.values["words"]}, {"hotkey": ["ctrl", "s"]})
         assert [step.type for step in task.setup] == ["create_folder"]
-        assert task.labels.requires == ("mousepad",)
+        assert task.labels.requires == ("drawing", "mousepad")
 
 
 class TestVerdicts:
