@@ -46,18 +46,26 @@ FOREIGN = frozenset(
 
 
 class RenamedVariable(Exception):
-    """An environment variable is set under an old name."""
+    """An environment variable is set under an old name.
+
+    Attributes:
+        old, new: its names.
+    """
+
+    def __init__(self, old: str, new: str) -> None:
+        super().__init__(f"{old} is now {new}. Rename the variable.")
+        self.old, self.new = old, new
 
 
 def check_renamed(names: Iterable[str]) -> None:
     """Rejects old names of settings, which would be ignored otherwise.
 
     Raises:
-        RenamedVariable: Has the old and the new name.
+        RenamedVariable: One is set.
     """
     for name in sorted(names):
         if name in RENAMED:
-            raise RenamedVariable(f"{name} is now {RENAMED[name]}. Rename the variable.")
+            raise RenamedVariable(name, RENAMED[name])
 
 
 def is_foreign(name: str) -> bool:

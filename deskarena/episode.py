@@ -68,7 +68,7 @@ class Episode:
             observation = self._poll(-1, None)
             if observation is not None:
                 return observation
-        raise NotRunnable(f"no desktop became free within {self._patience:g} s")
+        raise NotRunnable(f"no desktop became free within {self._patience:g} s", code="no_desktop")
 
     def act(self, answer: Mapping[str, Any]) -> Observation | None:
         """Answers the newest observation and waits for the next; None = the agent's part is over.
@@ -122,7 +122,7 @@ class Episode:
             if episode["acting"] and episode["attempt"] != self._now().attempt:
                 self.lost = True
                 raise AttemptLost("the desktop was lost before the verdict: reset with the same task")
-        raise EpisodeLost(f"no verdict came within {self._patience:g} s")
+        raise EpisodeLost(f"no verdict came within {self._patience:g} s", code="no_desktop")
 
     def leave(self) -> None:
         """Ends the agent's part without waiting. An episode that never started ends at its time limit.
@@ -181,7 +181,7 @@ class Episode:
     def _check(self, episode: Mapping[str, Any]) -> None:
         """Raises EpisodeLost or NotRunnable where the episode has ended without a score."""
         if episode["state"] == "not_runnable":
-            raise NotRunnable(f"{self.task} cannot run there: {episode['reason']}")
+            raise NotRunnable(f"{self.task} cannot run there: {episode['reason']}", code=episode["reason_code"])
         if episode["state"] in {"lost", "cancelled"}:
             why = episode["reason"] or episode["failure_class"] or ""
             raise EpisodeLost(f"the episode is {episode['state']}: {why}".rstrip(": "))
@@ -231,7 +231,7 @@ class OpenRun:
         mine = [one for one in self.client.items(f"/runs/{self.id}/episodes") if one["task"] == task]
         newest = max(mine, key=lambda one: one["repeat"])
         if newest["state"] == "not_runnable":
-            raise NotRunnable(f"{task} cannot run there: {newest['reason']}")
+            raise NotRunnable(f"{task} cannot run there: {newest['reason']}", code=newest["reason_code"])
         return Episode(self.client, newest["id"], task, patience=self._patience)
 
     def close(self) -> None:

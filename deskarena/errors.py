@@ -26,4 +26,12 @@ class AttemptLost(EpisodeLost):
 
 
 class NotRunnable(Exception):
-    """The task cannot run there, or does not exist."""
+    """The task cannot run there, or does not exist.
+
+    Attributes:
+        code: `no_desktop`, `unknown_task`, or the service's code of the reason.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code

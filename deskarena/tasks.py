@@ -30,5 +30,6 @@ def find_task(client: Client, benchmark: str, config: Mapping[str, Any]) -> str:
             return str(same[0]["task"])
     raise NotRunnable(
         f"the benchmark {benchmark!r} has no task {task_id or instruction!r}: import its files there first "
-        "(deskarena benchmark import)"
+        "(deskarena benchmark import)",
+        code="unknown_task",
     )

@@ -6,10 +6,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from backend.cli.errors import CliError
-from backend.domain.errors import DeskarenaError
-
-E = TypeVar("E", bound=DeskarenaError | CliError)
+E = TypeVar("E", bound=Exception)
 
 
 @contextmanager
@@ -24,9 +21,17 @@ def raises_code(
         mentions: names or numbers that its message must contain, not parts of the sentence.
         fields: other attributes such as `path` or `step`.
     """
+    with raises_fields(error, mentions=mentions, code=code, **fields) as caught:
+        yield caught
+
+
+@contextmanager
+def raises_fields(
+    error: type[E], *, mentions: str | Sequence[str] = (), **fields: Any
+) -> Iterator[pytest.ExceptionInfo[E]]:
+    """Expects an error whose case other attributes tell: `kind`, `reason`, `errno`. Args: see `raises_code`."""
     with pytest.raises(error) as caught:
         yield caught
-    expected = {"code": code, **fields}
-    assert {name: getattr(caught.value, name) for name in expected} == expected, caught.value
+    assert {name: getattr(caught.value, name) for name in fields} == fields, caught.value
     words = [mentions] if isinstance(mentions, str) else mentions
     assert [word for word in words if word not in str(caught.value)] == []

@@ -17,7 +17,15 @@ CONTAINERS = ("initContainers", "containers")
 
 
 class BuildError(Exception):
-    """A kustomization cannot be built; the message says where and why."""
+    """A kustomization cannot be built; the message says where and why.
+
+    Attributes:
+        code: stable name of the case.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def build(folder: Path) -> list[Json]:
@@ -31,7 +39,7 @@ def build(folder: Path) -> list[Json]:
     """
     kustomization = _read(folder / "kustomization.yaml")[0]
     if unknown := set(kustomization) - KNOWN:
-        raise BuildError(f"{folder}: {', '.join(sorted(unknown))} is not known here")
+        raise BuildError(f"{folder}: {', '.join(sorted(unknown))} is not known here", code="unknown_field")
     objects: list[Json] = []
     for name in kustomization.get("resources", []):
         objects += _resource(folder / name)
@@ -44,7 +52,7 @@ def _component(folder: Path, objects: list[Json]) -> list[Json]:
     """The objects with those of a component, which may change all of them."""
     kustomization = _read(folder / "kustomization.yaml")[0]
     if kustomization.get("kind") != "Component" or set(kustomization) - KNOWN:
-        raise BuildError(f"{folder} is not a component, or uses an unsupported feature")
+        raise BuildError(f"{folder} is not a component, or uses an unsupported feature", code="invalid_component")
     added = [obj for name in kustomization.get("resources", []) for obj in _resource(folder / name)]
     return _changed(folder, kustomization, objects + added)
 
@@ -54,7 +62,7 @@ def _changed(folder: Path, kustomization: Json, objects: list[Json]) -> list[Jso
         target = patch["target"]
         chosen = [obj for obj in objects if _fits(obj, target)]
         if not chosen:
-            raise BuildError(f"{folder}: no {target} to patch")
+            raise BuildError(f"{folder}: no {target} to patch", code="target_missing")
         for obj in chosen:
             for change in yaml.safe_load(patch["patch"]):
                 apply(obj, change)
@@ -62,7 +70,7 @@ def _changed(folder: Path, kustomization: Json, objects: list[Json]) -> list[Jso
         _retag(objects, image)
     names = [identity(obj) for obj in objects]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise BuildError(f"{folder}: more than one {twice}")
+        raise BuildError(f"{folder}: more than one {twice}", code="object_repeated")
     return objects
 
 
@@ -74,9 +82,9 @@ def _read(path: Path) -> list[Json]:
     try:
         read = [obj for obj in yaml.safe_load_all(path.read_text()) if obj]
     except OSError as error:
-        raise BuildError(f"{path}: {error.strerror}") from None
+        raise BuildError(f"{path}: {error.strerror}", code="file_not_readable") from None
     if not all(isinstance(obj, dict) for obj in read):
-        raise BuildError(f"{path} has something that is not an object")
+        raise BuildError(f"{path} has something that is not an object", code="invalid_object")
     return read
 
 
@@ -101,7 +109,9 @@ def apply(document: Any, change: Json) -> None:
         if change["op"] != "add":
             _ = place[key]
     except (KeyError, IndexError, ValueError, TypeError):
-        raise BuildError(f"nothing exists at {change['path']} of {document['metadata']['name']}") from None
+        raise BuildError(
+            f"nothing exists at {change['path']} of {document['metadata']['name']}", code="path_missing"
+        ) from None
     if change["op"] == "remove":
         del place[key]
     elif change["op"] == "add" and isinstance(place, list):
@@ -109,7 +119,7 @@ def apply(document: Any, change: Json) -> None:
     elif change["op"] in {"add", "replace"}:
         place[key] = copy.deepcopy(change["value"])
     else:
-        raise BuildError(f"{change['op']} is not a supported step")
+        raise BuildError(f"{change['op']} is not a supported step", code="unsupported_step")
 
 
 def pod_spec(obj: Json) -> Json | None:

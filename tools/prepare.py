@@ -41,7 +41,7 @@ def make_venv() -> list[Path]:
     arguments = ["--clear"] if stale else []
     if ensurepip_missing():
         hint = f"this Python cannot make environments; please run: sudo apt-get install {venv_package()}"
-        raise PreparationError(hint)
+        raise PreparationError(hint, code="venv_not_available")
     run([sys.executable, "-m", "venv", *arguments, str(VENV)])
     return [PYTHON]
 
@@ -60,7 +60,9 @@ def ensurepip_missing() -> bool:
 def refuse_symlink() -> None:
     """Installing through a link would empty the folder that it leads to, such as another checkout's."""
     if VENV.is_symlink():
-        raise PreparationError(f"{VENV} is a symbolic link to {VENV.readlink()}; please remove the link: rm {VENV}")
+        raise PreparationError(
+            f"{VENV} is a symbolic link to {VENV.readlink()}; please remove the link: rm {VENV}", code="venv_is_link"
+        )
 
 
 def environment_is_broken() -> bool:

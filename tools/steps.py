@@ -22,7 +22,15 @@ CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 class PreparationError(Exception):
-    """A step failed; the message says what to do next."""
+    """A step failed; the message says what to do next.
+
+    Attributes:
+        code: stable name of the case.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def environment() -> dict[str, str]:
@@ -51,7 +59,10 @@ def run(command: list[str], *, extra: dict[str, str] | None = None) -> None:
     done = subprocess.run(command, cwd=ROOT, env=env, text=True, capture_output=True, check=False)
     if done.returncode != 0:
         tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-30:])
-        raise PreparationError(f"this command failed with exit code {done.returncode}:\n  {' '.join(command)}\n{tail}")
+        raise PreparationError(
+            f"this command failed with exit code {done.returncode}:\n  {' '.join(command)}\n{tail}",
+            code="command_failed",
+        )
 
 
 def say(text: str) -> None:
@@ -86,6 +97,6 @@ def step(name: str, key: str, message: str, work: Callable[[], list[Path]]) -> b
     paths = [str(path.relative_to(ROOT)) for path in work()]
     missing = [path for path in paths if not (ROOT / path).exists()]
     if missing:
-        raise PreparationError(f"step {name} ended well but did not make {', '.join(missing)}")
+        raise PreparationError(f"step {name} ended well but did not make {', '.join(missing)}", code="output_missing")
     (STAMPS / f"{name}.json").write_text(json.dumps({"key": key, "made": paths}, indent=1))
     return True

@@ -32,7 +32,15 @@ _SECONDS = 300
 
 
 class PrefixError(Exception):
-    """Wine could not create it; the message names the command."""
+    """Wine could not create it; the message names the command.
+
+    Attributes:
+        code: stable name of the case.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 def loader() -> Path | None:
@@ -49,7 +57,7 @@ def make(prefix: Path, python: Path) -> None:
     """
     program = loader()
     if program is None:
-        raise PrefixError("Wine is not installed")
+        raise PrefixError("Wine is not installed", code="wine_missing")
     with tempfile.TemporaryDirectory(prefix="wine-home-") as home:
         wine = Wine(program, prefix, Path(home))
         try:
@@ -117,10 +125,12 @@ class Wine:
                 command, input=b"", capture_output=True, env=self._environment, timeout=_SECONDS, check=False, cwd="/"
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise PrefixError(f"{' '.join(command)}: {error}") from error
+            raise PrefixError(f"{' '.join(command)}: {error}", code="not_started") from error
         if done.returncode and not may_fail:
             output = (done.stdout + done.stderr).decode(errors="replace").strip()[-1000:]
-            raise PrefixError(f"{' '.join(command)} failed with exit code {done.returncode}: {output}")
+            raise PrefixError(
+                f"{' '.join(command)} failed with exit code {done.returncode}: {output}", code="command_failed"
+            )
 
 
 def own_folders(prefix: Path) -> None:

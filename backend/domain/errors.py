@@ -7,8 +7,8 @@ The class says what kind of error it is (HTTP status or failure class), its code
 runs cannot be retried.", code="run_cancelled")`. Codes are stable; docs/errors.md lists them all, which
 tests/architecture/test_error_codes.py checks.
 
-Adapters have errors of their own for the servers they talk to (`ClusterError`, `SupervisorError`, `ModelFault`): the
-layer above turns them into one of these.
+Adapters have errors of their own for the servers they talk to (`ClusterError`, `SupervisorError`, `ModelFault`), with
+codes of their own (`worker.base.errors`): the layer above turns them into one of these.
 """
 
 from collections.abc import Mapping, Sequence

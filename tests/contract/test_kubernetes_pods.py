@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import pytest
-
 from tests.contract.clusters import SECONDS, Place, place, pod, secret
+from tests.error_codes import raises_fields
 from tests.waiting import until
 from worker.k8s.cluster import PODS, SECRETS, Object, ObjectConflict, RequestRefused, ResourceKind
 
@@ -15,8 +14,10 @@ NOWHERE: Any = {"deskarena.dev/none": "here"}
 class TestDelete:
     def test_means_the_one_of_that_uid(self, place: Place) -> None:
         uid = place.port.create(SECRETS, secret("one"))["metadata"]["uid"]
-        with pytest.raises(
-            ObjectConflict, match=r"the UID in the precondition \(0000.* does not match the UID in record"
+        with raises_fields(
+            ObjectConflict,
+            reason="Conflict",
+            mentions=("the UID in the precondition (0000", "does not match the UID in record"),
         ):
             place.port.delete(SECRETS, "one", uid="00000000-0000-0000-0000-000000000000")
         assert place.port.delete(SECRETS, "one", uid=uid) is True
@@ -34,9 +35,11 @@ class TestDelete:
         place.port.delete(SECRETS, "one")
         found = place.port.get(SECRETS, "one")
         assert found["metadata"]["deletionTimestamp"]
-        with pytest.raises(RequestRefused, match="no new finalizers can be added if the object is being deleted"):
+        with raises_fields(
+            RequestRefused, reason="Invalid", mentions="no new finalizers can be added if the object is being deleted"
+        ):
             place.port.patch(SECRETS, "one", {"metadata": {"finalizers": ["deskarena.dev/test", "deskarena.dev/more"]}})
-        with pytest.raises(ObjectConflict, match="already exists"):
+        with raises_fields(ObjectConflict, reason="AlreadyExists"):
             place.port.create(SECRETS, secret("one"))
         place.port.patch(SECRETS, "one", {"metadata": {"finalizers": None}})
         assert place.gone(SECRETS, "one")

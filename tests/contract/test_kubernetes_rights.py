@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.contract.clusters import SECONDS, Place, lease, place, pod, secret
+from tests.error_codes import raises_fields
 from tests.unit.deploy.built import kind
 from tests.waiting import until
 from worker.k8s.client import connect
@@ -108,5 +109,5 @@ class TestRole:
             lambda: worker.list(NODES),
             lambda: worker.list(ResourceKind("configmaps")),
         ):
-            with pytest.raises(RequestRefused, match="forbidden"):
+            with raises_fields(RequestRefused, code=403, reason="Forbidden"):
                 ask()

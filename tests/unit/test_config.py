@@ -6,6 +6,7 @@ import pytest
 from backend.config import Settings, get_settings, known_variables, settings_or_exit, unknown_variables
 from backend.environment import FOREIGN, RENAMED, RenamedVariable
 from tests.architecture.tree import ROOT
+from tests.error_codes import raises_fields
 from tools.check_tracked import tracked_files
 
 PRODUCT = ("backend", "deploy", "deskarena", "docker-compose.yml", "vm_images", "worker")
@@ -42,7 +43,7 @@ class TestSecretFiles:
 
     def test_a_file_that_is_missing_is_said(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DESKARENA_TOKEN_FILE", str(tmp_path / "none"))
-        with pytest.raises(OSError, match="none"):
+        with raises_fields(FileNotFoundError, filename=str(tmp_path / "none")):
             Settings()
 
     def test_only_secrets_lie_in_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +55,7 @@ class TestVariables:
     @pytest.mark.parametrize(("old", "new"), RENAMED.items())
     def test_an_old_name_is_refused_with_the_new_one(self, old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(old, "")
-        with pytest.raises(RenamedVariable, match=rf"^{old} is now {new}\b"):
+        with raises_fields(RenamedVariable, old=old, new=new):
             get_settings.__wrapped__()
 
     def test_a_program_that_starts_ends_with_that_sentence(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,9 +63,11 @@ def listener(address: argparse.Namespace) -> socket.socket:
             return socket.create_server((address.host, address.port), family=family)
         return socket.socket(fileno=int(os.environ["DESKARENA_LISTEN_FD"]))
     except KeyError:
-        raise StartError("give DESKARENA_LISTEN_FD (a listening socket) or --host and --port") from None
+        raise StartError(
+            "give DESKARENA_LISTEN_FD (a listening socket) or --host and --port", code="no_socket"
+        ) from None
     except (OSError, ValueError) as error:
-        raise StartError(f"the API's socket cannot be used: {error}") from None
+        raise StartError(f"the API's socket cannot be used: {error}", code="socket_unusable") from None
 
 
 class _Server:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from worker.base.errors import CodedError
 from worker.base.rpc import Message, RpcConnection
 from worker.desktop_supervisor import MAX_MESSAGE
 from worker.local.limits import DesktopLimits
@@ -25,20 +26,22 @@ _NOBODY = 0
 """Placeholder for a request number, which start at 1."""
 
 
-class DesktopSupervisorError(Exception):
-    """The desktop supervisor could not do what was requested.
+class DesktopSupervisorError(CodedError):
+    """The desktop supervisor could not do what was requested; has the code of its response.
 
     Attributes:
         kind: `cluster` if this machine could not create the desktop, `guest` if the desktop itself failed.
     """
 
-    def __init__(self, message: str, kind: str = "cluster") -> None:
-        super().__init__(message)
+    def __init__(self, message: str, kind: str = "cluster", *, code: str = "") -> None:
+        super().__init__(message, code=code)
         self.kind = kind
 
 
 class DesktopSupervisorLost(DesktopSupervisorError):
     """The desktop supervisor died, and every desktop with it."""
+
+    code = "supervisor_lost"
 
 
 @dataclass
@@ -165,7 +168,9 @@ class DesktopSupervisorClient:
             return self._started.result(_START_SECONDS)
         except (DesktopSupervisorError, TimeoutError) as error:
             self.close()
-            raise DesktopSupervisorError(f"the desktop supervisor did not start: {error}") from error
+            raise DesktopSupervisorError(
+                f"the desktop supervisor did not start: {error}", code="supervisor_not_started"
+            ) from error
 
     @property
     def pid(self) -> int:
@@ -248,11 +253,11 @@ class DesktopSupervisorClient:
 
     def refused(self, answer: Message) -> DesktopSupervisorError:
         """The error reply as an exception."""
-        return DesktopSupervisorError(answer["error"], answer["kind"])
+        return DesktopSupervisorError(answer["error"], answer["kind"], code=answer["code"])
 
     def late(self, what: str) -> DesktopSupervisorError:
         """Timeout; the request may still be in progress."""
-        return DesktopSupervisorError(f"the desktop supervisor did not respond to {what}")
+        return DesktopSupervisorError(f"the desktop supervisor did not respond to {what}", code="supervisor_timeout")
 
     def lost(self, why: str) -> DesktopSupervisorLost:
         """No further request is possible."""

@@ -76,7 +76,7 @@ def connect(kubeconfig: str, namespace: str) -> "Kubernetes":
         else:
             load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
     except (ConfigException, OSError, ValueError) as error:
-        raise ClusterUnavailable(f"no cluster is configured: {error}") from error
+        raise ClusterUnavailable(f"no cluster is configured: {error}", reason="not_configured") from error
     return Kubernetes(configuration, namespace or _own_namespace())
 
 
@@ -122,7 +122,9 @@ class Kubernetes:
             if not metadata.get("continue"):
                 return ObjectList(tuple(items), str(metadata.get("resourceVersion", "")))
             query["continue"] = str(metadata["continue"])
-        raise ClusterUnavailable(f"the API server sent a list of more than {MOST_PIECES} pages")
+        raise ClusterUnavailable(
+            f"the API server sent a list of more than {MOST_PIECES} pages", reason="response_too_long"
+        )
 
     def watch(
         self, resource: ResourceKind, version: str, *, labels: str = "", fields: str = "", seconds: float = 30.0
@@ -254,12 +256,14 @@ class KubernetesWatch:
                 if line.strip():
                     yield line
             if len(buffer) > LONGEST_LINE:
-                raise ClusterUnavailable(f"the API server sent a line of more than {LONGEST_LINE} bytes")
+                raise ClusterUnavailable(
+                    f"the API server sent a line of more than {LONGEST_LINE} bytes", reason="response_too_long"
+                )
 
     def _change(self, event: Object) -> WatchEvent:
         kind, obj = str(event.get("type", "")), event.get("object")
         if not isinstance(obj, dict):
-            raise ClusterUnavailable(f"the API server sent an event that is not an object: {kind or 'an event'}")
+            raise _invalid(f"sent an event that is not an object: {kind or 'an event'}")
         if kind == "ERROR":
             code = obj.get("code")
             raise _error(code if isinstance(code, int) else 0, obj)
@@ -277,17 +281,23 @@ def _whole(response: urllib3.BaseHTTPResponse) -> str:
     for piece in response.stream(_PIECE):
         body += piece
         if len(body) > LONGEST_ANSWER:
-            raise ClusterUnavailable(f"the API server sent a response of more than {LONGEST_ANSWER} bytes")
+            raise ClusterUnavailable(
+                f"the API server sent a response of more than {LONGEST_ANSWER} bytes", reason="response_too_long"
+            )
     return body.decode(errors="replace")
+
+
+def _invalid(what: str) -> ClusterUnavailable:
+    return ClusterUnavailable(f"the API server {what}", reason="invalid_response")
 
 
 def _object(text: str) -> Object:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ClusterUnavailable(f"the API server sent invalid JSON: {text[:200]!r}") from error
+        raise _invalid(f"sent invalid JSON: {text[:200]!r}") from error
     if not isinstance(value, dict):
-        raise ClusterUnavailable(f"the API server did not send a JSON object: {text[:200]!r}")
+        raise _invalid(f"did not send a JSON object: {text[:200]!r}")
     return value
 
 
@@ -295,10 +305,10 @@ def _items(listing: Object) -> list[Object]:
     """Objects of a list, with their kind, which lists leave out and single objects have."""
     version, kind = str(listing.get("apiVersion", "")), str(listing.get("kind", ""))
     if not version or not kind.endswith("List"):
-        raise ClusterUnavailable(f"the API server did not send a list, but {kind or 'an object without a kind'}")
+        raise _invalid(f"did not send a list, but {kind or 'an object without a kind'}")
     items = listing.get("items") or []
     if not isinstance(items, list) or not all(isinstance(each, dict) for each in items):
-        raise ClusterUnavailable(f"the API server sent a {kind} with items that are not objects")
+        raise _invalid(f"sent a {kind} with items that are not objects")
     for each in items:
         _metadata(each)
     return [{"apiVersion": version, "kind": kind.removesuffix("List"), **each} for each in items]
@@ -307,7 +317,7 @@ def _items(listing: Object) -> list[Object]:
 def _metadata(obj: Object) -> Object:
     about = obj.get("metadata", {})
     if not isinstance(about, dict):
-        raise ClusterUnavailable("the API server sent an object without metadata")
+        raise _invalid("sent an object without metadata")
     return about
 
 
@@ -335,7 +345,7 @@ def _in_our_words() -> Iterator[None]:
     try:
         yield
     except (urllib3.exceptions.HTTPError, OpenApiException, OSError, ConfigException) as error:
-        raise ClusterUnavailable(f"the API server does not respond: {_plain(error)}") from error
+        raise ClusterUnavailable(f"the API server does not respond: {_plain(error)}", reason="no_response") from error
 
 
 def _plain(error: Exception) -> str:

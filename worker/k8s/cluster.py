@@ -42,7 +42,8 @@ class ClusterError(Exception):
 
     Attributes:
         code: HTTP status; 0 if there was no response.
-        reason: the server's reason (`AlreadyExists`, `Expired`, ...); may be empty.
+        reason: the server's reason (`AlreadyExists`, `Expired`, ...), which may be empty; without a usable response our
+            own, in snake_case (`no_response`, `invalid_response`, ...).
     """
 
     def __init__(self, message: str, *, code: int = 0, reason: str = "") -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from backend.domain.machines.slots import SlotRef
+from worker.base.errors import CodedError
 from worker.k8s import manifests
 from worker.k8s.cluster import (
     PODS,
@@ -38,12 +39,14 @@ PATIENCE_SECONDS = 5.0
 logger = logging.getLogger(__name__)
 
 
-class PodUnavailable(Exception):  # noqa: N818 - what the trouble is, is in its words.
+class PodUnavailable(CodedError):
     """A slot's pod is not available; the message has the cluster's reason."""
 
 
 class LaterLease(PodUnavailable):
     """Somebody holds the pod under a later lease: nothing is wrong with it."""
+
+    code = "lease_superseded"
 
 
 class _Foreign(Exception):  # noqa: N818 - whose it is.
@@ -145,7 +148,7 @@ class Pods(PodInventory):
                     self._remove_quietly(name, pod["metadata"]["uid"])
                 raise
             return self._waited(pod, slot, token, is_new=is_new)
-        raise PodUnavailable(f"the pod {name} keeps changing: another worker uses the slot, too")
+        raise PodUnavailable(f"the pod {name} keeps changing: another worker uses the slot, too", code="pod_changing")
 
     def create(self, slot: SlotRef, room: PodResources, *, kvm: bool = True) -> Object:
         """A new pod of the slot, as the cluster has it; does not wait for it. Args: see `take`. Raises ClusterError."""
@@ -212,7 +215,8 @@ class Pods(PodInventory):
             if status.cause not in PATIENT or (is_new and self._ending):
                 self.remove(name, uid, wait=False)
             raise PodUnavailable(
-                status.why or f"the pod was not ready within {self._start_seconds:g} s. {status.words}".strip()
+                status.why or f"the pod was not ready within {self._start_seconds:g} s. {status.words}".strip(),
+                code="pod_not_ready",
             )
         notes, ours = notes_of(pod), int(manifests.begins(slot))
         memory, attempts = number_of(notes.get(MEMORY)), number_of(notes.get(ATTEMPTS))
@@ -241,7 +245,9 @@ class Pods(PodInventory):
             except ObjectConflict:
                 continue
             return token
-        raise PodUnavailable(f"the Secret {name} of the pod {pod['metadata']['name']} keeps changing")
+        raise PodUnavailable(
+            f"the Secret {name} of the pod {pod['metadata']['name']} keeps changing", code="pod_changing"
+        )
 
     def _wait_ready(self, name: str, uid: str) -> PodStatus:
         """Waits until it is ready or cannot become so; returns its state."""
@@ -270,7 +276,9 @@ class Pods(PodInventory):
         for seconds in (SEE_SECONDS, SILENT_SECONDS):
             if self.watch.wait(is_seen, seconds) or self._is_gone(name, uid):
                 return
-        raise ClusterUnavailable(f"pods cannot be watched: {self.watch.trouble or 'no information about them'}")
+        raise ClusterUnavailable(
+            f"pods cannot be watched: {self.watch.trouble or 'no information about them'}", reason="no_watch"
+        )
 
     def status(self, pod: Pod) -> PodStatus:
         """State of a pod. Does not query the cluster."""
@@ -294,11 +302,11 @@ class Pods(PodInventory):
             except ObjectConflict:
                 continue
             return
-        raise PodUnavailable(f"the pod {pod.name} keeps changing")
+        raise PodUnavailable(f"the pod {pod.name} keeps changing", code="pod_changing")
 
     def _ours(self, current: Object | None, pod: Pod, fence: int) -> Object:
         if current is None or current["metadata"]["uid"] != pod.uid:
-            raise PodUnavailable(f"the pod {pod.name} no longer exists")
+            raise PodUnavailable(f"the pod {pod.name} no longer exists", code="pod_gone")
         self._check_fence(current, fence)
         return current
 
@@ -322,7 +330,7 @@ class Pods(PodInventory):
             except ObjectConflict:
                 continue  # It may have been taken over at this moment.
             return
-        raise PodUnavailable(f"the pod {pod.name} keeps changing")
+        raise PodUnavailable(f"the pod {pod.name} keeps changing", code="pod_changing")
 
     def discard_quietly(self, pod: Pod, fence: int, *, wait: bool = True) -> bool:
         """Like `discard`; False if it fails, and the pod stays until its deadline."""
@@ -382,7 +390,7 @@ class Pods(PodInventory):
     def _wait_gone(self, name: str, uid: str, *, wait: bool) -> None:
         if wait and not self.watch.wait(lambda: self._is_gone(name, uid), GONE_SECONDS):
             why = self.watch.status(name, uid).why or self.watch.trouble
-            raise PodUnavailable(f"the pod {name} is not deleted: {why}")
+            raise PodUnavailable(f"the pod {name} is not deleted: {why}", code="pod_not_deleted")
 
     def _is_gone(self, name: str, uid: str) -> bool:
         """404 or another uid; verified with the cluster once the watch says so, or fails."""

@@ -182,7 +182,9 @@ class Reflector:
                     version = self._heard(change, version)
             if version == before and time.monotonic() - start < _SHORTEST_WATCH and not self._ended.is_set():
                 self._hasty += 1
-                raise ClusterUnavailable("the watch ended at once: a proxy in between may not support streaming")
+                raise ClusterUnavailable(
+                    "the watch ended at once: a proxy in between may not support streaming", reason="no_streaming"
+                )
             self._hasty, self._heard_at = 0, time.monotonic()
 
     def _heard(self, change: WatchEvent, version: str) -> str:

@@ -104,7 +104,9 @@ class PodTemplateStore:
         deadline = time.monotonic() + _MAKING_SECONDS
         while not (place := self._supervisor.make(key)):
             if time.monotonic() > deadline:
-                raise SupervisorError("another pod has been creating the template for too long")
+                raise SupervisorError(
+                    "another pod has been creating the template for too long", code="template_timeout"
+                )
             Event().wait(_LOOK_SECONDS)
         try:
             yield Path(place)

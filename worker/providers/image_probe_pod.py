@@ -120,7 +120,7 @@ class ImageProbe:
             self._fresh_seconds = FRESH_CLONE_SECONDS
         nodes = pods.places()
         if not nodes:
-            raise PodUnavailable(_NO_NODE)
+            raise PodUnavailable(_NO_NODE, code="no_node")
         self._images.keep(nodes)
         self._asked_at = {node: at for node, at in list(self._asked_at.items()) if node in nodes}
         self._read_one(pods, sorted(nodes, key=lambda node: (self._asked_at.get(node, 0.0), node))[:_NODES_TRIED])

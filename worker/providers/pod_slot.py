@@ -128,7 +128,7 @@ def reached(pod: Pod, now: float, accelerator: str) -> PodSlot:
         host, images = Host.from_json(supervisor.host(accelerator)), read_images(supervisor.images())
     except (TypeError, KeyError, AttributeError) as error:
         supervisor.close()
-        raise SupervisorError(f"the pod's supervisor has another version: {error}") from error
+        raise SupervisorError(f"the pod's supervisor has another version: {error}", code="version_differs") from error
     except BaseException:
         supervisor.close()
         raise

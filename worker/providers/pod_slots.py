@@ -120,7 +120,7 @@ class PodSlots:
         if pod_slot is not None:
             self._let_go(slot, pod_slot)
         if choice.image is None:
-            raise PodUnavailable(choice.reason)
+            raise PodUnavailable(choice.reason, code="image_not_found")
         room = PodResources(choice.image.memory_mib, need_of(choice.image).cores, kind_of(spec))
         pod_slot = self._reached(pods, slot, pods.take(slot, room))
         pod_slot.renewed_at = now

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from worker.base.errors import CodedError
 from worker.qemu.acceleration import DEVICE, Acceleration, AccelerationReason
 from worker.qemu.acceleration_cache import locked_cache
 from worker.qemu.machine import EMULATED_CPU, KVM, TCG, MachineSpec
@@ -33,8 +34,10 @@ HINTS = ("hv-relaxed", "hv-vapic", "hv-spinlocks=0x1fff", "hv-time", "hv-crash")
 """Makes Windows use a hypervisor's clock, and report blue screens; emulation has none."""
 
 
-class KvmRefused(Exception):  # noqa: N818 - says what happened.
+class KvmRefused(CodedError):
     """The setting requires KVM, and no machine runs with it; the message says why."""
+
+    code = "kvm_refused"
 
 
 def acceleration(
@@ -82,7 +85,7 @@ class Chooser:
         try:
             self._measure(TCG, self._host.run(self._emulated, LIMIT))
         except ProbeTimeout as timeout:
-            raise QemuFailed(f"QEMU's emulation is too slow here: {timeout}") from timeout
+            raise QemuFailed(f"QEMU's emulation is too slow here: {timeout}", code="emulation_too_slow") from timeout
         if self._setting == TCG:
             return self._emulate(AccelerationReason.SET, "DESKARENA_ACCELERATOR is tcg")
         if not DEVICE.exists():

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from worker.base.errors import CodedError
 from worker.base.rpc import Message, RpcConnection
 from worker.qemu.machine import MachineSpec
 
@@ -29,12 +30,14 @@ _NOBODY = 0
 """Placeholder for a request number, which start at 1."""
 
 
-class SupervisorError(Exception):
-    """The supervisor could not do what was requested."""
+class SupervisorError(CodedError):
+    """The supervisor could not do what was requested; has the code of its response."""
 
 
 class SupervisorLost(SupervisorError):
     """The supervisor died, and its machines with it."""
+
+    code = "supervisor_lost"
 
 
 @dataclass
@@ -92,7 +95,9 @@ class SupervisorClient:
             return self._started.result(_STARTED_SECONDS)
         except (SupervisorError, TimeoutError) as error:
             self.close()
-            raise SupervisorError(f"the supervisor of virtual machines did not start: {error}") from error
+            raise SupervisorError(
+                f"the supervisor of virtual machines did not start: {error}", code="supervisor_not_started"
+            ) from error
 
     def alive(self) -> bool:
         """False once it is known to be gone."""
@@ -123,14 +128,14 @@ class SupervisorClient:
         try:
             return base64.b64decode(self.request_field("png", {"op": "picture", "machine": handle.name}))
         except (binascii.Error, TypeError) as error:
-            raise SupervisorError("the supervisor sent no valid picture") from error
+            raise SupervisorError("the supervisor sent no valid picture", code="invalid_response") from error
 
     def private_bytes(self, handle: VmHandle) -> int:
         """Memory that belongs to this machine alone. Raises SupervisorError."""
         try:
             return int(self.request_field("bytes", {"op": "memory", "machine": handle.name}))
         except (ValueError, TypeError) as error:
-            raise SupervisorError("the supervisor sent no valid number of bytes") from error
+            raise SupervisorError("the supervisor sent no valid number of bytes", code="invalid_response") from error
 
     def end(self, handle: VmHandle) -> None:
         """Ends a machine; nothing of it is left then. Safe to call twice.
@@ -153,7 +158,9 @@ class SupervisorClient:
         """One field of the response. Raises SupervisorError, also if the field is missing."""
         answer = self.ask(question, seconds)
         if what not in answer:
-            raise SupervisorError(f"the supervisor's response to {question['op']!r} has no {what!r}")
+            raise SupervisorError(
+                f"the supervisor's response to {question['op']!r} has no {what!r}", code="invalid_response"
+            )
         return answer[what]
 
     def close(self) -> None:
@@ -166,11 +173,11 @@ class SupervisorClient:
 
     def refused(self, answer: Message) -> SupervisorError:
         """The error response as an exception."""
-        return SupervisorError(answer["error"])
+        return SupervisorError(answer["error"], code=str(answer.get("code", "")))
 
     def late(self, what: str) -> SupervisorError:
         """Timeout; the request may still be in progress."""
-        return SupervisorError(f"the supervisor did not respond to {what}")
+        return SupervisorError(f"the supervisor did not respond to {what}", code="supervisor_timeout")
 
     def lost(self, why: str) -> SupervisorLost:
         """No further request is possible."""

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from worker.base.errors import CodedError
 from worker.local import kernel
 from worker.qemu.accelerator import AUTO, SETTINGS, KvmRefused, acceleration
 from worker.qemu.arguments import PROGRAM
@@ -28,8 +29,10 @@ _ASK_SECONDS = 20.0
 _PROBE_MEMORY_MIB = 256
 
 
-class QemuUnavailable(Exception):  # noqa: N818 - says what there is not.
+class QemuUnavailable(CodedError):
     """There is no usable QEMU; the message says why."""
+
+    code = "qemu_unavailable"
 
 
 def facts(setting: str = AUTO, *, fresh: bool = False, notes: Path | None = None) -> dict[str, Any]:

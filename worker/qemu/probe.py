@@ -80,7 +80,7 @@ class ProbeHost:
         clone = self._slot.start(StartRequest(kind=CLONE, machine=self._with_disk(machine), place=self._template))
         try:
             if self._wait_mark(clone, max(limit, _SHORTEST_LIMIT)) is None:
-                raise QemuFailed("a clone of it does not run")
+                raise QemuFailed("a clone of it does not run", code="clone_not_running")
         finally:
             self._slot.end(clone)
         return seconds
@@ -121,7 +121,7 @@ class ProbeHost:
             return qemu.wait({MARK_EVENT}, max(0.0, limit)).time
         except QemuFailed:
             if (verdict := qemu.look()) or time.monotonic() < deadline:
-                raise QemuFailed(verdict or "QEMU does not respond") from None
+                raise QemuFailed(verdict or "QEMU does not respond", code="machine_unusable") from None
             return None
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from worker.base.errors import CodedError
 from worker.local import kernel
 from worker.qemu.qmp import QUICK, Qmp, QmpError, QmpEvent, QmpLost
 
@@ -30,7 +31,7 @@ CAUSES = {RESTARTED: "shut_down", SHUT_DOWN: "shut_down", CRASHED: "system_crash
 """Values of backend.domain.machines.desktop_end.EndCause."""
 
 
-class QemuFailed(Exception):
+class QemuFailed(CodedError):
     """QEMU could not be started, or failed to do what was requested."""
 
 
@@ -91,7 +92,7 @@ class Qemu:
         except (OSError, subprocess.SubprocessError) as error:
             os.close(reader)
             ours.close()
-            raise QemuFailed(f"{words[0]} cannot be started: {error}") from error
+            raise QemuFailed(f"{words[0]} cannot be started: {error}", code="program_not_started") from error
         finally:
             # Its end is visible only if nobody else holds them.
             os.close(writer)
@@ -102,7 +103,7 @@ class Qemu:
         except QmpLost as error:
             ours.close()
             self._kill()
-            raise QemuFailed(f"QEMU did not start: {self.last_words() or error}") from error
+            raise QemuFailed(f"QEMU did not start: {self.last_words() or error}", code="qemu_not_started") from error
 
     @property
     def pid(self) -> int:
@@ -117,7 +118,7 @@ class Qemu:
         reply = self.ask("human-monitor-command", {"command-line": "info usernet"})
         match = _FORWARD.search(reply if isinstance(reply, str) else "")
         if match is None:
-            raise QemuFailed("QEMU does not report the port of its guest")
+            raise QemuFailed("QEMU does not report the port of its guest", code="port_unknown")
         return int(match[1])
 
     def ask(
@@ -131,13 +132,13 @@ class Qemu:
         try:
             return self.qmp.ask(command, arguments, seconds=seconds, fds=fds)
         except (QmpError, QmpLost) as error:
-            raise QemuFailed(f"{error} {self.last_words()}".strip()) from error
+            raise QemuFailed(f"{error} {self.last_words()}".strip(), code=error.code) from error
 
     def wait(self, names: Collection[str], seconds: float) -> QmpEvent:
         try:
             return self.qmp.wait(names, seconds)
         except QmpLost as error:
-            raise QemuFailed(f"{error} {self.last_words()}".strip()) from error
+            raise QemuFailed(f"{error} {self.last_words()}".strip(), code=error.code) from error
 
     def look(self) -> str:
         """Records what has happened to it; returns why it must be given up, empty while it is healthy."""
@@ -185,7 +186,7 @@ class Qemu:
             self._process.kill()
             self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
-            raise QemuFailed(f"QEMU (process {self.pid}) does not end") from None
+            raise QemuFailed(f"QEMU (process {self.pid}) does not end", code="qemu_not_ended") from None
         os.close(self.pid_fd)
         self.pid_fd = -1
         self.read_words()
@@ -204,7 +205,7 @@ class Qemu:
         try:
             self._process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            raise QemuFailed("QEMU does not exit gracefully") from None
+            raise QemuFailed("QEMU does not exit gracefully", code="quit_timeout") from None
         finally:
             self.end()
 

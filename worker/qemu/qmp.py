@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from worker.base.errors import CodedError
 from worker.base.json_lines import LineDecoder, LineError, encode
 
 QUICK = 10.0
@@ -20,12 +21,16 @@ _LONGEST = 4 * 2**20
 _PIECE = 65536
 
 
-class QmpError(Exception):
+class QmpError(CodedError):
     """QEMU refused a command; the message is QEMU's."""
 
+    code = "qmp_refused"
 
-class QmpLost(Exception):
+
+class QmpLost(CodedError):
     """QEMU is gone, does not respond, or violates the protocol."""
+
+    code = "qemu_gone"
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ class Qmp:
         deadline = time.monotonic() + seconds
         greeting = self._next_message(deadline)
         if not isinstance(greeting.get("QMP"), dict):
-            raise QmpLost("QEMU did not greet")
+            raise QmpLost("QEMU did not greet", code="qmp_invalid")
         self.ask("qmp_capabilities", seconds=seconds)
 
     def fileno(self) -> int:
@@ -152,7 +157,7 @@ class Qmp:
         try:
             return self._received(deadline)
         except TimeoutError:
-            raise QmpLost("QEMU did not respond in time") from None
+            raise QmpLost("QEMU did not respond in time", code="qmp_timeout") from None
 
     def _received(self, deadline: float) -> dict[str, Any]:
         """The next message. Raises TimeoutError at the deadline, QmpLost."""
@@ -166,8 +171,10 @@ class Qmp:
                 self._inbox.extend(self._decoder.feed(data))
             except (BlockingIOError, TimeoutError):
                 raise TimeoutError from None
-            except (OSError, LineError) as error:
+            except OSError as error:
                 raise QmpLost(f"QEMU is gone or broken: {error}") from error
+            except LineError as error:
+                raise QmpLost(f"QEMU is gone or broken: {error}", code="qmp_invalid") from error
         return self._inbox.popleft()
 
 

@@ -20,9 +20,13 @@ _KEEP_SECONDS = 120.0
 class ForeignPod(SupervisorError):
     """The peer does not know the pod's token: it is another pod, or not a pod of ours."""
 
+    code = "foreign_pod"
+
 
 class LeaseSuperseded(SupervisorLost):
     """Access was refused or ended: the slot is held under a later lease."""
+
+    code = "lease_superseded"
 
 
 def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float = 30.0) -> socket.socket:
@@ -42,7 +46,7 @@ def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float 
     try:
         connection = socket.create_connection(address, timeout=_CONNECT_SECONDS)
     except OSError as error:
-        raise SupervisorError(f"no response at {address[0]}:{address[1]}: {error}") from error
+        raise SupervisorError(f"no response at {address[0]}:{address[1]}: {error}", code="no_connection") from error
     try:
         connection.settimeout(seconds)
         steady(connection)
@@ -53,7 +57,9 @@ def connect(address: tuple[str, int], token: str, fence: int, *, seconds: float 
         connection.settimeout(None)
     except OSError as error:
         connection.close()
-        raise SupervisorError(f"the supervisor at {address[0]}:{address[1]} does not respond: {error}") from error
+        raise SupervisorError(
+            f"the supervisor at {address[0]}:{address[1]} does not respond: {error}", code="supervisor_timeout"
+        ) from error
     except BaseException:
         connection.close()
         raise
@@ -119,7 +125,9 @@ class RemoteSupervisor(SupervisorClient):
             raise
         except KeyError as error:
             self.close()
-            raise SupervisorError("the pod's supervisor has another version: it does not report its qemu") from error
+            raise SupervisorError(
+                "the pod's supervisor has another version: it does not report its qemu", code="version_differs"
+            ) from error
 
     def lost(self, why: str) -> SupervisorLost:
         return LeaseSuperseded(why) if self.shown_out else super().lost(why)
@@ -173,4 +181,4 @@ def _template(fields: Any) -> Template:
     try:
         return Template.from_json(fields)
     except (TypeError, ValueError, KeyError) as error:
-        raise SupervisorError(f"the supervisor sent an invalid template: {error!r}") from error
+        raise SupervisorError(f"the supervisor sent an invalid template: {error!r}", code="invalid_response") from error

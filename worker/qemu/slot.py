@@ -230,7 +230,8 @@ class VmSlot:
         elif request.kind == CLONE and not template.goes_with(request.place, opened.fds[-1]):
             template.give_up(request.place)
             raise QemuFailed(
-                "the image's disk changed after the template was created: the template will be created again"
+                "the image's disk changed after the template was created: the template will be created again",
+                code="disk_changed",
             )
         return name
 
@@ -271,7 +272,7 @@ class VmSlot:
             _take_picture(qemu, memory)
             size = os.fstat(memory).st_size
             if not 0 < size <= _MAX_PICTURE:
-                raise QemuFailed(f"a picture of {size} bytes")
+                raise QemuFailed(f"a picture of {size} bytes", code="picture_too_large")
             return base64.b64encode(os.pread(memory, size, 0)).decode()
         finally:
             os.close(memory)
@@ -369,6 +370,8 @@ def _migrated(qemu: Qemu, seconds: float) -> None:
     while True:
         event = qemu.wait({"MIGRATION", "SHUTDOWN"}, max(0.0, deadline - time.monotonic()))
         if event.name == "SHUTDOWN" or event.data.get("status") == "failed":
-            raise QemuFailed(f"the machine's state could not be migrated. {qemu.last_words()}".strip())
+            raise QemuFailed(
+                f"the machine's state could not be migrated. {qemu.last_words()}".strip(), code="not_migrated"
+            )
         if event.data.get("status") == "completed":
             return

@@ -136,7 +136,7 @@ class SupervisorSession:
                 if chore.output in self._heard(chore.output):
                     chore.hear()
                 if self._stopping:
-                    raise QemuFailed(TAKEN_OVER)
+                    raise QemuFailed(TAKEN_OVER, code="taken_over")
             return chore.result()
 
     def _check_machines(self) -> None:
@@ -161,12 +161,12 @@ class SupervisorSession:
         reply: dict[str, Any]
         try:
             reply = {"ok": True, **self._operations[message["op"]](message)}
-        except QemuFailed as error:
-            reply = {"ok": False, "error": str(error)}
+        except (QemuFailed, QemuUnavailable, KvmRefused) as error:
+            reply = {"ok": False, "code": error.code, "error": error.message}
         except KeyError as error:
-            reply = {"ok": False, "error": f"invalid request: {error}"}
-        except (TypeError, ValueError, OSError, RuntimeError, QemuUnavailable, KvmRefused) as error:
-            reply = {"ok": False, "error": f"{type(error).__name__}: {error}"}
+            reply = {"ok": False, "code": "invalid_request", "error": f"invalid request: {error}"}
+        except (TypeError, ValueError, OSError, RuntimeError) as error:
+            reply = {"ok": False, "code": "host_failed", "error": f"{type(error).__name__}: {error}"}
         if self.successor is None:
             self._tell({"id": message.get("id"), **reply})
 

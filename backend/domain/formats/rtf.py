@@ -30,7 +30,15 @@ _DEEPEST = 200
 
 
 class BrokenRtf(ValueError):
-    """The file is not RTF, or is damaged; the message says what is wrong."""
+    """The file is not RTF, or is damaged; the message says what is wrong.
+
+    Attributes:
+        code: stable name of the case.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,7 @@ def read_rtf(data: bytes) -> list[RtfParagraph]:
         BrokenRtf: it is malformed.
     """
     if not data.lstrip().startswith(b"{\\rtf"):
-        raise BrokenRtf("it does not begin as rich text does")
+        raise BrokenRtf("it does not begin as rich text does", code="not_rtf")
     return _Reader().read(data)
 
 
@@ -92,17 +100,17 @@ class _Reader:
             elif token["text"]:
                 self._say(token["text"].decode(self._encoding, "replace"))
         if len(self._states) > 1:
-            raise BrokenRtf("it breaks off: a group has no end")
+            raise BrokenRtf("it breaks off: a group has no end", code="group_open")
         return self._paragraphs
 
     def _open(self) -> None:
         if len(self._states) > _DEEPEST:
-            raise BrokenRtf("its groups are nested too deep")
+            raise BrokenRtf("its groups are nested too deep", code="too_deep")
         self._states.append(self._states[-1])
 
     def _close(self) -> None:
         if len(self._states) == 1:
-            raise BrokenRtf("a group ends that has not begun")
+            raise BrokenRtf("a group ends that has not begun", code="group_not_begun")
         self._states.pop()
 
     def _control(self, word: str, number: int | None) -> None:

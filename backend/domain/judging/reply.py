@@ -17,7 +17,15 @@ _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 
 
 class BrokenReply(Exception):  # noqa: N818 - named after what it says.
-    """An unusable answer; the message tells the model how to correct it."""
+    """An unusable answer; the message tells the model how to correct it.
+
+    Attributes:
+        code: stable name of the case.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class CriterionVerdict(Frozen):
@@ -93,7 +101,7 @@ def read_reply(text: str, criteria: Sequence[Criterion], last: int | None) -> tu
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         place = ".".join(map(str, first["loc"])) or "the answer"
-        raise BrokenReply(f"{place}: {first['msg']}") from None
+        raise BrokenReply(f"{place}: {first['msg']}", code="invalid_field") from None
     verdicts = {verdict.name: verdict for verdict in answer.verdicts}
     names = [criterion.name for criterion in criteria]
     _check_names([verdict.name for verdict in answer.verdicts], names)
@@ -105,9 +113,9 @@ def _object(text: str) -> Mapping[str, Any]:
     try:
         value = json.loads(fenced[-1] if fenced else text)
     except (ValueError, RecursionError):
-        raise BrokenReply("the answer is not one JSON object") from None
+        raise BrokenReply("the answer is not one JSON object", code="not_json") from None
     if not isinstance(value, dict):
-        raise BrokenReply("the answer is not one JSON object")
+        raise BrokenReply("the answer is not one JSON object", code="not_json")
     return value
 
 
@@ -115,9 +123,14 @@ def _check_names(verdict_names: Sequence[str], listed: Sequence[str]) -> None:
     foreign = [name for name in verdict_names if name not in listed]
     missing = [name for name in listed if name not in verdict_names]
     twice = [name for name in listed if verdict_names.count(name) > 1]
-    for words, names in (("not listed", foreign), ("without a verdict", missing), ("judged twice", twice)):
+    problems = (
+        ("unknown_criterion", "not listed", foreign),
+        ("criterion_missing", "without a verdict", missing),
+        ("criterion_repeated", "judged twice", twice),
+    )
+    for code, words, names in problems:
         if names:
-            raise BrokenReply(f"{words}: {', '.join(name[:100] for name in names[:10])}")
+            raise BrokenReply(f"{words}: {', '.join(name[:100] for name in names[:10])}", code=code)
 
 
 def _verdict(verdict: _CriterionReply, last: int | None) -> CriterionVerdict:
@@ -125,5 +138,5 @@ def _verdict(verdict: _CriterionReply, last: int | None) -> CriterionVerdict:
     step = verdict.step if verdict.reached else None
     if step is not None and (last is None or not 0 <= step <= last):
         words = "none was made" if last is None else f"there are 0 to {last}"
-        raise BrokenReply(f"{verdict.name[:100]}: there is no step {step}; {words}")
+        raise BrokenReply(f"{verdict.name[:100]}: there is no step {step}; {words}", code="unknown_step")
     return CriterionVerdict(name=verdict.name, reached=verdict.reached, step=step, reason=verdict.reason[:MAX_REASON])

@@ -10,6 +10,7 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.machines.slots import SlotRef
+from tests.error_codes import raises_code, raises_fields
 from tests.factories.silent_watches import Deaf
 from tests.fakes.kubernetes import fitting
 from tests.fakes.kubernetes.behaviours import slow_start
@@ -72,7 +73,7 @@ class TestBehindASilentWatch:
             assert (pod.is_new, pod.uid) == (True, found["metadata"]["uid"])
 
     def test_a_pod_that_nobody_hears_of_is_left_to_its_deadline(self, fake: FakeCluster, cluster: Kubernetes) -> None:
-        with working(Deaf(cluster)) as made, pytest.raises(ClusterUnavailable, match="no information"):
+        with working(Deaf(cluster)) as made, raises_fields(ClusterUnavailable, reason="no_watch"):
             made.take(SLOT, ROOM)
         found = fake.pod(NAMESPACE, NAME)
         assert found is not None
@@ -128,7 +129,7 @@ class TestClone:
     def test_one_that_has_none_of_its_own_waits_no_longer_than_for_a_node(self, cluster: Kubernetes) -> None:
         with (
             working(cluster, images=Volume("claim", "golden")) as made,
-            pytest.raises(pods.PodUnavailable, match="waiting"),
+            raises_code(pods.PodUnavailable, "pod_not_ready", mentions="waiting"),
         ):
             made.take(SlotRef(0, "n2", "s2", 1), ROOM)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.error_codes import raises_fields
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.unit.deploy.built import kind
 from tests.waiting import until
@@ -94,7 +95,7 @@ class TestRights:
     def test_secrets_stay_and_logs_are_not_read(self, fake: FakeCluster, tmp_path: Path) -> None:
         cluster = connected(fake, tmp_path, *kind("production", "Role"))
         for ask in (lambda: cluster.logs("vm-1"), lambda: cluster.delete(SECRETS, "vm-1")):
-            with pytest.raises(RequestRefused, match="forbidden"):
+            with raises_fields(RequestRefused, reason="Forbidden"):
                 ask()
 
     @pytest.mark.parametrize(
@@ -104,17 +105,17 @@ class TestRights:
         self, fake: FakeCluster, tmp_path: Path, resource: ResourceKind
     ) -> None:
         cluster = connected(fake, tmp_path, *kind("production", "Role"))
-        with pytest.raises(RequestRefused, match="forbidden"):
+        with raises_fields(RequestRefused, reason="Forbidden"):
             cluster.list(resource)
 
     def test_it_holds_in_no_other_namespace(self, fake: FakeCluster, tmp_path: Path) -> None:
         cluster = connected(fake, tmp_path, *kind("production", "Role"), namespace="deskarena")
         for resource in (PODS, SECRETS, LEASES):
-            with pytest.raises(RequestRefused, match="forbidden"):
+            with raises_fields(RequestRefused, reason="Forbidden"):
                 cluster.create(resource, {"metadata": {"name": "x"}})
 
     def test_nodes_are_read_and_not_changed(self, fake: FakeCluster, tmp_path: Path) -> None:
         cluster = connected(fake, tmp_path, *kind("production", "Role", "ClusterRole"))
         assert [node["metadata"]["name"] for node in cluster.list(NODES).items] == ["node-1"]
-        with pytest.raises(RequestRefused, match="forbidden"):
+        with raises_fields(RequestRefused, reason="Forbidden"):
             cluster.patch(NODES, "node-1", {"metadata": {"labels": {"mine": "yes"}}})

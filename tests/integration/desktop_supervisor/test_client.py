@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.error_codes import raises_code
 from tests.factories.own_machines import own_folder
 from tests.integration.desktop_supervisor.helpers import (
     SMALL,
@@ -94,7 +95,9 @@ class TestSpawn:
     def test_a_session_that_ends_before_it_is_ready_is_the_guests_failure(
         self, client: DesktopSupervisorClient
     ) -> None:
-        with pytest.raises(DesktopSupervisorError, match=r"status 7.*it broke") as failure:
+        with raises_code(
+            DesktopSupervisorError, "session_ended", kind="guest", mentions=("status 7", "it broke")
+        ) as failure:
             client.spawn(
                 secret="s",
                 screen=(1, 1),
@@ -105,24 +108,24 @@ class TestSpawn:
         assert failure.value.kind == "guest"
 
     def test_a_session_that_never_gets_ready_is_ended_in_time(self, client: DesktopSupervisorClient) -> None:
-        with pytest.raises(DesktopSupervisorError, match="not ready in time") as failure:
+        with raises_code(DesktopSupervisorError, "not_ready", kind="guest") as failure:
             client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=0.5, command=("sleep", "1000"))
         assert failure.value.kind == "guest"
         assert client.status() == {}
 
     def test_a_program_that_is_not_there_is_the_guests_failure(self, client: DesktopSupervisorClient) -> None:
-        with pytest.raises(DesktopSupervisorError, match="/no/such/program") as failure:
+        with raises_code(DesktopSupervisorError, "session_ended", kind="guest", mentions="/no/such/program") as failure:
             client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=20, command=("/no/such/program",))
         assert failure.value.kind == "guest"
 
     def test_a_sandbox_that_cannot_be_made_is_the_machines_failure(self, client: DesktopSupervisorClient) -> None:
-        with pytest.raises(DesktopSupervisorError, match="No space left") as failure:
+        with raises_code(DesktopSupervisorError, "sandbox_failed", kind="cluster", mentions="No space left") as failure:
             client.spawn(secret="s", screen=(1, 1), limits=replace(SMALL, home=4096), timeout=20)
         assert failure.value.kind == "cluster"
         assert client.status() == {}
 
     def test_a_session_that_talks_too_much_before_it_is_ready_is_ended(self, client: DesktopSupervisorClient) -> None:
-        with pytest.raises(DesktopSupervisorError, match="before it was ready"):
+        with raises_code(DesktopSupervisorError, "too_much_output", kind="guest"):
             client.spawn(secret="s", screen=(1, 1), limits=SMALL, timeout=20, command=("yes",))
 
     def test_a_flood_of_output_does_not_stop_the_supervisor(self, client: DesktopSupervisorClient) -> None:
@@ -238,7 +241,10 @@ class TestClose:
 
 class TestStart:
     def test_says_why_it_cannot(self) -> None:
-        with supervisor_options("user") as options, pytest.raises(DesktopSupervisorError, match="make setup"):
+        with (
+            supervisor_options("user") as options,
+            raises_code(DesktopSupervisorError, "supervisor_not_started", mentions="make setup"),
+        ):
             DesktopSupervisorClient(replace(options, site=options.cache.parent / "absent"))
 
     def test_supervisor_is_light(self, client: DesktopSupervisorClient) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.error_codes import raises_fields
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.fakes.kubernetes.kinds import KVM, PODS, Json
 from tests.fakes.kubernetes.status import Refusal, forbidden
@@ -62,22 +63,28 @@ class TestRights:
 
     def test_and_nothing_else(self, cluster: FakeCluster, port: Kubernetes) -> None:
         user = 'User "system:serviceaccount:desks:worker" cannot'
-        with pytest.raises(
-            RequestRefused, match=rf'pods "vm" is forbidden: {user} patch resource "pods" in API group ""'
+        with raises_fields(
+            RequestRefused,
+            reason="Forbidden",
+            mentions=f'pods "vm" is forbidden: {user} patch resource "pods" in API group ""',
         ):
             port.patch(POD_KIND, "vm", {})
-        with pytest.raises(RequestRefused, match=rf'pods/log "vm" is forbidden: {user} get resource "pods/log"'):
+        with raises_fields(
+            RequestRefused, reason="Forbidden", mentions=f'pods/log "vm" is forbidden: {user} get resource "pods/log"'
+        ):
             port.logs("vm")
-        with pytest.raises(RequestRefused, match=rf"leases.coordination.k8s.io is forbidden: {user} list"):
+        with raises_fields(
+            RequestRefused, reason="Forbidden", mentions=f"leases.coordination.k8s.io is forbidden: {user} list"
+        ):
             port.list(LEASES)
-        with pytest.raises(RequestRefused, match="at the cluster scope"):
+        with raises_fields(RequestRefused, reason="Forbidden", mentions="at the cluster scope"):
             port.create(NODES, {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "mine"}})
         assert all(one.code == 403 for one in cluster.asked if one.user.startswith("system:serviceaccount"))
 
     def test_a_role_ends_at_its_namespace(self, cluster: FakeCluster, tmp_path: Path) -> None:
         cluster.add_token("t", "u", ROLE, namespace="desks")
         port = connect(str(cluster.kubeconfig(tmp_path / "config", token="t")), "other")
-        with pytest.raises(RequestRefused, match='in the namespace "other"'):
+        with raises_fields(RequestRefused, reason="Forbidden", mentions='in the namespace "other"'):
             port.list(POD_KIND)
         port.close()
 
@@ -85,12 +92,12 @@ class TestRights:
         for name in ("ours", "theirs"):
             cluster.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}}, "desks")
         assert port.get(SECRETS, "ours")
-        with pytest.raises(RequestRefused, match='secrets "theirs" is forbidden'):
+        with raises_fields(RequestRefused, reason="Forbidden", mentions='secrets "theirs" is forbidden'):
             port.get(SECRETS, "theirs")
 
     def test_no_token_no_answer(self, cluster: FakeCluster, tmp_path: Path) -> None:
         port = connect(str(cluster.kubeconfig(tmp_path / "config", token="wrong")), "desks")
-        with pytest.raises(RequestRefused, match="Unauthorized") as caught:
+        with raises_fields(RequestRefused, reason="Unauthorized") as caught:
             port.list(POD_KIND)
         assert caught.value.code == 401
         port.close()

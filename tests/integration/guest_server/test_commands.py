@@ -7,6 +7,7 @@ import psutil
 import pytest
 
 from backend.domain.errors import GuestRefused
+from tests.error_codes import raises_fields
 from tests.integration.guest_server.session import Session, wait
 from tests.processes import has_ended
 
@@ -38,7 +39,7 @@ class TestExecute:
 
     @pytest.mark.parametrize("command", ["no-such-program", ["./no-such-program"]])
     def test_a_missing_program(self, session: Session, command: str | list[str]) -> None:
-        with pytest.raises(GuestRefused, match="no-such-program") as caught:
+        with raises_fields(GuestRefused, mentions="no-such-program") as caught:
             session.desktop.execute(command)
         assert caught.value.kind == "not_found"
 

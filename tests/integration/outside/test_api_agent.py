@@ -16,6 +16,7 @@ from backend.db.models import Attempt
 from backend.services import events
 from deskarena.client import Client
 from deskarena.errors import ServiceError
+from tests.error_codes import raises_code
 from tests.integration.outside.conftest import Service
 from tests.integration.worker.in_process import attempts, episodes, finished, steps, submit
 from tests.waiting import until
@@ -95,7 +96,7 @@ class TestActing:
 
     def test_an_answer_to_no_observation_is_refused(self, line: Line) -> None:
         line.look()
-        with pytest.raises(ServiceError, match="step 0 does"):
+        with raises_code(ServiceError, "step_not_waiting"):
             line.answer(5, reply="WAIT")
 
     def test_what_is_no_action_is_told_back(self, line: Line) -> None:

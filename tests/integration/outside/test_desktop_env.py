@@ -16,6 +16,7 @@ from backend.domain.errors import AttemptFailure, FailureClass
 from backend.services.lifecycle import retry_policy
 from deskarena.desktop_env import DesktopEnv
 from deskarena.errors import AttemptLost, NotRunnable
+from tests.error_codes import raises_code
 from tests.integration.outside.conftest import Service
 from tests.integration.worker.in_process import episodes
 from tests.waiting import until
@@ -94,7 +95,7 @@ class TestDesktopEnv:
             env.controller.get_file("/etc/passwd")
 
     def test_a_task_that_is_not_there(self, env: DesktopEnv) -> None:
-        with pytest.raises(NotRunnable, match="import its files"):
+        with raises_code(NotRunnable, "unknown_task"):
             env.reset(task_config={"id": "nothing", "instruction": "Do nothing at all."})
 
     def test_an_answer_that_the_broker_forgot_is_given_again(self, env: DesktopEnv, redis_url: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.error_codes import raises_code
 from tests.factories.fake_kvm import FakeKvm, fake_qemu
 from tests.factories.tiny_machine import needs_qemu
 from tests.waiting import until
@@ -96,7 +97,7 @@ class TestChoose:
 
     def test_an_emulation_that_takes_too_long_cannot_be_used(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(accelerator, "LIMIT", 0.0)
-        with pytest.raises(QemuFailed, match="too slow"):
+        with raises_code(QemuFailed, "emulation_too_slow"):
             choose(FakeKvm(), monkeypatch)
 
     def test_without_a_device_only_emulation_is_measured(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -112,7 +113,7 @@ class TestAcceleration:
     ) -> None:
         monkeypatch.setattr(acceleration_cache, "private_folder", lambda _: tmp_path)
         monkeypatch.setattr(accelerator, "DEVICE", tmp_path / "kvm")
-        with pytest.raises(KvmRefused, match=r"DESKARENA_ACCELERATOR is kvm.*auto"):
+        with raises_code(KvmRefused, "kvm_refused", mentions="DESKARENA_ACCELERATOR"):
             accelerator.acceleration(MACHINE, WINDOWS_MACHINE, setting=KVM)
 
 

@@ -20,7 +20,7 @@ from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.cluster import RevocableDesktop
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
-from tests.error_codes import raises_code
+from tests.error_codes import raises_code, raises_fields
 from tests.factories.own_machines import Held, held, machine_of, machines, own_memory
 from tests.factories.tiny_machine import tiny_image
 from tests.factories.vm_hosts import ACCELERATED
@@ -186,7 +186,7 @@ class TestLies:
 
     def test_a_huge_reply_is_refused_by_its_size(self, opened: OpenDesktop) -> None:
         run(opened, "echo huge >/lie")
-        with pytest.raises(GuestRefused, match="limit") as raised:
+        with raises_fields(GuestRefused, kind="too_large") as raised:
             opened.desktop.frame()
         assert raised.value.kind == "too_large"
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.architecture.tree import ROOT, imported
+from tests.error_codes import raises_code
 from tests.factories.pod_image import OURS, RECIPE, copied, lay_out, steps
 from tests.waiting import until
 from worker.qemu.client import SupervisorError
@@ -176,7 +177,7 @@ class TestMain:
                 worker = RemoteSupervisor(("127.0.0.1", pod.port), SECRET, 7)
                 assert [each["about"] for each in worker.images()] == ["{}"]
                 worker.close()
-                with pytest.raises(SupervisorError, match="later lease"):
+                with raises_code(LeaseSuperseded, "lease_superseded"):
                     RemoteSupervisor(("127.0.0.1", pod.port), SECRET, 6)
                 with pytest.raises(ForeignPod):
                     RemoteSupervisor(("127.0.0.1", pod.port), "a guess of a token", 7)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from backend.domain.model.run import ScreenSize
+from tests.error_codes import raises_code
 from tests.factories.machine_images import image_of
 from tests.factories.vm_hosts import EMULATING_HOST
 from tests.waiting import until
@@ -98,7 +99,7 @@ class TestStart:
     ) -> None:
         monkeypatch.setattr(client, "START_SECONDS", 0.01)
         before = handles()
-        with pytest.raises(SupervisorError, match="did not respond to 'start'"):
+        with raises_code(SupervisorError, "supervisor_timeout", mentions="'start'"):
             supervisor.start(CLONE, MACHINE)
         talker.gate.set()
         assert until(talker.ended) == ["m1"]

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from tests.error_codes import raises_code
 from worker.qemu import template
 from worker.qemu.machine import MachineSpec
 from worker.qemu.process import Qemu, QemuFailed
@@ -41,11 +42,11 @@ class StuckQemu(Qemu):
             os.close(self.pid_fd)
             self.pid_fd = self.words_fd = -1
         if not self.ends:
-            raise QemuFailed("QEMU does not end")
+            raise QemuFailed("QEMU does not end", code="qemu_not_ended")
 
     def quit(self) -> None:
         self.end()
-        raise QemuFailed("QEMU does not exit gracefully")
+        raise QemuFailed("QEMU does not exit gracefully", code="quit_timeout")
 
 
 class WellQemu(Qemu):
@@ -91,7 +92,7 @@ def stuck(slot: VmSlot, folder: Path, *, ends: bool) -> None:
 class TestFreeze:
     def test_a_master_that_does_not_quit_is_ended_all_the_same(self, slot: VmSlot, tmp_path: Path) -> None:
         stuck(slot, tmp_path, ends=True)
-        with pytest.raises(QemuFailed, match="gracefully"):
+        with raises_code(QemuFailed, "quit_timeout"):
             slot.freeze("m1", tmp_path)
         assert slot.machines == {}
         assert not (tmp_path / "m1").exists()
@@ -100,7 +101,7 @@ class TestFreeze:
         self, slot: VmSlot, tmp_path: Path, worker: tuple[socket.socket, socket.socket], place: RuntimeDir
     ) -> None:
         stuck(slot, tmp_path, ends=False)
-        with pytest.raises(QemuFailed, match="does not end"):
+        with raises_code(QemuFailed, "qemu_not_ended"):
             slot.freeze("m1", tmp_path)
         worker[1].sendall(b'{"id": 1, "op": "unknown"}\n')
         worker[1].shutdown(socket.SHUT_WR)
@@ -156,18 +157,18 @@ class TestTemplate:
         """What a master leaves; there is no QEMU."""
 
         def none(*_: object, **__: object) -> list[str]:
-            raise QemuFailed("there is no QEMU")
+            raise QemuFailed("there is no QEMU", code="program_not_started")
 
         monkeypatch.setattr("worker.qemu.slot.arguments", none)
         place = tmp_path / "template"
         place.mkdir()
-        with pytest.raises(QemuFailed, match="there is no QEMU"):
+        with raises_code(QemuFailed, "program_not_started"):
             slot.start(StartRequest("master", replace(MACHINE, disk=str(disk)), place=place))
         (place / template.ABOUT).touch()
         return place
 
     def test_clones_begin_on_that_disk(self, slot: VmSlot, disk: Path, made: Path) -> None:
-        with pytest.raises(QemuFailed, match="there is no QEMU"):
+        with raises_code(QemuFailed, "program_not_started"):
             slot.start(StartRequest("clone", replace(MACHINE, disk=str(disk)), place=made))
         assert (made / template.ABOUT).exists()
 
@@ -177,7 +178,7 @@ class TestTemplate:
         disk.write_bytes(b"golder")
         os.utime(disk, ns=(0, 10**9))
         before = opened()
-        with pytest.raises(QemuFailed, match="disk changed after the template was created"):
+        with raises_code(QemuFailed, "disk_changed"):
             slot.start(StartRequest("clone", replace(MACHINE, disk=str(disk)), place=made))
         assert opened() == before
         assert not (made / template.ABOUT).exists()
@@ -187,7 +188,7 @@ class TestTemplate:
     ) -> None:
         (made / template.GOLDEN).unlink()
         disk.write_bytes(b"of another size")
-        with pytest.raises(QemuFailed, match="there is no QEMU"):
+        with raises_code(QemuFailed, "program_not_started"):
             slot.start(StartRequest("clone", replace(MACHINE, disk=str(disk)), place=made))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.error_codes import raises_code
 from tests.waiting import until
 from worker.qemu.access_gate import AccessGate
 from worker.qemu.client import SupervisorError, VmHandle
@@ -89,7 +90,7 @@ class TestChore:
             answer = asked(pool, worker, busy, "disk")
             busy.let("disk", b"golden")
             assert answer.result(20) == {"disk": hashlib.sha256(b"golden").hexdigest()}
-            with pytest.raises(SupervisorError, match="No such file"):
+            with raises_code(SupervisorError, "host_failed", mentions="No such file"):
                 worker.hashes("/images/debian", ["kernel"])
             worker.close()
 
@@ -104,7 +105,7 @@ class TestChore:
             assert not busy.chores()
             assert not making.exists()
             assert later.images() == []
-            with pytest.raises(LeaseSuperseded, match="another worker has taken over the slot"):
+            with raises_code(LeaseSuperseded, "lease_superseded"):
                 answer.result(5)
             former.close()
             later.close()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.error_codes import raises_code
 from tools import docs_site, prepare, steps
 
 STARTER = Path(__file__).resolve().parents[3] / "backend" / "starter"
@@ -42,7 +43,7 @@ class TestPreparePython:
         (target / "pyvenv.cfg").touch()
         monkeypatch.setattr(prepare, "VENV", checkout / ".venv")
         prepare.VENV.symlink_to(target)
-        with pytest.raises(steps.PreparationError, match="symbolic link"):
+        with raises_code(steps.PreparationError, "venv_is_link"):
             prepare.prepare_python()
         assert list(target.iterdir()) == [target / "pyvenv.cfg"]
 

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.error_codes import raises_code
 from tools import steps
 
 
@@ -52,13 +53,13 @@ class TestStep:
         assert steps.step("thing", "key", "making it", work)
 
     def test_refuses_work_that_made_nothing(self, checkout: Path) -> None:
-        with pytest.raises(steps.PreparationError, match="did not make result"):
+        with raises_code(steps.PreparationError, "output_missing", mentions="result"):
             steps.step("thing", "key", "making it", lambda: [checkout / "result"])
 
 
 class TestRun:
     def test_shows_the_command_and_its_words_when_it_fails(self, checkout: Path) -> None:
-        with pytest.raises(steps.PreparationError, match=r"exit code 3:\n  sh -c .*\noh no"):
+        with raises_code(steps.PreparationError, "command_failed", mentions=("exit code 3", "\n  sh -c ", "\noh no")):
             steps.run(["sh", "-c", "echo oh no; exit 3"])
 
 

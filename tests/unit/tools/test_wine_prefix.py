@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.error_codes import raises_code
 from tools import wine_prefix
 
 
@@ -39,7 +40,9 @@ class TestWine:
         program = tmp_path / "wine64"
         program.write_text("#!/bin/sh\necho no display >&2; exit 2\n")
         program.chmod(0o755)
-        with pytest.raises(wine_prefix.PrefixError, match="wineboot --init failed with exit code 2: no display"):
+        with raises_code(
+            wine_prefix.PrefixError, "command_failed", mentions=("wineboot --init", "exit code 2", "no display")
+        ):
             wine_prefix.Wine(program, tmp_path / "prefix", tmp_path).run("wineboot", "--init")
 
     def test_paths_are_named_as_windows_does(self) -> None:

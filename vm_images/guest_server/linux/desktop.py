@@ -36,6 +36,8 @@ def _wait(client: XClient, condition: Callable[[], bool], seconds: float, what: 
     while not condition():
         left = deadline - time.monotonic()
         if left <= 0:
-            raise StartError(f"{what} was not ready in {seconds:g} s; DESKARENA_VERBOSE=1 shows what it says")
+            raise StartError(
+                f"{what} was not ready in {seconds:g} s; DESKARENA_VERBOSE=1 shows what it says", code="not_ready"
+            )
         if not client.fresh_events():
             select.select([client.display.fileno()], [], [], min(left, 1.0))

@@ -40,7 +40,7 @@ def hide_memory() -> None:
     programs are readable again: the flag is reset by exec.
     """
     if _LIBC.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0) != 0:
-        raise StartError("this process could not be made unreadable for others (prctl failed)")
+        raise StartError("this process could not be made unreadable for others (prctl failed)", code="not_protected")
 
 
 def _die_with_parent() -> None:
@@ -104,7 +104,7 @@ class Services:
         try:
             self.processes[name] = self.spawner.run(start) if inside else start()
         except OSError as error:
-            raise StartError(f"{argv[0]} could not be started: {error}") from None
+            raise StartError(f"{argv[0]} could not be started: {error}", code="not_started") from None
 
     def answer(self, name: str, read_end: int, seconds: float = _START_SECONDS) -> str:
         """The line that a program writes to a pipe once it is ready. Raises StartError on timeout."""
@@ -114,7 +114,9 @@ class Services:
             ready, _, _ = select.select([read_end], [], [], max(0.0, deadline - time.monotonic()))
             piece = os.read(read_end, 4096) if ready else b""
             if not piece:
-                raise StartError(f"{name} {self._fate(name, seconds)}; DESKARENA_VERBOSE=1 shows what it says")
+                raise StartError(
+                    f"{name} {self._fate(name, seconds)}; DESKARENA_VERBOSE=1 shows what it says", code="not_ready"
+                )
             text += piece
         os.close(read_end)
         return text.decode().strip()

@@ -98,11 +98,13 @@ class DesktopWindow:
         while (window := self._find_window()) is None:
             left = deadline - time.monotonic()
             if left <= 0 or not select.select([self._display.fileno()], [], [], left)[0]:
-                raise StartError("Wine's desktop did not appear; DESKARENA_VERBOSE=1 shows what it says")
+                raise StartError(
+                    "Wine's desktop did not appear; DESKARENA_VERBOSE=1 shows what it says", code="not_ready"
+                )
         owner = window.get_full_property(self._display.intern_atom("_NET_WM_PID"), 0)
         self._display.close()
         if owner is None:
-            raise StartError("Wine's desktop does not say whose window it is")
+            raise StartError("Wine's desktop does not say whose window it is", code="no_owner")
         return int(owner.value[0])
 
     def _find_window(self) -> "Window | None":
@@ -164,7 +166,7 @@ def ready_report(line: str) -> dict[str, object]:
     except ValueError:
         reply = None
     if not isinstance(reply, dict) or reply.get("ready") is not True:
-        raise StartError(f"the Windows part did not say that it is ready, but {line[:500]!r}")
+        raise StartError(f"the Windows part did not say that it is ready, but {line[:500]!r}", code="not_ready")
     return reply
 
 
@@ -189,14 +191,14 @@ def start_wine_server(wine: str, environment: Mapping[str, str], processes: Path
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise StartError(f"Wine's server could not be started: {error}") from None
+        raise StartError(f"Wine's server could not be started: {error}", code="not_started") from None
     if done.returncode:
-        raise StartError(f"Wine's server could not be started: it ended with {done.returncode}")
+        raise StartError(f"Wine's server could not be started: it ended with {done.returncode}", code="start_failed")
     for path in processes.glob("[0-9]*/comm"):
         with contextlib.suppress(OSError):  # That process has ended meanwhile.
             if path.read_text().startswith("wineserver"):
                 return int(path.parent.name)
-    raise StartError("Wine's server is not running")
+    raise StartError("Wine's server is not running", code="not_running")
 
 
 class _Session:

@@ -54,7 +54,15 @@ class GuestError(Exception):
 
 
 class StartError(Exception):
-    """A program of the desktop could not be started, or the API has no socket."""
+    """A program of the desktop could not be started, or the API has no socket.
+
+    Attributes:
+        code: stable name of the case.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 _ERRNO_KINDS: tuple[tuple[type[OSError], str], ...] = (

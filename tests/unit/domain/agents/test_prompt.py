@@ -160,7 +160,7 @@ class TestFailures:
             begun("prompt", FakeModels(), model="")
 
     def test_an_endpoint_that_is_not_there_is_the_machines(self) -> None:
-        with pytest.raises(ModelApiFailed, match="nowhere"):
+        with raises_code(ModelApiFailed, "lost", mentions="nowhere"):
             begun("prompt", FakeModels(known=["openai"]), endpoint="nowhere")
 
     def test_the_api_failing_is_the_machines(self) -> None:

@@ -1,7 +1,6 @@
-import pytest
-
 from backend.domain.drafts.states import MOVES, REASON_WORDS, DraftState, RejectionReason, check_draft_move
 from backend.domain.errors import IllegalMove
+from tests.error_codes import raises_code
 
 
 class TestMoves:
@@ -10,7 +9,7 @@ class TestMoves:
         assert [state for state, to in MOVES.items() if DraftState.APPROVED in to] == [DraftState.IN_REVIEW]
 
     def test_an_illegal_one(self) -> None:
-        with pytest.raises(IllegalMove, match="is draft cannot become approved"):
+        with raises_code(IllegalMove, "illegal_transition", mentions=("draft", "approved")):
             check_draft_move(DraftState.DRAFT, DraftState.APPROVED)
 
 

@@ -1,6 +1,7 @@
 import pytest
 
 from backend.domain.formats.rtf import BrokenRtf, read_rtf
+from tests.error_codes import raises_code
 
 WORDPAD = (
     rb"{\rtf1\ansi\ansicpg1252\uc1\deff0{\fonttbl{\f0\fnil\fcharset0 Arial;}}{\colortbl ;\red255\green0\blue0;}"
@@ -39,15 +40,15 @@ class TestReadRtf:
         assert texts(rb"{\rtf1 \{a\\b\}\tab c\~d}") == ["{a\\b}\tc\u00a0d"]
 
     @pytest.mark.parametrize(
-        ("data", "why"),
+        ("data", "code"),
         [
-            (b"", "does not begin"),
-            (b"Summer party", "does not begin"),
-            (rb"{\rtf1 {\b Summer", "breaks off"),
-            (rb"{\rtf1 a}}", "has not begun"),
-            (rb"{\rtf1 " + b"{" * 100_000, "nested too deep"),
+            (b"", "not_rtf"),
+            (b"Summer party", "not_rtf"),
+            (rb"{\rtf1 {\b Summer", "group_open"),
+            (rb"{\rtf1 a}}", "group_not_begun"),
+            (rb"{\rtf1 " + b"{" * 100_000, "too_deep"),
         ],
     )
-    def test_damaged_ones_are_refused(self, data: bytes, why: str) -> None:
-        with pytest.raises(BrokenRtf, match=why):
+    def test_damaged_ones_are_refused(self, data: bytes, code: str) -> None:
+        with raises_code(BrokenRtf, code):
             read_rtf(data)

@@ -89,15 +89,15 @@ class TestJudge:
         ]
 
     @pytest.mark.parametrize(
-        ("said", "words"),
+        ("said", "code", "mentions"),
         [
-            (ModelApiFailed("the API is away"), "gave no answer: the API is away"),
-            (Invalid("too many pictures"), "gave no answer: too many pictures"),
-            (ModelReply(stop="refusal"), "refused to answer"),
+            (ModelApiFailed("the API is away"), "judge_failed", "the API is away"),
+            (Invalid("too many pictures"), "judge_failed", "too many pictures"),
+            (ModelReply(stop="refusal"), "judge_refused", ""),
         ],
     )
-    def test_no_answer_is_no_verdict(self, said: Answer, words: str) -> None:
-        with pytest.raises(EvaluatorFailed, match=words):
+    def test_no_answer_is_no_verdict(self, said: Answer, code: str, mentions: str) -> None:
+        with raises_code(EvaluatorFailed, code, mentions=mentions):
             Asked(said).judge()
 
     def test_a_picture_that_is_gone(self) -> None:

@@ -38,16 +38,24 @@ class TestValue:
         assert found.value("opened", CRITERIA).step == 1
 
     @pytest.mark.parametrize(
-        ("damage", "words"),
+        ("damage", "code", "mentions"),
         [
-            ({"criteria": CRITERIA[:1]}, "other criteria"),
-            ({"criteria": (CRITERIA[0], Criterion(name="final", text="Another state."))}, "other criteria"),
-            ({"judge": CONFIG.model_copy(update={"votes": 3})}, "has 3 votes, but 1"),
-            ({"votes": (Vote(number=0, replies=(JudgeReply(text=answer(opened=True)),)),)}, "without a verdict: final"),
+            ({"criteria": CRITERIA[:1]}, "judge_evidence_mismatch", ""),
+            (
+                {"criteria": (CRITERIA[0], Criterion(name="final", text="Another state."))},
+                "judge_evidence_mismatch",
+                "",
+            ),
+            ({"judge": CONFIG.model_copy(update={"votes": 3})}, "judge_evidence_mismatch", "3 votes"),
+            (
+                {"votes": (Vote(number=0, replies=(JudgeReply(text=answer(opened=True)),)),)},
+                "judge_answer_invalid",
+                "final",
+            ),
         ],
     )
-    def test_what_does_not_fit_has_no_value(self, damage: dict[str, Any], words: str) -> None:
-        with pytest.raises(EvaluatorFailed, match=words):
+    def test_what_does_not_fit_has_no_value(self, damage: dict[str, Any], code: str, mentions: str) -> None:
+        with raises_code(EvaluatorFailed, code, mentions=mentions):
             judgement(answer(opened=True, final=True), **damage).value("final", CRITERIA)
 
     def test_a_criterion_that_was_not_listed(self) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from backend.domain.judging.reply import BrokenReply, read_reply, text_of, verdict_tool
 from backend.domain.ports.model import ModelReply, ToolCall
+from tests.error_codes import raises_code
 from tests.factories.judging import CRITERIA, answer
 
 GOOD = answer(opened=(True, 1), final=False)
@@ -24,32 +25,33 @@ class TestReadReply:
         assert read_reply(answer(opened=(False, 1), final=False), CRITERIA, 2)[0].step is None
 
     @pytest.mark.parametrize(
-        ("text", "problem"),
+        ("text", "code", "name"),
         [
-            ("I think it is done.", "not one JSON object"),
-            ("[]", "not one JSON object"),
-            ("[" * 100_000, "not one JSON object"),
-            ("{}", "verdicts"),
-            (answer(opened=True), "without a verdict: final"),
-            (answer(opened=True, final=True, extra=True), "not listed: extra"),
+            ("I think it is done.", "not_json", ""),
+            ("[]", "not_json", ""),
+            ("[" * 100_000, "not_json", ""),
+            ("{}", "invalid_field", "verdicts"),
+            (answer(opened=True), "criterion_missing", "final"),
+            (answer(opened=True, final=True, extra=True), "unknown_criterion", "extra"),
             (
                 json.dumps({"verdicts": [*json.loads(GOOD)["verdicts"], json.loads(GOOD)["verdicts"][0]]}),
-                "judged twice",
+                "criterion_repeated",
+                "opened",
             ),
-            (GOOD.replace("true", '"yes"'), "verdicts.0.reached"),
-            (GOOD.replace("true", "1"), "verdicts.0.reached"),
-            (GOOD.replace('"opened: seen"', '""'), "verdicts.0.reason"),
-            (GOOD.replace('"step"', '"when"'), "verdicts.0"),
-            (answer(opened=(True, 3), final=False), "there is no step 3; there are 0 to 2"),
-            (answer(opened=(True, -1), final=False), "there is no step -1"),
+            (GOOD.replace("true", '"yes"'), "invalid_field", "verdicts.0.reached"),
+            (GOOD.replace("true", "1"), "invalid_field", "verdicts.0.reached"),
+            (GOOD.replace('"opened: seen"', '""'), "invalid_field", "verdicts.0.reason"),
+            (GOOD.replace('"step"', '"when"'), "invalid_field", "verdicts.0"),
+            (answer(opened=(True, 3), final=False), "unknown_step", "step 3"),
+            (answer(opened=(True, -1), final=False), "unknown_step", "step -1"),
         ],
     )
-    def test_what_is_no_answer(self, text: str, problem: str) -> None:
-        with pytest.raises(BrokenReply, match=problem):
+    def test_what_is_no_answer(self, text: str, code: str, name: str) -> None:
+        with raises_code(BrokenReply, code, mentions=name):
             read_reply(text, CRITERIA, 2)
 
     def test_a_step_where_none_was_made(self) -> None:
-        with pytest.raises(BrokenReply, match="none was made"):
+        with raises_code(BrokenReply, "unknown_step", mentions="step 1"):
             read_reply(GOOD, CRITERIA, None)
 
 

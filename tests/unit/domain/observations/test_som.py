@@ -221,7 +221,7 @@ class TestOcr:
             raise ClusterLost("marking text needs Tesseract, which is not installed")
 
         monkeypatch.setattr(case.eyes, "read", missing)
-        with pytest.raises(ClusterLost, match="Tesseract"):
+        with raises_code(ClusterLost, "lost", mentions="Tesseract"):
             case.seen("ocr")
 
 

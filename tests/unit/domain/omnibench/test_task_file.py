@@ -4,6 +4,7 @@ import pytest
 
 from backend.domain.errors import Invalid
 from backend.domain.omnibench.task_file import read_task
+from tests.error_codes import raises_code
 from tests.factories.omnibench import small_pool, subtask, task_json
 
 POOL = small_pool()
@@ -41,26 +42,38 @@ class TestReadTask:
         assert found.graph.node("sing").values == {"words": "c"}
 
     @pytest.mark.parametrize(
-        ("change", "words"),
+        ("change", "code", "path", "name"),
         [
-            ({"task_instruction": ""}, "task_instruction"),
-            ({"dag": {"nodes": [], "edges": {}}}, "dag.nodes"),
-            ({"dag": {"nodes": ["write"], "edges": {"write": ["pack"]}}}, "'pack' is not one of the nodes"),
-            ({"dag": {"nodes": ["sing"], "edges": {}}}, "no subtask 'sing'"),
-            ({"dag": {"nodes": ["write", "pack"], "edges": {"write": ["pack"], "pack": ["write"]}}}, "circle"),
-            ({"dag": {"nodes": ["write", "write"], "edges": {}}}, "same name"),
-            ({"dag": {"nodes": ["a", "b"], "subtasks": {"a": "draw", "b": "draw"}}}, "same subtask"),
-            ({"dag": 1}, "dag"),
+            ({"task_instruction": ""}, "invalid_subtask", "task_instruction", ""),
+            ({"dag": {"nodes": [], "edges": {}}}, "invalid_subtask", "dag.nodes", ""),
+            ({"dag": {"nodes": ["write"], "edges": {"write": ["pack"]}}}, "invalid_subtask", "dag", "'pack'"),
+            ({"dag": {"nodes": ["sing"], "edges": {}}}, "unknown_subtask", "dag.nodes", "'sing'"),
+            (
+                {"dag": {"nodes": ["write", "pack"], "edges": {"write": ["pack"], "pack": ["write"]}}},
+                "invalid_subtask",
+                "dag",
+                "pack",
+            ),
+            ({"dag": {"nodes": ["write", "write"], "edges": {}}}, "invalid_subtask", "dag", "name"),
+            (
+                {"dag": {"nodes": ["a", "b"], "subtasks": {"a": "draw", "b": "draw"}}},
+                "invalid_subtask",
+                "dag",
+                "subtask",
+            ),
+            ({"dag": 1}, "invalid_subtask", "dag", ""),
             (
                 {"dag": {"nodes": ["write"], "parameters": {"write": {"words": "x"}}}},
-                "parameters.write: it lacks 'txt_path'",
+                "invalid_subtask",
+                "dag.parameters.write",
+                "'txt_path'",
             ),
-            ({"trial": {"subtask": "sing"}}, "trial.subtask: there is no subtask 'sing'"),
-            ({"trial": {"subtask": "draw", "values": {}}}, "trial.values: it lacks 'img_path'"),
+            ({"trial": {"subtask": "sing"}}, "unknown_subtask", "trial.subtask", "'sing'"),
+            ({"trial": {"subtask": "draw", "values": {}}}, "invalid_subtask", "trial.values", "'img_path'"),
         ],
     )
-    def test_what_is_wrong_is_named(self, change: dict[str, Any], words: str) -> None:
-        with pytest.raises(Invalid, match=words):
+    def test_what_is_wrong_is_named(self, change: dict[str, Any], code: str, path: str, name: str) -> None:
+        with raises_code(Invalid, code, path=path, mentions=name):
             read_task(task_json(["write"], {}) | change, "1", POOL)
 
 

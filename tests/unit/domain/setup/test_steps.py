@@ -118,7 +118,7 @@ class TestFiles:
         assert desktop.files == {"/x": b"data"}
 
     def test_a_missing_asset_fails(self, desktop: FakeDesktop) -> None:
-        with pytest.raises(TaskSetupFailed, match="no asset 'a'"):
+        with raises_code(TaskSetupFailed, "lost", mentions="'a'"):
             run_step(context(desktop), "download", {"files": [{"url": "asset:a", "path": "/x"}]})
 
     def test_create_file_writes_utf8(self, desktop: FakeDesktop) -> None:
@@ -358,7 +358,7 @@ class TestGoogleDrive:
         assert sent == ["file", "folder"]
 
     def test_without_an_account_it_says_what_to_do(self, desktop: FakeDesktop) -> None:
-        with pytest.raises(TaskSetupFailed, match="no secret 'googledrive_settings'"):
+        with raises_code(TaskSetupFailed, "lost", mentions="'googledrive_settings'"):
             run_step(context(desktop), "googledrive", self.STEP)
 
     @pytest.mark.parametrize("secret", ["no json", "[]", '{"client_id": "x"}'])

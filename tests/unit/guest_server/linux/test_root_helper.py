@@ -14,6 +14,7 @@ import pytest
 from guest_server.linux.root_helper import RootHelperProcess, SystemPaths, answer, serve
 from guest_server.linux.system import RootHelper
 from guest_server.protocol.errors import GuestError
+from tests.error_codes import raises_fields
 
 KNOWN = b"-----BEGIN CERTIFICATE-----\nroot\n-----END CERTIFICATE-----"
 OURS = "-----BEGIN CERTIFICATE-----\nab\ncd\n-----END CERTIFICATE-----\n"
@@ -55,7 +56,7 @@ class TestServe:
 
     def test_it_takes_one_connection_in_its_life(self, running: Running) -> None:
         running.client.set_clock(1.0)
-        with pytest.raises(GuestError, match="does not answer"):
+        with raises_fields(GuestError, kind="not_available"):
             RootHelper(str(running.socket))
         assert running.clock == [(time.CLOCK_REALTIME, 1.0)]
 
@@ -63,18 +64,18 @@ class TestServe:
         if os.geteuid() == 0:
             running.client.add_entropy(b"x" * 64)
         else:
-            with pytest.raises(GuestError, match="not permitted"):
+            with raises_fields(GuestError, kind="failed", mentions="not permitted"):
                 running.client.add_entropy(b"x" * 64)
 
     def test_a_refusal_of_the_system_is_told_and_the_next_request_is_answered(self, running: Running) -> None:
         running.places.bundle.unlink()
         running.places.bundle.mkdir()
-        with pytest.raises(GuestError, match="IsADirectoryError"):
+        with raises_fields(GuestError, kind="failed", mentions="IsADirectoryError"):
             running.client.trust(OURS)
         running.client.set_clock(2.0)
 
     def test_a_helper_that_has_gone_is_told(self, tmp_path: Path) -> None:
-        with pytest.raises(GuestError, match="does not answer"):
+        with raises_fields(GuestError, kind="not_available"):
             RootHelper(str(tmp_path / "nothing"))
 
 

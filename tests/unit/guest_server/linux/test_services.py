@@ -5,8 +5,6 @@ import struct
 import threading
 from pathlib import Path
 
-import pytest
-
 from guest_server.linux.environment import SessionConfig
 from guest_server.linux.services import (
     KILLED_STATUS,
@@ -19,6 +17,7 @@ from guest_server.linux.services import (
 )
 from guest_server.protocol.errors import StartError
 from guest_server.protocol.limits import GuestLimits
+from tests.error_codes import raises_code
 
 
 class TestWriteAuthority:
@@ -33,7 +32,7 @@ class TestWriteAuthority:
 
 class TestServices:
     def test_a_missing_program_is_named(self) -> None:
-        with pytest.raises(StartError, match="no-such-program could not be started"):
+        with raises_code(StartError, "not_started", mentions="no-such-program"):
             Services().start("x", ["no-such-program"], {})
 
     def test_the_answer_of_a_program(self) -> None:
@@ -50,7 +49,7 @@ class TestServices:
         read_end, write_end = os.pipe()
         services.start("sh", ["sh", "-c", "exit 3"], {"PATH": os.defpath}, [write_end])
         os.close(write_end)
-        with pytest.raises(StartError, match="sh "):
+        with raises_code(StartError, "not_ready", mentions="sh "):
             services.answer("sh", read_end)
         os.close(read_end)
         services.stop()

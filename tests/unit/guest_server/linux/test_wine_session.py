@@ -12,6 +12,7 @@ from guest_server.linux.wine_session import (
 )
 from guest_server.protocol.errors import StartError
 from guest_server.protocol.limits import GuestLimits
+from tests.error_codes import raises_code
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ class TestUnderstood:
 
     @pytest.mark.parametrize("line", ["", "hello", "[]", '{"ready": false}'])
     def test_anything_else_is_told(self, line: str) -> None:
-        with pytest.raises(StartError, match="did not say that it is ready"):
+        with raises_code(StartError, "not_ready"):
             ready_report(line)
 
 
@@ -98,11 +99,11 @@ class TestStartWineServer:
         assert start_wine_server(wine, {"CODE": "0"}, processes) == 12
 
     def test_one_that_does_not_start(self, wine: str, processes: Path, tmp_path: Path) -> None:
-        with pytest.raises(StartError, match="could not be started: it ended with 3"):
+        with raises_code(StartError, "start_failed", mentions="3"):
             start_wine_server(wine, {"CODE": "3"}, processes)
-        with pytest.raises(StartError, match="could not be started"):
+        with raises_code(StartError, "not_started"):
             start_wine_server(str(tmp_path / "absent" / "wine64"), {}, processes)
 
     def test_one_that_is_not_there_after_all(self, wine: str, tmp_path: Path) -> None:
-        with pytest.raises(StartError, match="Wine's server is not running"):
+        with raises_code(StartError, "not_running"):
             start_wine_server(wine, {"CODE": "0"}, tmp_path)

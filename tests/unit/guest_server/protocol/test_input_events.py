@@ -5,6 +5,7 @@ import pytest
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.input_events import Button, Click, Drag, Hotkey, Key, Move, Scroll, Type, points, read_events
 from guest_server.protocol.limits import GuestLimits
+from tests.error_codes import raises_fields
 
 LIMITS = GuestLimits(events=5, text=10)
 
@@ -60,11 +61,11 @@ class TestReadEvents:
         assert words in caught.value.message
 
     def test_too_many_are_refused(self) -> None:
-        with pytest.raises(GuestError, match="limit is 5"):
+        with raises_fields(GuestError, kind="too_large", mentions=("6", "5")):
             read_events([{"type": "click"}] * 6, LIMITS)
 
     def test_something_else_is_refused(self) -> None:
-        with pytest.raises(GuestError, match="must be a list"):
+        with raises_fields(GuestError, kind="bad_request", mentions="'events'"):
             read_events(None, LIMITS)
 
 

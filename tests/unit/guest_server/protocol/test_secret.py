@@ -2,6 +2,7 @@ import pytest
 
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.secret import Secret
+from tests.error_codes import raises_fields
 
 GOOD = "0123456789abcdef"
 
@@ -28,6 +29,6 @@ class TestReplace:
     @pytest.mark.parametrize("weak", ["", "short", "fifteen-chars-x", "sixteen chars\nxx", "éééééééééééééééé"])
     def test_a_weak_one_is_refused_and_the_old_one_stays(self, weak: str) -> None:
         secret = Secret(GOOD)
-        with pytest.raises(GuestError, match="16 or more"):
+        with raises_fields(GuestError, kind="bad_request", mentions="16"):
             secret.replace(weak)
         assert secret.allows(f"Bearer {GOOD}")

@@ -15,6 +15,7 @@ from guest_server.windows.a11y_tree import ControlWalk, GoneError
 from guest_server.windows.com import Com, ComError
 from guest_server.windows.uia import Automation
 from guest_server.windows.uia_properties import PROPERTIES, Property, Value
+from tests.error_codes import raises_fields
 from tests.fakes import com
 
 WANTED = TreeRequest(nodes=100, depth=10, children=50, seconds=5.0)
@@ -223,6 +224,6 @@ class TestWithoutIt:
 
         monkeypatch.setattr(uia, "create", create)
         monkeypatch.setattr(uia, "join_com", lambda: None)
-        with pytest.raises(ComError, match="0x80040154"):
+        with raises_fields(ComError, code=0x80040154):
             Automation()
         assert tried == [uia.AUTOMATION_8, uia.AUTOMATION]

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from backend.domain.errors import EvaluatorFailed
+from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import NO_ROUTE
 from backend.domain.evaluators.getters._routes import agreed, answer, ask_route, text_at
 from backend.domain.model.score import Blob
-from tests.error_codes import raises_code
+from tests.error_codes import raises_code, raises_fields
 from tests.factories.desktops import linux, refuses, says_no
 from tests.fakes.desktop import FakeDesktop
 
@@ -34,7 +34,7 @@ class TestAnswers:
 
     def test_the_guest_server_says_so_in_these_words(self) -> None:
         assert NO_ROUTE in SERVER.read_text()
-        with pytest.raises(Exception, match=NO_ROUTE):
+        with raises_fields(GuestRefused, kind="not_found", mentions=NO_ROUTE):
             FakeDesktop().call("POST", "/nothing")
 
     @pytest.mark.parametrize("data", [b"[]", b"{", b"{}", None])
