@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Records how long the test files take, if DESKARENA_TEST_SECONDS says where."""
     path = os.environ.get("DESKARENA_TEST_SECONDS")
     if path and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(order.Recorder(Path(path)))
+        config.pluginmanager.register(order.DurationRecorder(Path(path)))
 
 
 def pytest_report_header() -> list[str]:

@@ -64,7 +64,7 @@ def arrange(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: rank[file_of(item.nodeid)])
 
 
-class Recorder:
+class DurationRecorder:
     """Writes how long each file took, if it took some seconds: a plugin of the process that hands out the tests."""
 
     def __init__(self, path: Path) -> None:

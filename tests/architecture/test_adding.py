@@ -100,7 +100,7 @@ class Context:
         return name.encode()
 
 
-class Guest(http.server.BaseHTTPRequestHandler):
+class GuestApiStub(http.server.BaseHTTPRequestHandler):
     """As much of a guest API as a provider asks for before it hands out a desktop."""
 
     def do_GET(self) -> None:  # noqa: N802 -- the base class's name
@@ -118,7 +118,7 @@ class Guest(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def guest() -> Iterator[str]:
     """The address of a guest that answers."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Guest) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), GuestApiStub) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"

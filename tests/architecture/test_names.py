@@ -60,12 +60,24 @@ class TestNames:
         assert set(vague_names(ast.parse(code))) == names
 
 
+def class_files(*folders: str) -> dict[str, list[str]]:
+    """Files of each class that is not private, by name."""
+    files: dict[str, list[str]] = defaultdict(list)
+    for path in python_files(*folders):
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                files[node.name].append(str(path))
+    return files
+
+
 class TestClassNames:
     def test_stand_for_one_thing(self) -> None:
-        places: dict[str, list[str]] = defaultdict(list)
-        for path in python_files(*PRODUCT):
-            for node in ast.walk(parsed(path)):
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    places[node.name].append(str(path))
-        several = {name: files for name, files in places.items() if len(files) > 1}
+        several = {name: files for name, files in class_files(*PRODUCT).items() if len(files) > 1}
         assert set(several) == set(SHARED), several
+
+    def test_helpers_of_tests_share_none(self) -> None:
+        """Classes of test functions may: pytest names them with their file."""
+        product = class_files(*PRODUCT)
+        helpers = {name: files for name, files in class_files("tests").items() if not name.startswith("Test")}
+        several = {name: files + product.get(name, []) for name, files in helpers.items()}
+        assert {name: files for name, files in several.items() if len(files) > 1 and name not in SHARED} == {}

@@ -12,7 +12,7 @@ import pytest
 
 from tests.fakes.kubernetes.behaviours import running
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
-from tests.fakes.kubernetes.raw import Raw, Said
+from tests.fakes.kubernetes.raw import Raw, RawAnswer
 from tests.waiting import until
 from worker.k8s.client import Kubernetes, connect
 from worker.k8s.cluster import EVENTS, PODS, Object, ObjectNotFound, ResourceKind
@@ -29,7 +29,7 @@ MERGE, STRATEGIC, STEPS = (
 
 
 @dataclass
-class Place:
+class ClusterNamespace:
     """A cluster with a namespace of the test's own.
 
     Attributes:
@@ -47,7 +47,7 @@ class Place:
         """Path of a resource of the namespace, of one object or of its subresource."""
         return "/".join([f"{resource.root}/namespaces/{self.port.namespace}/{resource.plural}", *rest])
 
-    def ask(self, method: str, path: str, body: Any = None, **how: Any) -> Said:
+    def ask(self, method: str, path: str, body: Any = None, **how: Any) -> RawAnswer:
         """A request as it is, for what the port has no word for."""
         return self.raw.ask(method, path, body, **how)
 
@@ -122,7 +122,7 @@ def lease(name: str, holder: str, **metadata: Any) -> Object:
 
 
 @contextmanager
-def on_the_fake(folder: Path) -> Iterator[Place]:
+def on_the_fake(folder: Path) -> Iterator[ClusterNamespace]:
     """The fake with one node."""
     with fake_cluster(bookmarks=0.2) as fake:
         namespace = f"deskarena-test-{uuid4().hex[:8]}"
@@ -135,7 +135,7 @@ def on_the_fake(folder: Path) -> Iterator[Place]:
 
 
 @contextmanager
-def on_a_real_one(file: Path) -> Iterator[Place]:
+def on_a_real_one(file: Path) -> Iterator[ClusterNamespace]:
     """The cluster of a kubeconfig, with a namespace that is deleted at the end."""
     namespace = f"deskarena-test-{uuid4().hex[:8]}"
     with _place(file, namespace, None) as place:
@@ -149,17 +149,17 @@ def on_a_real_one(file: Path) -> Iterator[Place]:
 
 
 @contextmanager
-def _place(file: Path, namespace: str, fake: FakeCluster | None) -> Iterator[Place]:
+def _place(file: Path, namespace: str, fake: FakeCluster | None) -> Iterator[ClusterNamespace]:
     port, raw = connect(str(file), namespace), Raw(file)
     try:
-        yield Place(port, fake, file, raw)
+        yield ClusterNamespace(port, fake, file, raw)
     finally:
         port.close()
         raw.close()
 
 
 @pytest.fixture(params=["fake", *(["real"] if REAL else [])])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ClusterNamespace]:
     """A namespace of each cluster."""
     if request.param == "fake":
         with on_the_fake(tmp_path) as found:

@@ -7,7 +7,7 @@ from backend.domain.ports.desktop import Desktop
 
 
 @dataclass(frozen=True)
-class Kind:
+class SystemNames:
     """Names of things on one system.
 
     Attributes:
@@ -29,8 +29,8 @@ class Kind:
     tree: str
 
 
-LINUX = Kind("/home/user/", ("xterm",), "xterm", ("echo", "hello there"), ("false",), ("cat",), "desktop-frame")
-WINDOWS = Kind(
+LINUX = SystemNames("/home/user/", ("xterm",), "xterm", ("echo", "hello there"), ("false",), ("cat",), "desktop-frame")
+WINDOWS = SystemNames(
     "C:\\Users\\Docker\\",
     ("notepad",),
     "notepad",
@@ -41,6 +41,6 @@ WINDOWS = Kind(
 )
 
 
-def kind_of(desktop: Desktop) -> Kind:
+def kind_of(desktop: Desktop) -> SystemNames:
     """Which of the two it is, as it says itself."""
     return {"Linux": LINUX, "Windows": WINDOWS}[desktop.probe().platform]

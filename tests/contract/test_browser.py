@@ -25,22 +25,22 @@ NOWHERE = "http://127.0.0.1:2/"
 
 
 @dataclass
-class Place:
+class BrowserDesktop:
     """A browser with the desktop that it is in."""
 
     browser: Browser
     desktop: Any
 
 
-def _fake() -> Place:
+def _fake() -> BrowserDesktop:
     desktop = FakeDesktop()
     browser = FakeBrowser(PAGES, desktop=desktop)
     browser.broken.add(NOWHERE)
     browser.open("chrome://newtab/")
-    return Place(browser, desktop)
+    return BrowserDesktop(browser, desktop)
 
 
-def _started(place: Place) -> None:
+def _started(place: BrowserDesktop) -> None:
     for url, text in PAGES.items():
         place.desktop.write_file(url.removeprefix("file://"), text.encode())
     place.desktop.launch(["google-chrome", "--remote-debugging-port=1337"])
@@ -55,7 +55,7 @@ def _started(place: Place) -> None:
 
 
 @pytest.fixture(scope="module", params=["fake", pytest.param("real", marks=[pytest.mark.desktop, pytest.mark.browser])])
-def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserDesktop]:
     """A browser that runs; one for all tests of the module."""
     if request.param == "fake":
         yield _fake()
@@ -65,7 +65,7 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     provider = local_provider(tmp_path_factory.mktemp("browser"))
     opened = provider.open(SlotRef(0), SPEC)
     try:
-        made = Place(DevToolsBrowser(*opened.stream_address(), (9222, 1337)), opened.desktop)
+        made = BrowserDesktop(DevToolsBrowser(*opened.stream_address(), (9222, 1337)), opened.desktop)
         _started(made)
         yield made
         made.browser.shut()
@@ -75,7 +75,7 @@ def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 @pytest.fixture
-def browser(place: Place) -> Iterator[Browser]:
+def browser(place: BrowserDesktop) -> Iterator[Browser]:
     """The browser, with one page open before and after."""
     yield place.browser
     for tab in list(place.browser.tabs())[:-1]:
@@ -195,7 +195,7 @@ class TestShut:
 class TestGone:
     """The last tests of the module: they end the browser, and then the desktop."""
 
-    def test_no_browser(self, place: Place) -> None:
+    def test_no_browser(self, place: BrowserDesktop) -> None:
         if isinstance(place.browser, FakeBrowser):
             place.browser.running = False
         else:

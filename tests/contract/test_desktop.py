@@ -13,7 +13,7 @@ from backend.domain.machines.health import HealthLimits
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.desktop import Desktop, OpenDesktop, Provider
 from tests.contract.conftest import SPEC, WITH_WINE, opened_provider
-from tests.contract.kinds import Kind, kind_of
+from tests.contract.kinds import SystemNames, kind_of
 from tests.waiting import until
 from worker.base.health import check_health
 
@@ -33,7 +33,7 @@ def desktop(shared: OpenDesktop) -> Desktop:
 
 
 @pytest.fixture
-def kind(desktop: Desktop) -> Kind:
+def kind(desktop: Desktop) -> SystemNames:
     return kind_of(desktop)
 
 
@@ -58,7 +58,7 @@ class TestSight:
         assert frame.media_type == "image/png"
         assert Image.open(io.BytesIO(frame.data)).size == (frame.width, frame.height) == SIZE
 
-    def test_the_tree_is_xml(self, desktop: Desktop, kind: Kind) -> None:
+    def test_the_tree_is_xml(self, desktop: Desktop, kind: SystemNames) -> None:
         assert fromstring(desktop.accessibility_tree()).tag.rpartition("}")[2] == kind.tree
 
     def test_the_clipboard_is_text(self, desktop: Desktop) -> None:
@@ -115,7 +115,7 @@ class TestInteractions:
 
 class TestWindows:
     def test_a_program_that_is_launched_gets_a_window_that_can_be_raised_and_closed(
-        self, desktop: Desktop, kind: Kind
+        self, desktop: Desktop, kind: SystemNames
     ) -> None:
         desktop.launch(kind.program)
         until(lambda: self.shown(desktop, kind) == 1, 20.0)
@@ -125,7 +125,7 @@ class TestWindows:
         until(lambda: self.shown(desktop, kind) == 0, 20.0)
 
     @staticmethod
-    def shown(desktop: Desktop, kind: Kind) -> int:
+    def shown(desktop: Desktop, kind: SystemNames) -> int:
         return sum(kind.window_class in window.wm_class.lower() for window in desktop.windows())
 
     def test_a_window_that_is_not_there_is_refused(self, desktop: Desktop) -> None:
@@ -136,17 +136,17 @@ class TestWindows:
 
 
 class TestFiles:
-    def test_what_is_written_can_be_read(self, desktop: Desktop, kind: Kind) -> None:
+    def test_what_is_written_can_be_read(self, desktop: Desktop, kind: SystemNames) -> None:
         data = bytes(range(256)) * 100
         desktop.write_file(f"{kind.home}new/folder/data.bin", data)
         assert desktop.read_file(f"{kind.home}new/folder/data.bin") == data
 
-    def test_a_file_that_is_not_there_is_refused(self, desktop: Desktop, kind: Kind) -> None:
+    def test_a_file_that_is_not_there_is_refused(self, desktop: Desktop, kind: SystemNames) -> None:
         with pytest.raises(GuestRefused) as refused:
             desktop.read_file(f"{kind.home}nothing")
         assert refused.value.kind == "not_found"
 
-    def test_one_that_is_too_large_is_refused(self, desktop: Desktop, kind: Kind) -> None:
+    def test_one_that_is_too_large_is_refused(self, desktop: Desktop, kind: SystemNames) -> None:
         desktop.write_file(f"{kind.home}large", b"x" * 5000)
         with pytest.raises(GuestRefused) as refused:
             desktop.read_file(f"{kind.home}large", max_bytes=1000)
@@ -154,7 +154,7 @@ class TestFiles:
 
 
 class TestCommands:
-    def test_output_and_exit_code_come_back(self, desktop: Desktop, kind: Kind) -> None:
+    def test_output_and_exit_code_come_back(self, desktop: Desktop, kind: SystemNames) -> None:
         done = desktop.execute(kind.says)
         assert (done.returncode, done.output.replace("\r\n", "\n")) == (0, "hello there\n")
         assert desktop.execute(kind.fails).returncode == 1

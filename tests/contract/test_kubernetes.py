@@ -14,7 +14,7 @@ from tests.contract.clusters import (
     SECONDS,
     STEPS,
     STRATEGIC,
-    Place,
+    ClusterNamespace,
     lease,
     place,
     pod,
@@ -40,29 +40,29 @@ class TestRealCluster:
 
 
 class TestNames:
-    def test_a_name_is_given_once(self, place: Place) -> None:
+    def test_a_name_is_given_once(self, place: ClusterNamespace) -> None:
         place.port.create(SECRETS, secret("one"))
         with raises_fields(ObjectConflict, reason="AlreadyExists", mentions='secrets "one"') as caught:
             place.port.create(SECRETS, secret("one"))
         assert caught.value.reason == "AlreadyExists"
 
-    def test_what_is_not_there_is_missing(self, place: Place) -> None:
+    def test_what_is_not_there_is_missing(self, place: ClusterNamespace) -> None:
         with raises_fields(ObjectNotFound, reason="NotFound", mentions='leases.coordination.k8s.io "none"'):
             place.port.get(LEASES, "none")
         assert place.port.delete(SECRETS, "none") is False
         with pytest.raises(ObjectNotFound):
             place.port.patch(SECRETS, "none", {"metadata": {"labels": {"a": "b"}}})
 
-    def test_a_name_has_to_be_one(self, place: Place) -> None:
+    def test_a_name_has_to_be_one(self, place: ClusterNamespace) -> None:
         with raises_fields(RequestRefused, reason="Invalid", mentions="a lowercase RFC 1123 subdomain") as caught:
             place.port.create(SECRETS, secret("Not_A_Name"))
         assert caught.value.code == 422
 
-    def test_a_namespace_has_to_be_there(self, place: Place) -> None:
+    def test_a_namespace_has_to_be_there(self, place: ClusterNamespace) -> None:
         said = place.ask("POST", "/api/v1/namespaces/deskarena-none/secrets", secret("one"))
         assert (said.status, said.body["message"]) == (404, 'namespaces "deskarena-none" not found')
 
-    def test_another_object_of_the_same_name_has_another_uid(self, place: Place) -> None:
+    def test_another_object_of_the_same_name_has_another_uid(self, place: ClusterNamespace) -> None:
         first = place.port.create(SECRETS, secret("one"))
         place.port.delete(SECRETS, "one")
         until(lambda: place.gone(SECRETS, "one"), SECONDS)
@@ -72,7 +72,7 @@ class TestNames:
 
 
 class TestVersions:
-    def test_a_stale_put_is_refused(self, place: Place) -> None:
+    def test_a_stale_put_is_refused(self, place: ClusterNamespace) -> None:
         first = place.port.create(LEASES, lease("hold", "a"))
         place.port.replace(LEASES, {**first, "spec": {**first["spec"], "holderIdentity": "b"}})
         with raises_fields(
@@ -84,7 +84,7 @@ class TestVersions:
         assert place.port.get(LEASES, "hold")["spec"]["holderIdentity"] == "b"
 
     @pytest.mark.parametrize("media", [MERGE, STRATEGIC, STEPS])
-    def test_a_stale_patch_is_refused_where_it_names_a_version(self, place: Place, media: str) -> None:
+    def test_a_stale_patch_is_refused_where_it_names_a_version(self, place: ClusterNamespace, media: str) -> None:
         old = place.port.create(LEASES, lease("hold", "a"))["metadata"]["resourceVersion"]
         place.port.patch(LEASES, "hold", {"spec": {"holderIdentity": "b"}})
         changes: Any = {"metadata": {"resourceVersion": old}, "spec": {"holderIdentity": "c"}}
@@ -95,14 +95,14 @@ class TestVersions:
         assert (said.status, said.body["reason"]) == (409, "Conflict")
         assert place.port.get(LEASES, "hold")["spec"]["holderIdentity"] == "b"
 
-    def test_a_patch_without_a_version_is_made_on_what_is_there(self, place: Place) -> None:
+    def test_a_patch_without_a_version_is_made_on_what_is_there(self, place: ClusterNamespace) -> None:
         place.port.create(SECRETS, secret("one", labels={"a": "1"}))
         place.port.patch(SECRETS, "one", {"metadata": {"annotations": {"x": "1"}}})
         found = place.port.patch(SECRETS, "one", {"metadata": {"annotations": {"y": "2"}, "labels": {"a": None}}})
         assert found["metadata"]["annotations"] == {"x": "1", "y": "2"}
         assert not found["metadata"].get("labels")
 
-    def test_a_patch_of_another_uid_is_refused(self, place: Place) -> None:
+    def test_a_patch_of_another_uid_is_refused(self, place: ClusterNamespace) -> None:
         made = place.port.create(SECRETS, secret("one"))
         changes = {"metadata": {"uid": OTHER, "labels": {"a": "b"}}}
         with raises_fields(
@@ -114,19 +114,19 @@ class TestVersions:
         with raises_fields(ObjectConflict, reason="Conflict", mentions="the object has been modified"):
             place.port.patch(SECRETS, "one", changes)
 
-    def test_a_put_of_another_uid_is_refused(self, place: Place) -> None:
+    def test_a_put_of_another_uid_is_refused(self, place: ClusterNamespace) -> None:
         made = place.port.create(SECRETS, secret("one"))
         with raises_fields(ObjectConflict, reason="Conflict", mentions="Precondition failed: UID in precondition"):
             place.port.replace(SECRETS, {**made, "metadata": {**made["metadata"], "uid": OTHER}})
 
-    def test_a_put_makes_no_lease_anew_whose_uid_it_names(self, place: Place) -> None:
+    def test_a_put_makes_no_lease_anew_whose_uid_it_names(self, place: ClusterNamespace) -> None:
         made = place.port.create(LEASES, lease("hold", "a"))
         place.port.delete(LEASES, "hold")
         with raises_fields(ObjectConflict, reason="Conflict", mentions="Precondition failed: UID in precondition"):
             place.port.replace(LEASES, made)
         assert place.gone(LEASES, "hold")
 
-    def test_a_lease_is_not_replaced_blindly(self, place: Place) -> None:
+    def test_a_lease_is_not_replaced_blindly(self, place: ClusterNamespace) -> None:
         place.port.create(LEASES, lease("hold", "a"))
         with raises_fields(
             RequestRefused,
@@ -135,12 +135,12 @@ class TestVersions:
         ):
             place.port.replace(LEASES, lease("hold", "b"))
 
-    def test_nothing_changed_is_no_new_version(self, place: Place) -> None:
+    def test_nothing_changed_is_no_new_version(self, place: ClusterNamespace) -> None:
         first = place.port.create(SECRETS, secret("one"))
         again = place.port.replace(SECRETS, first)
         assert again["metadata"]["resourceVersion"] == first["metadata"]["resourceVersion"]
 
-    def test_of_two_holders_one_renews(self, place: Place) -> None:
+    def test_of_two_holders_one_renews(self, place: ClusterNamespace) -> None:
         """Both read the same lease, both want it: the second one's write says so."""
         place.port.create(LEASES, lease("hold", ""))
         seen = place.port.get(LEASES, "hold")
@@ -156,7 +156,7 @@ class TestVersions:
 
 
 class TestFields:
-    def test_unknown_ones_are_refused_by_name(self, place: Place) -> None:
+    def test_unknown_ones_are_refused_by_name(self, place: ClusterNamespace) -> None:
         place.needs(25, CHECKS)
         wrong = pod("one")
         wrong["spec"]["containers"][0]["imagee"] = "x"
@@ -168,43 +168,43 @@ class TestFields:
         assert 'unknown field "spec.nodeSelektor"' in caught.value.message
         assert place.gone(PODS, "one")
 
-    def test_unknown_ones_of_a_patch_are_refused(self, place: Place) -> None:
+    def test_unknown_ones_of_a_patch_are_refused(self, place: ClusterNamespace) -> None:
         place.needs(25, CHECKS)
         place.port.create(LEASES, lease("hold", "a"))
         with raises_fields(RequestRefused, reason="BadRequest", mentions='unknown field "spec.holder"'):
             place.port.patch(LEASES, "hold", {"spec": {"holder": "b"}})
 
-    def test_unknown_ones_are_dropped_with_a_warning_where_nobody_asks(self, place: Place) -> None:
+    def test_unknown_ones_are_dropped_with_a_warning_where_nobody_asks(self, place: ClusterNamespace) -> None:
         place.needs(25, CHECKS)
         said = place.ask("POST", place.path(SECRETS), {**secret("one"), "dataa": {}})
         assert said.status == 201
         assert "dataa" not in said.body
         assert 'unknown field \\"dataa\\"' in said.headers["Warning"]
 
-    def test_a_wrong_type_is_refused(self, place: Place) -> None:
+    def test_a_wrong_type_is_refused(self, place: ClusterNamespace) -> None:
         wrong = lease("hold", "a")
         wrong["spec"]["leaseDurationSeconds"] = "15"
         with raises_fields(RequestRefused, reason="BadRequest", mentions="cannot be handled as a Lease") as caught:
             place.port.create(LEASES, wrong)
         assert caught.value.code == 400
 
-    def test_a_missing_one_is_refused(self, place: Place) -> None:
+    def test_a_missing_one_is_refused(self, place: ClusterNamespace) -> None:
         with raises_fields(RequestRefused, reason="Invalid", mentions="spec.containers: Required value") as caught:
             place.port.create(PODS, pod("one", containers=[]))
         assert caught.value.code == 422
 
-    def test_a_label_has_to_be_one(self, place: Place) -> None:
+    def test_a_label_has_to_be_one(self, place: ClusterNamespace) -> None:
         with raises_fields(RequestRefused, reason="Invalid", mentions="metadata.labels: Invalid value"):
             place.port.create(SECRETS, secret("one", labels={"a": "not a label!"}))
 
-    def test_a_pod_is_not_rebuilt(self, place: Place) -> None:
+    def test_a_pod_is_not_rebuilt(self, place: ClusterNamespace) -> None:
         place.port.create(PODS, pod("one", nodeSelector={"deskarena.dev/none": "here"}))
         with raises_fields(
             RequestRefused, reason="Invalid", mentions="Forbidden: pod updates may not change fields other than"
         ):
             place.port.patch(PODS, "one", {"spec": {"hostname": "other"}})
 
-    def test_a_dry_run_asks_the_same_and_keeps_nothing(self, place: Place) -> None:
+    def test_a_dry_run_asks_the_same_and_keeps_nothing(self, place: ClusterNamespace) -> None:
         assert place.port.create(PODS, pod("one"), dry_run=True)["spec"]["containers"]
         assert place.gone(PODS, "one")
         with pytest.raises(RequestRefused):
@@ -212,7 +212,7 @@ class TestFields:
 
 
 class TestLists:
-    def test_selectors_choose(self, place: Place) -> None:
+    def test_selectors_choose(self, place: ClusterNamespace) -> None:
         for number in range(4):
             place.port.create(SECRETS, secret(f"s-{number}", labels={"half": str(number % 2), "number": str(number)}))
         assert names(place, "half=1") == {"s-1", "s-3"}
@@ -222,7 +222,7 @@ class TestLists:
         listed = place.port.list(SECRETS, fields="metadata.name=s-2")
         assert [one["metadata"]["name"] for one in listed.items] == ["s-2"]
 
-    def test_a_long_list_comes_in_parts_of_one_version(self, place: Place) -> None:
+    def test_a_long_list_comes_in_parts_of_one_version(self, place: ClusterNamespace) -> None:
         for number in range(5):
             place.port.create(SECRETS, secret(f"s-{number}", labels={"mine": "yes"}))
         query = "limit=2&labelSelector=mine%3Dyes"
@@ -233,7 +233,7 @@ class TestLists:
         assert first["metadata"]["resourceVersion"] == more["metadata"]["resourceVersion"]
         assert len(place.port.list(SECRETS, labels="mine=yes").items) == 5
 
-    def test_pods_are_found_by_node_and_phase(self, place: Place) -> None:
+    def test_pods_are_found_by_node_and_phase(self, place: ClusterNamespace) -> None:
         node = place.running("one")["spec"]["nodeName"]
         place.port.create(PODS, pod("two", nodeSelector={"deskarena.dev/none": "here"}))
         for fields, expected in (
@@ -244,10 +244,10 @@ class TestLists:
             found = place.port.list(PODS, fields=fields)
             assert [one["metadata"]["name"] for one in found.items] == expected
 
-    def test_a_field_that_is_none_is_refused(self, place: Place) -> None:
+    def test_a_field_that_is_none_is_refused(self, place: ClusterNamespace) -> None:
         with raises_fields(RequestRefused, reason="BadRequest", mentions="field label not supported"):
             place.port.list(PODS, fields="spec.colour=red")
 
 
-def names(place: Place, labels: str) -> set[str]:
+def names(place: ClusterNamespace, labels: str) -> set[str]:
     return {str(one["metadata"]["name"]) for one in place.port.list(SECRETS, labels=labels).items}

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.contract.clusters import SECONDS, Place, place, pod, secret
+from tests.contract.clusters import SECONDS, ClusterNamespace, place, pod, secret
 from tests.error_codes import raises_fields
 from tests.waiting import until
 from worker.k8s.cluster import PODS, SECRETS, Object, ObjectConflict, RequestRefused, ResourceKind
@@ -12,7 +12,7 @@ NOWHERE: Any = {"deskarena.dev/none": "here"}
 
 
 class TestDelete:
-    def test_means_the_one_of_that_uid(self, place: Place) -> None:
+    def test_means_the_one_of_that_uid(self, place: ClusterNamespace) -> None:
         uid = place.port.create(SECRETS, secret("one"))["metadata"]["uid"]
         with raises_fields(
             ObjectConflict,
@@ -23,14 +23,14 @@ class TestDelete:
         assert place.port.delete(SECRETS, "one", uid=uid) is True
         assert place.port.delete(SECRETS, "one", uid=uid) is False
 
-    def test_means_the_one_of_that_version(self, place: Place) -> None:
+    def test_means_the_one_of_that_version(self, place: ClusterNamespace) -> None:
         version = place.port.create(SECRETS, secret("one"))["metadata"]["resourceVersion"]
         place.port.patch(SECRETS, "one", {"metadata": {"labels": {"a": "b"}}})
         said = place.ask("DELETE", place.path(SECRETS, "one"), {"preconditions": {"resourceVersion": version}})
         assert (said.status, said.body["reason"]) == (409, "Conflict")
         assert not place.gone(SECRETS, "one")
 
-    def test_waits_for_finalizers(self, place: Place) -> None:
+    def test_waits_for_finalizers(self, place: ClusterNamespace) -> None:
         place.port.create(SECRETS, secret("one", finalizers=["deskarena.dev/test"]))
         place.port.delete(SECRETS, "one")
         found = place.port.get(SECRETS, "one")
@@ -44,7 +44,7 @@ class TestDelete:
         place.port.patch(SECRETS, "one", {"metadata": {"finalizers": None}})
         assert place.gone(SECRETS, "one")
 
-    def test_takes_along_what_it_owns(self, place: Place) -> None:
+    def test_takes_along_what_it_owns(self, place: ClusterNamespace) -> None:
         owner = place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
         place.port.create(SECRETS, secret("its", ownerReferences=[reference(owner)]))
         place.port.create(SECRETS, secret("other"))
@@ -52,7 +52,7 @@ class TestDelete:
         until(lambda: place.gone(SECRETS, "its"), SECONDS)
         assert not place.gone(SECRETS, "other")
 
-    def test_what_belongs_to_an_earlier_one_of_the_name_goes(self, place: Place) -> None:
+    def test_what_belongs_to_an_earlier_one_of_the_name_goes(self, place: ClusterNamespace) -> None:
         owner = place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
         place.port.delete(PODS, "one", grace=0)
         until(lambda: place.gone(PODS, "one"), SECONDS)
@@ -60,7 +60,7 @@ class TestDelete:
         place.port.create(SECRETS, secret("its", ownerReferences=[reference(owner)]))
         until(lambda: place.gone(SECRETS, "its"), SECONDS)
 
-    def test_of_a_namespace_leaves_nothing(self, place: Place) -> None:
+    def test_of_a_namespace_leaves_nothing(self, place: ClusterNamespace) -> None:
         place.only_fake()
         place.port.create(SECRETS, secret("one"))
         place.running("two")
@@ -76,7 +76,7 @@ def reference(owner: Object) -> Object:
 
 
 class TestPods:
-    def test_one_that_runs_says_where(self, place: Place) -> None:
+    def test_one_that_runs_says_where(self, place: ClusterNamespace) -> None:
         found = place.running("one")
         assert found["spec"]["nodeName"]
         assert found["status"]["phase"] == "Running"
@@ -85,22 +85,22 @@ class TestPods:
         assert (status["ready"], status["restartCount"]) == (True, 0)
         assert "running" in status["state"]
 
-    def test_its_node_confirms_its_end(self, place: Place) -> None:
+    def test_its_node_confirms_its_end(self, place: ClusterNamespace) -> None:
         uid = place.running("one")["metadata"]["uid"]
         assert place.port.delete(PODS, "one", uid=uid)
         until(lambda: place.gone(PODS, "one"), SECONDS)
 
-    def test_a_later_shorter_grace_counts(self, place: Place) -> None:
+    def test_a_later_shorter_grace_counts(self, place: ClusterNamespace) -> None:
         place.running("one", terminationGracePeriodSeconds=30)
         place.port.delete(PODS, "one", grace=0)
         assert place.gone(PODS, "one")
 
-    def test_one_without_a_node_is_gone_at_once(self, place: Place) -> None:
+    def test_one_without_a_node_is_gone_at_once(self, place: ClusterNamespace) -> None:
         place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
         place.port.delete(PODS, "one")
         assert place.gone(PODS, "one")
 
-    def test_one_that_fits_nowhere_is_told_of_in_an_event(self, place: Place) -> None:
+    def test_one_that_fits_nowhere_is_told_of_in_an_event(self, place: ClusterNamespace) -> None:
         place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
         said = until(lambda: place.events("one", "FailedScheduling"), SECONDS)[0]
         assert said["type"] == "Warning"
@@ -112,28 +112,28 @@ class TestPods:
         scheduled = next(one for one in waiting["conditions"] if one["type"] == "PodScheduled")
         assert (scheduled["status"], scheduled["reason"]) == ("False", "Unschedulable")
 
-    def test_events_name_their_object_by_uid(self, place: Place) -> None:
+    def test_events_name_their_object_by_uid(self, place: ClusterNamespace) -> None:
         uid = place.running("one")["metadata"]["uid"]
         listed = place.ask("GET", place.path(ResourceKind("events")), query=f"fieldSelector=involvedObject.uid%3D{uid}")
         assert {"Scheduled", "Created", "Started"} <= {one["reason"] for one in listed.body["items"]}
 
-    def test_its_log_is_what_it_said(self, place: Place) -> None:
+    def test_its_log_is_what_it_said(self, place: ClusterNamespace) -> None:
         place.running("one")
         until(lambda: place.port.logs("one") == "hello\n", SECONDS)
         assert place.port.logs("one", lines=0) == ""
 
-    def test_there_is_no_log_before_a_node_has_it(self, place: Place) -> None:
+    def test_there_is_no_log_before_a_node_has_it(self, place: ClusterNamespace) -> None:
         place.port.create(PODS, pod("one", nodeSelector=NOWHERE))
         assert place.port.logs("one") == ""
 
 
 class TestEviction:
-    def test_deletes_with_a_reason(self, place: Place) -> None:
+    def test_deletes_with_a_reason(self, place: ClusterNamespace) -> None:
         place.running("one")
         assert evict(place, "one").status == 201
         until(lambda: place.gone(PODS, "one"), SECONDS)
 
-    def test_ends_nothing_that_is_only_tried(self, place: Place) -> None:
+    def test_ends_nothing_that_is_only_tried(self, place: ClusterNamespace) -> None:
         place.running("one")
         assert evict(place, "one", "dryRun=All").status == 201
         assert evict(place, "one", deleteOptions={"dryRun": ["All"]}).status == 201
@@ -141,7 +141,7 @@ class TestEviction:
         assert "deletionTimestamp" not in found["metadata"]
         assert "DisruptionTarget" not in {each["type"] for each in found["status"]["conditions"]}
 
-    def test_asks_no_budget_for_a_pod_that_ends_already(self, place: Place) -> None:
+    def test_asks_no_budget_for_a_pod_that_ends_already(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
         found = pod("one")
         found["metadata"]["labels"] = {"app": "vm"}
@@ -153,7 +153,7 @@ class TestEviction:
         place.port.delete(PODS, "one")
         assert evict(place, "one").status == 201
 
-    def test_is_refused_while_a_budget_forbids_it(self, place: Place) -> None:
+    def test_is_refused_while_a_budget_forbids_it(self, place: ClusterNamespace) -> None:
         found = pod("one")
         found["metadata"]["labels"] = {"app": "vm"}
         place.port.create(PODS, found)
@@ -165,12 +165,12 @@ class TestEviction:
         until(lambda: evict(place, "one").status == 201, SECONDS)
 
 
-def policy(place: Place) -> str:
+def policy(place: ClusterNamespace) -> str:
     """The version that the cluster prefers: `v1`, before 1.21 `v1beta1`."""
     return str(place.ask("GET", "/apis/policy").body["preferredVersion"]["version"])
 
 
-def budget(place: Place) -> ResourceKind:
+def budget(place: ClusterNamespace) -> ResourceKind:
     """Forbids the eviction of a single pod; the kind of its object, `b`."""
     budgets = ResourceKind("poddisruptionbudgets", "policy", policy(place))
     spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "vm"}}}
@@ -179,13 +179,13 @@ def budget(place: Place) -> ResourceKind:
     return budgets
 
 
-def evict(place: Place, name: str, query: str = "", **rest: Any) -> Any:
+def evict(place: ClusterNamespace, name: str, query: str = "", **rest: Any) -> Any:
     """What `kubectl drain` asks for."""
     body = {"apiVersion": f"policy/{policy(place)}", "kind": "Eviction", "metadata": {"name": name}, **rest}
     return place.ask("POST", place.path(PODS, name, "eviction"), body, query=query)
 
 
-def refusal(place: Place) -> Any:
+def refusal(place: ClusterNamespace) -> Any:
     """The server's no, once the budget is known to it; a dry run, so that a yes does no harm."""
     said = evict(place, "one", "dryRun=All")
     return said.body if said.status == 429 else None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.contract.clusters import SECONDS, Place, lease, place, pod, secret
+from tests.contract.clusters import SECONDS, ClusterNamespace, lease, place, pod, secret
 from tests.error_codes import raises_fields
 from tests.unit.deploy.built import kind
 from tests.waiting import until
@@ -26,7 +26,7 @@ def role() -> Object:
     return found
 
 
-def of_an_account(place: Place) -> str:
+def of_an_account(place: ClusterNamespace) -> str:
     """Grants the Role to a service account of the test's namespace, and asks for its token."""
     port, space = place.port, place.port.namespace
     port.create(ResourceKind("serviceaccounts"), named(None, "v1", "ServiceAccount"))
@@ -45,7 +45,7 @@ def named(body: Any, version: str, what: str) -> Object:
     return {"apiVersion": version, "kind": what, "metadata": {"name": WORKER}, **(body or {})}
 
 
-def token(place: Place) -> str:
+def token(place: ClusterNamespace) -> str:
     """Of somebody with the workers' Role and nothing else."""
     if place.fake is None:
         return of_an_account(place)
@@ -54,7 +54,7 @@ def token(place: Place) -> str:
 
 
 @pytest.fixture
-def worker(place: Place, tmp_path: Path) -> Iterator[Cluster]:
+def worker(place: ClusterNamespace, tmp_path: Path) -> Iterator[Cluster]:
     """The product's port with the rights of a worker."""
     config = yaml.safe_load(place.file.read_text())
     config["users"] = [{"name": each["name"], "user": {"token": token(place)}} for each in config["users"]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.clusters import Place, place, secret
+from tests.contract.clusters import ClusterNamespace, place, secret
 from tests.error_codes import raises_fields
 from tests.waiting import until
 from worker.k8s.cluster import LEASES, SECRETS, ClusterUnavailable, ObjectConflict, VersionGone, WatchEvent
@@ -19,7 +19,7 @@ WHOLE_SECONDS = 60.0
 """Until a watch must have told all that a list has."""
 
 
-def told(place: Place, version: str, *, seconds: float = 1.0, **rest: str) -> list[WatchEvent]:
+def told(place: ClusterNamespace, version: str, *, seconds: float = 1.0, **rest: str) -> list[WatchEvent]:
     """Events of a watch of that duration, without bookmarks."""
     with place.port.watch(SECRETS, version, seconds=seconds, **rest) as watch:
         return [change for change in watch if change.type != "BOOKMARK"]
@@ -31,7 +31,7 @@ def until_told(watch: Iterator[WatchEvent], kind: str) -> WatchEvent:
 
 
 class TestWatch:
-    def test_tells_what_comes_after_a_version_in_order(self, place: Place) -> None:
+    def test_tells_what_comes_after_a_version_in_order(self, place: ClusterNamespace) -> None:
         place.port.create(SECRETS, secret("old"))
         since = place.port.list(SECRETS).version
         place.port.create(SECRETS, secret("new"))
@@ -45,17 +45,17 @@ class TestWatch:
         assert versions == sorted(versions)
         assert versions[0] > int(since)
 
-    def test_goes_on_from_the_last_version(self, place: Place) -> None:
+    def test_goes_on_from_the_last_version(self, place: ClusterNamespace) -> None:
         since = place.port.list(SECRETS).version
         place.port.create(SECRETS, secret("one"))
         place.port.create(SECRETS, secret("two"))
         first = told(place, since)[0]
         assert [one.object["metadata"]["name"] for one in told(place, first.version)] == ["two"]
 
-    def test_ends_by_itself(self, place: Place) -> None:
+    def test_ends_by_itself(self, place: ClusterNamespace) -> None:
         assert told(place, place.port.list(SECRETS).version) == []
 
-    def test_a_selector_turns_coming_and_going_into_added_and_deleted(self, place: Place) -> None:
+    def test_a_selector_turns_coming_and_going_into_added_and_deleted(self, place: ClusterNamespace) -> None:
         since = place.port.list(SECRETS).version
         place.port.create(SECRETS, secret("one"))
         place.port.patch(SECRETS, "one", {"metadata": {"labels": {"mine": "yes"}}})
@@ -63,7 +63,7 @@ class TestWatch:
         place.port.patch(SECRETS, "one", {"metadata": {"labels": {"mine": None}}})
         assert [one.type for one in told(place, since, labels="mine=yes")] == ["ADDED", "MODIFIED", "DELETED"]
 
-    def test_bookmarks_carry_a_version_where_nothing_changes(self, place: Place) -> None:
+    def test_bookmarks_carry_a_version_where_nothing_changes(self, place: ClusterNamespace) -> None:
         """A real server sends them about once a minute, and one before a watch's end."""
         since = place.port.list(SECRETS).version
         place.port.create(LEASES, {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "x"}})
@@ -73,7 +73,7 @@ class TestWatch:
         assert set(mark.object) <= {"kind", "apiVersion", "metadata", "type", "data", "spec", "status"}
         assert told(place, mark.version) == []
 
-    def test_list_then_watch_misses_nothing_while_others_write(self, place: Place) -> None:
+    def test_list_then_watch_misses_nothing_while_others_write(self, place: ClusterNamespace) -> None:
         """Four writers create, change and delete; a client that lists and watches ends with the existing objects."""
         writers = [threading.Thread(target=write, args=(place, number)) for number in range(4)]
         for writer in writers:
@@ -94,7 +94,7 @@ class TestWatch:
         assert known == there
         assert len(there) == 4 * 5
 
-    def test_closing_wakes_who_reads(self, place: Place) -> None:
+    def test_closing_wakes_who_reads(self, place: ClusterNamespace) -> None:
         watch = place.port.watch(SECRETS, place.port.list(SECRETS).version, seconds=60)
         reader = threading.Thread(target=lambda: list(watch))
         reader.start()
@@ -103,7 +103,7 @@ class TestWatch:
         assert not reader.is_alive()
 
 
-def write(place: Place, number: int) -> None:
+def write(place: ClusterNamespace, number: int) -> None:
     """Ten objects, each changed, every second one deleted."""
     for turn in range(10):
         name = f"w-{number}-{turn}"
@@ -126,7 +126,7 @@ def follow(known: dict[str, Any], change: WatchEvent) -> None:
 
 
 class TestForgotten:
-    def test_a_watch_from_a_forgotten_version_says_so(self, place: Place) -> None:
+    def test_a_watch_from_a_forgotten_version_says_so(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
         place.port.create(SECRETS, secret("one"))
         fake.compact()
@@ -134,7 +134,7 @@ class TestForgotten:
             list(place.port.watch(SECRETS, "1", seconds=5))
         assert (caught.value.code, caught.value.reason) == (410, "Expired")
 
-    def test_the_first_version_of_all_is_forgotten_on_a_cluster_that_has_lived(self, place: Place) -> None:
+    def test_the_first_version_of_all_is_forgotten_on_a_cluster_that_has_lived(self, place: ClusterNamespace) -> None:
         if place.fake:
             place.fake.compact()
         elif int(place.port.list(SECRETS).version) < YOUNG:
@@ -142,7 +142,7 @@ class TestForgotten:
         with pytest.raises(VersionGone):
             list(place.port.watch(SECRETS, "1", seconds=5))
 
-    def test_a_list_goes_on_from_it(self, place: Place) -> None:
+    def test_a_list_goes_on_from_it(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
         place.port.create(SECRETS, secret("one"))
         fake.compact()
@@ -150,7 +150,7 @@ class TestForgotten:
         place.port.create(SECRETS, secret("two"))
         assert [one.object["metadata"]["name"] for one in told(place, since)] == ["two"]
 
-    def test_a_watch_that_has_told_everything_goes_on_through_it(self, place: Place) -> None:
+    def test_a_watch_that_has_told_everything_goes_on_through_it(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
         with place.port.watch(SECRETS, place.port.list(SECRETS).version, seconds=20) as watch:
             changes = iter(watch)
@@ -160,7 +160,7 @@ class TestForgotten:
             place.port.create(SECRETS, secret("two"))
             assert until_told(changes, "ADDED").object["metadata"]["name"] == "two"
 
-    def test_a_part_of_a_list_from_it_is_refused(self, place: Place) -> None:
+    def test_a_part_of_a_list_from_it_is_refused(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
         for number in range(3):
             place.port.create(SECRETS, secret(f"s-{number}"))
@@ -171,7 +171,7 @@ class TestForgotten:
         said = place.ask("GET", place.path(SECRETS), query=f"limit=1&continue={token}")
         assert (said.status, said.body["reason"]) == (410, "Expired")
 
-    def test_a_version_that_is_to_come_is_too_large(self, place: Place) -> None:
+    def test_a_version_that_is_to_come_is_too_large(self, place: ClusterNamespace) -> None:
         query = "resourceVersion=9999999999999&resourceVersionMatch=NotOlderThan"
         said = place.ask("GET", place.path(SECRETS), query=query)
         assert (said.status, said.body["reason"]) == (504, "Timeout")
@@ -179,7 +179,7 @@ class TestForgotten:
 
 
 class TestBrokenLines:
-    def test_a_cut_watch_is_said_to_be_cut(self, place: Place) -> None:
+    def test_a_cut_watch_is_said_to_be_cut(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
         watch = place.port.watch(SECRETS, place.port.list(SECRETS).version, seconds=60)
         until(lambda: fake.api.watches == 1)
@@ -188,20 +188,20 @@ class TestBrokenLines:
             list(watch)
         until(lambda: fake.api.watches == 0)
 
-    def test_a_watch_that_the_server_ends_just_ends(self, place: Place) -> None:
+    def test_a_watch_that_the_server_ends_just_ends(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
         watch = place.port.watch(SECRETS, place.port.list(SECRETS).version, seconds=60)
         until(lambda: fake.api.watches == 1)
         fake.api.cut_watches(reset=False)
         assert list(watch) == []
 
-    def test_a_client_that_goes_away_is_noticed(self, place: Place) -> None:
+    def test_a_client_that_goes_away_is_noticed(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
         with place.port.watch(SECRETS, place.port.list(SECRETS).version, seconds=600):
             until(lambda: fake.api.watches == 1)
         until(lambda: fake.api.watches == 0)
 
-    def test_an_answer_that_is_lost_may_have_been_done(self, place: Place) -> None:
+    def test_an_answer_that_is_lost_may_have_been_done(self, place: ClusterNamespace) -> None:
         """A client whose creation got no answer tries again; the second try reports that the object exists."""
         fake = place.only_fake()
         fake.faults.cut("create", after=True)
@@ -210,14 +210,14 @@ class TestBrokenLines:
         with pytest.raises(ObjectConflict):
             place.port.create(SECRETS, secret("one"))
 
-    def test_a_request_that_is_cut_before_is_not_done(self, place: Place) -> None:
+    def test_a_request_that_is_cut_before_is_not_done(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
         fake.faults.cut("create")
         with pytest.raises(ClusterUnavailable):
             place.port.create(SECRETS, secret("one"))
         assert place.port.create(SECRETS, secret("one"))
 
-    def test_throttling_and_failing_servers_are_unavailable(self, place: Place) -> None:
+    def test_throttling_and_failing_servers_are_unavailable(self, place: ClusterNamespace) -> None:
         fake = place.only_fake()
         fake.faults.throttle("list", retry_after=7)
         said = place.ask("GET", place.path(SECRETS))

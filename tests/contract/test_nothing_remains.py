@@ -31,7 +31,7 @@ CLOCK_OFF = 60.0
 
 
 @dataclass(frozen=True)
-class Looked:
+class DesktopTraces:
     """What was found on a desktop, by name, and why the health gate refuses it (empty if it does not)."""
 
     found: Mapping[str, str]
@@ -43,10 +43,10 @@ class Story:
     """What the first task left, and what was found where."""
 
     left: Mapping[str, str]
-    itself: Looked
-    neighbour: Looked
-    prepared: Looked
-    again: Looked
+    itself: DesktopTraces
+    neighbour: DesktopTraces
+    prepared: DesktopTraces
+    again: DesktopTraces
 
 
 def inside(desktop: Desktop, function: str) -> dict[str, str]:
@@ -80,7 +80,7 @@ def change_clock(opened: OpenDesktop) -> str:
     return traces.LEFT
 
 
-def look(desktop: Desktop) -> Looked:
+def look(desktop: Desktop) -> DesktopTraces:
     """The next task."""
     found = inside(desktop, "find")
     found["clipboard"] = traces.LEFT if traces.MARK in desktop.clipboard() else traces.NONE
@@ -89,11 +89,11 @@ def look(desktop: Desktop) -> Looked:
     try:
         check_health(desktop, SPEC.screen, desktop.frame(), HealthLimits(), pause=lambda _: None)
     except GuestLost as lost:
-        return Looked(found, lost.message)
-    return Looked(found, "")
+        return DesktopTraces(found, lost.message)
+    return DesktopTraces(found, "")
 
 
-def closing(opened: OpenDesktop) -> Looked:
+def closing(opened: OpenDesktop) -> DesktopTraces:
     try:
         return look(opened.desktop)
     finally:
@@ -133,7 +133,7 @@ def story(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         provider.close()
 
 
-def of(looked: Looked) -> dict[str, str]:
+def of(looked: DesktopTraces) -> dict[str, str]:
     """Every trace that was found."""
     return {name: state for name, state in looked.found.items() if state != traces.NONE}
 

@@ -23,40 +23,40 @@ from worker.base.guarded_store import GuardedStore
 
 
 @dataclass(frozen=True)
-class Made:
+class StoreCase:
     """A store, and a way round it to its bytes."""
 
     store: ArtifactStore
     overwrite: Callable[[str, bytes], None]
 
 
-def memory(_: Path, __: str) -> Made:
+def memory(_: Path, __: str) -> StoreCase:
     store = MemoryStore()
-    return Made(store, store.blobs.__setitem__)
+    return StoreCase(store, store.blobs.__setitem__)
 
 
-def folder(root: Path, _: str) -> Made:
+def folder(root: Path, _: str) -> StoreCase:
     store = FolderStore(root)
-    return Made(store, lambda sha256, data: void(store.path(sha256).write_bytes(data)))
+    return StoreCase(store, lambda sha256, data: void(store.path(sha256).write_bytes(data)))
 
 
-def bucket(_: Path, endpoint: str) -> Made:
+def bucket(_: Path, endpoint: str) -> StoreCase:
     place = place_at(endpoint, prefix="some/where/")
     store, client = BucketStore(place), connect(place)
 
     def overwrite(sha256: str, data: bytes) -> None:
         client.put_object(Bucket=place.bucket, Key=place.prefix + key_of(sha256), Body=data)
 
-    return Made(store, overwrite)
+    return StoreCase(store, overwrite)
 
 
 def void(_: object) -> None:
     """Nothing."""
 
 
-def careful(root: Path, _: str) -> Made:
+def careful(root: Path, _: str) -> StoreCase:
     store = FolderStore(root)
-    return Made(GuardedStore(store), lambda sha256, data: void(store.path(sha256).write_bytes(data)))
+    return StoreCase(GuardedStore(store), lambda sha256, data: void(store.path(sha256).write_bytes(data)))
 
 
 STORES = {"memory": memory, "folder": folder, "bucket": bucket, "of a worker": careful}
@@ -69,12 +69,12 @@ def endpoint() -> Iterator[str]:
 
 
 @pytest.fixture(params=STORES)
-def made(request: pytest.FixtureRequest, tmp_path: Path, endpoint: str) -> Made:
+def made(request: pytest.FixtureRequest, tmp_path: Path, endpoint: str) -> StoreCase:
     return STORES[request.param](tmp_path / "artifacts", endpoint)
 
 
 @pytest.fixture
-def store(made: Made) -> ArtifactStore:
+def store(made: StoreCase) -> ArtifactStore:
     return made.store
 
 
@@ -99,7 +99,7 @@ class TestPut:
             names = list(pool.map(lambda data: store.put(data, "a/b"), parts))
         assert [store.get(name) for name in names] == parts
 
-    def test_again_mends_what_is_cut_short(self, made: Made) -> None:
+    def test_again_mends_what_is_cut_short(self, made: StoreCase) -> None:
         sha256 = made.store.put(b"hello", "a/b")
         made.overwrite(sha256, b"he")
         made.store.put(b"hello", "a/b")
@@ -113,7 +113,7 @@ class TestGet:
             store.get("0" * 64)
 
     @pytest.mark.parametrize("other", [b"hellO", b"he", b"hello, and more", b""])
-    def test_other_bytes_are_not_given_out(self, made: Made, other: bytes) -> None:
+    def test_other_bytes_are_not_given_out(self, made: StoreCase, other: bytes) -> None:
         sha256 = made.store.put(b"hello", "a/b")
         made.overwrite(sha256, other)
         with pytest.raises(DamagedArtifact):

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from backend.web.templating import usd
-from tests.fakes.model_apis import Said
-from tests.fakes.model_server import Asked, ModelServer, model_server
+from tests.fakes.model_apis import ScriptedReply
+from tests.fakes.model_server import ReceivedRequest, ModelServer, model_server
 from tests.integration.cli.service import deskarena
 from tests.integration.embedded.test_up import Up, with_worker
 from tests.sampling import runs_everything
@@ -56,12 +56,12 @@ TASKS = ("editor/add_milk", "terminal/make_executable", "terminal/pack_site", "f
 STEPS = 3 + 3 + 3 + 1
 
 
-def recorded(asked: Asked) -> Said:
+def recorded(asked: ReceivedRequest) -> ScriptedReply:
     """The reply of the task's current step, known from the number of answers before."""
     words = asked.text
     replies = next(replies for part, replies in RECORDED.items() if json.dumps(part)[1:-1] in words)
     turns = sum(message["role"] == "assistant" for message in asked.body["messages"])
-    return Said(replies[min(turns, len(replies) - 1)], tokens=(1000, 0, 10), model=MODEL)
+    return ScriptedReply(replies[min(turns, len(replies) - 1)], tokens=(1000, 0, 10), model=MODEL)
 
 
 @pytest.fixture(scope="module")

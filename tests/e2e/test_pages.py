@@ -21,7 +21,7 @@ from backend.web.app import create_app
 from tests import databases
 from tests.factories import pictures
 from tests.factories.records import World, world
-from tests.factories.scene import OneTransaction, Scene, make_scene
+from tests.factories.scene import OneTransaction, PageScene, make_scene
 from tests.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -36,7 +36,7 @@ RULES = {
 
 
 @pytest.fixture(scope="module")
-def scene(postgres_server: str, redis_url: str) -> Iterator[Scene]:
+def scene(postgres_server: str, redis_url: str) -> Iterator[PageScene]:
     """A realistic installation, with a broker."""
     events.configure(redis_url)
     with databases.copied(postgres_server) as url, world(url) as made:
@@ -61,7 +61,7 @@ def served(made: World, data: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def site(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def site(scene: PageScene, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The service of the scene."""
     with served(scene.world, tmp_path_factory.mktemp("data")) as address:
         yield address
@@ -111,7 +111,7 @@ def usable(page: Page) -> None:
     page.set_viewport_size({"width": 1440, "height": 900})
 
 
-def addresses(scene: Scene) -> dict[str, str]:
+def addresses(scene: PageScene) -> dict[str, str]:
     return {
         "home": "/",
         "runs": "/runs",
@@ -139,7 +139,7 @@ def addresses(scene: Scene) -> dict[str, str]:
 
 class TestAccessibility:
     @pytest.mark.parametrize("theme", ["light", "dark"])
-    def test_axe_finds_nothing(self, browser: Browser, site: str, scene: Scene, theme: str) -> None:
+    def test_axe_finds_nothing(self, browser: Browser, site: str, scene: PageScene, theme: str) -> None:
         found: list[str] = []
         with window(browser, site, theme=theme) as page:
             for name, address in addresses(scene).items():
@@ -151,7 +151,7 @@ class TestAccessibility:
 
 class TestWidths:
     @pytest.mark.parametrize("width", [360, 768, 1440, 3840])
-    def test_nothing_sticks_out(self, browser: Browser, site: str, scene: Scene, width: int) -> None:
+    def test_nothing_sticks_out(self, browser: Browser, site: str, scene: PageScene, width: int) -> None:
         with window(browser, site, width=width) as page:
             for name, address in addresses(scene).items():
                 page.goto(address)
@@ -160,7 +160,7 @@ class TestWidths:
 
 
 class TestHostileWords:
-    def test_they_are_shown_and_never_run(self, browser: Browser, site: str, scene: Scene) -> None:
+    def test_they_are_shown_and_never_run(self, browser: Browser, site: str, scene: PageScene) -> None:
         with window(browser, site) as page:
             page.on("dialog", lambda _: pytest.fail("a script of a task ran"))
             opened(page, f"/episodes/{scene.hostile}")
@@ -170,7 +170,7 @@ class TestHostileWords:
 
 
 class TestReplay:
-    def test_scrubber_keys_and_address(self, browser: Browser, site: str, scene: Scene) -> None:
+    def test_scrubber_keys_and_address(self, browser: Browser, site: str, scene: PageScene) -> None:
         with window(browser, site) as page:
             opened(page, f"/episodes/{scene.solved}?step=0")
             image = page.locator("[data-replay-target=image]")
@@ -189,7 +189,7 @@ class TestReplay:
 
 
 class TestLive:
-    def test_frames_change_only_while_somebody_watches(self, browser: Browser, site: str, scene: Scene) -> None:
+    def test_frames_change_only_while_somebody_watches(self, browser: Browser, site: str, scene: PageScene) -> None:
         attempt = scene.attempts[0]
         until(lambda: events.watchers(attempt) == 0, 30, what="the pages of other tests are closed")
         with window(browser, site) as page:
@@ -209,7 +209,7 @@ class TestLive:
 
 
 @pytest.fixture
-def acting(postgres_server: str, scene: Scene) -> Iterator[tuple[World, Claim]]:  # noqa: ARG001 - it has the broker.
+def acting(postgres_server: str, scene: PageScene) -> Iterator[tuple[World, Claim]]:  # noqa: ARG001 - it has the broker.
     """The test's own installation, in which an agent has made two steps."""
     with databases.copied(postgres_server) as url, world(url) as made:
         made.benchmark()

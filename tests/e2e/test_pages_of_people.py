@@ -14,7 +14,7 @@ from tests.e2e.test_pages import browser, opened, served, usable, window  # noqa
 from tests.factories.creative import creative_benchmark, creative_task, picture
 from tests.factories.drafts import make_content
 from tests.factories.records import World, world
-from tests.factories.reviews import Judged, Said
+from tests.factories.reviews import Judged, JudgedTask
 from tests.factories.submissions import hand_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -39,7 +39,7 @@ def pages(postgres_server: str, redis_url: str) -> Iterator[tuple[World, dict[st
     events.configure(redis_url)
     with databases.copied(postgres_server) as url, world(url) as made:
         works(made)
-        judged = Judged(made, [Said(opened=True, final=at < 1, level=f"L{at + 1}") for at in range(2)])
+        judged = Judged(made, [JudgedTask(opened=True, final=at < 1, level=f"L{at + 1}") for at in range(2)])
         judged.draw()
         judged.answered("ann")
         with made.work() as session:

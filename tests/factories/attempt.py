@@ -31,7 +31,7 @@ class QuietPump:
         self.closed += 1
 
 
-class Attempt:
+class AttemptCase:
     """One call of run_attempt with fakes all around it."""
 
     def __init__(self, task: Task, agent: str = "noop", **more: Any) -> None:

@@ -21,7 +21,7 @@ NAMESPACE = "desktops"
 
 
 @dataclasses.dataclass
-class Place:
+class PodCluster:
     """A cluster of two nodes and what runs in it."""
 
     cluster: FakeCluster
@@ -75,19 +75,19 @@ def secret_of(cluster: FakeCluster) -> Callable[[str, str], Mapping[str, str] | 
 
 
 @contextmanager
-def k8s_place(folder: Path, furnish: Callable[[Path], object]) -> Iterator[Place]:
+def k8s_place(folder: Path, furnish: Callable[[Path], object]) -> Iterator[PodCluster]:
     """A cluster of two nodes that is gone at the end. Args: furnish: puts machine images into a folder."""
     with fake_cluster() as cluster, vm_pods(secret_of(cluster), furnish) as pods:
         _furnish(cluster, pods)
-        yield Place(cluster, pods, cluster.kubeconfig(folder / "kubeconfig", namespace=NAMESPACE), folder)
+        yield PodCluster(cluster, pods, cluster.kubeconfig(folder / "kubeconfig", namespace=NAMESPACE), folder)
 
 
 @contextmanager
-def light_place(folder: Path) -> Iterator[Place]:
+def light_place(folder: Path) -> Iterator[PodCluster]:
     """The same with pods that have no machines, only guests that answer: up within a second."""
     with fake_cluster() as cluster, light_pods(secret_of(cluster)) as pods:
         _furnish(cluster, pods)
-        yield Place(cluster, pods, cluster.kubeconfig(folder / "kubeconfig", namespace=NAMESPACE), folder)
+        yield PodCluster(cluster, pods, cluster.kubeconfig(folder / "kubeconfig", namespace=NAMESPACE), folder)
 
 
 def _furnish(cluster: FakeCluster, pods: VmPods | LightPods) -> None:

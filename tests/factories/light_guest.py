@@ -63,7 +63,7 @@ class LightGuest:
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         guest = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class LightGuestHandler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name.
@@ -86,7 +86,7 @@ class LightGuest:
                 self.end_headers()
                 self.wfile.write(data)
 
-        return Handler
+        return LightGuestHandler
 
 
 def picture() -> bytes:

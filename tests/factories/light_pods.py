@@ -86,7 +86,7 @@ class _Supervisor(SupervisorSession):
 
 
 class LightPod:
-    """A pod's process; see `tests.fakes.kubernetes.processes.Process`."""
+    """A pod's process; see `tests.fakes.kubernetes.processes.ContainerProcess`."""
 
     def __init__(self, images: Path, secrets: Secrets, pod: Json, address: str) -> None:
         self._images, self._secrets, self._address = images, secrets, address

@@ -14,7 +14,7 @@ from worker.qemu.runtime_dir import base_folder
 
 
 @dataclass(frozen=True)
-class Held:
+class OwnMachineResources:
     """What would be left if it were forgotten.
 
     Attributes:
@@ -63,11 +63,11 @@ def machine_of(opened: OpenDesktop) -> psutil.Process:
     return next(each for each in machines() if port in {line.laddr.port for line in each.net_connections("tcp")})
 
 
-def held(data: Path) -> Held:
+def held(data: Path) -> OwnMachineResources:
     """What is held now. Args: data: the data folder in which the machines write."""
     below = psutil.Process().children(recursive=True)
     supervisors = [each for each in below if "worker.qemu.supervisor" in each.cmdline()]
-    return Held(
+    return OwnMachineResources(
         processes=len(machines()) + len(supervisors),
         descriptors=sum(each.num_fds() for each in (psutil.Process(), *supervisors)),
         folders=tuple(sorted(base_folder().glob("*/*"))),

@@ -12,7 +12,7 @@ from tests.factories.vm_pods import VmPods, vm_pods
 from tests.fakes.kubernetes.behaviours import running
 from tests.fakes.kubernetes.kinds import BY_KIND, SECRETS, Json
 from tests.fakes.kubernetes.raw import Raw
-from tests.fakes.kubernetes.remote import Remote, ScriptedNodes, scripted_nodes
+from tests.fakes.kubernetes.remote import RemoteGround, ScriptedNodes, scripted_nodes
 from tests.unit.deploy.built import kind
 from tests.waiting import until
 from tools.real_apiserver.programs import Layout, kubeconfig
@@ -38,7 +38,7 @@ class RealPlace:
     nodes: ScriptedNodes
     pods: VmPods
     raw: Raw
-    ground: Remote
+    ground: RemoteGround
     worker: Path
     data: Path
 
@@ -58,14 +58,14 @@ class RealPlace:
         return self.raw.ask(method, f"/api/v1/namespaces/{SPACE}/{what}", body, **how)
 
 
-def _granted(ground: Remote) -> None:
+def _granted(ground: RemoteGround) -> None:
     """What `kubectl apply` would make of the rights, in the order that they need."""
     for name in GRANTED:
         for found in kind("production", name):
             ground.create(BY_KIND[found["apiVersion"], name], found, found["metadata"].get("namespace", ""))
 
 
-def _claim(ground: Remote, name: str) -> None:
+def _claim(ground: RemoteGround, name: str) -> None:
     """An existing volume and a claim to it; the real controller binds them."""
     room, modes = {"storage": "1Gi"}, ["ReadWriteMany"]
     where = {"path": f"/nowhere/{name}"}
@@ -82,7 +82,7 @@ def _token(raw: Raw) -> str:
     return str(said.body["status"]["token"])
 
 
-def _secrets(ground: Remote) -> Callable[[str, str], Mapping[str, str] | None]:
+def _secrets(ground: RemoteGround) -> Callable[[str, str], Mapping[str, str] | None]:
     def find(namespace: str, name: str) -> Mapping[str, str] | None:
         found = ground.find(SECRETS, (namespace, name))
         return None if found is None else found["data"]
@@ -103,7 +103,7 @@ def real_place(built: Path, folder: Path, furnish: Callable[[Path], object]) -> 
     """Two nodes. Args: built: see tools.real_apiserver; furnish: puts machine images into a folder."""
     with control_plane(built, folder / "cluster") as layout:
         raw = Raw(layout.kubeconfig("admin"))
-        ground = Remote(raw)
+        ground = RemoteGround(raw)
         _granted(ground)
         for name in CLAIMS:
             _claim(ground, name)

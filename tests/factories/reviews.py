@@ -20,7 +20,7 @@ BENCHMARK = "judged"
 
 
 @dataclass(frozen=True)
-class Said:
+class JudgedTask:
     """Of one task its level, and what the judge says of `opened` and `final`."""
 
     opened: bool
@@ -38,7 +38,7 @@ class Judged:
     """
 
     world: World
-    said: Sequence[Said]
+    said: Sequence[JudgedTask]
     attempts: list[UUID] = field(default_factory=list)
     judge: UUID = field(init=False)
 

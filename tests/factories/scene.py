@@ -76,7 +76,7 @@ class OneTransaction(World):
 
 
 @dataclass
-class Scene:
+class PageScene:
     """What was made.
 
     Attributes:
@@ -303,7 +303,7 @@ def play(world: World, worker: Worker, run: Run, skill: float, seed: int) -> dic
     return found
 
 
-def make_scene(world: World) -> Scene:
+def make_scene(world: World) -> PageScene:
     """Everything; takes some seconds."""
     with world.work() as session:
         scene = _make(OneTransaction(world.factory, world.store, session))
@@ -312,7 +312,7 @@ def make_scene(world: World) -> Scene:
     return scene
 
 
-def _make(world: World) -> Scene:
+def _make(world: World) -> PageScene:
     world.benchmark(tasks())
     worker = world.worker("worker-1", slots=2, node="bench-01", capabilities=abilities())
     first = world.submit("random", name="navi, screenshots only", budget=Budget(max_steps=STEPS))
@@ -330,7 +330,7 @@ def _make(world: World) -> Scene:
     running = _start(world, worker)
     rename_agent(world, live, "navi-2")
     _aside(world)
-    return Scene(world, first.id, live.id, attempts=running, study=study, human=human, **found)
+    return PageScene(world, first.id, live.id, attempts=running, study=study, human=human, **found)
 
 
 def _study(world: World, worker: Worker) -> UUID:

@@ -50,7 +50,7 @@ class FakeDetector:
     def _handler(self) -> type[http.server.BaseHTTPRequestHandler]:
         detector = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class DetectorHandler(http.server.BaseHTTPRequestHandler):
             def do_POST(self) -> None:  # noqa: N802 - the base class's name
                 detector.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
                 if detector.silent is not None:
@@ -67,4 +67,4 @@ class FakeDetector:
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
                 """Quiet."""
 
-        return Handler
+        return DetectorHandler

@@ -11,7 +11,7 @@ _PIECE = 7
 
 
 @dataclass(frozen=True)
-class Said:
+class ScriptedReply:
     """A model's reply, independent of an API.
 
     Attributes:
@@ -36,7 +36,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Api:
+class ModelApi:
     """One API.
 
     Attributes:
@@ -50,8 +50,8 @@ class Api:
     name: str
     fits: Callable[[str], bool]
     wrong: Callable[[Mapping[str, str], Json], str]
-    body: Callable[[Said, str, int], Json]
-    events: Callable[[Said, str, int, Json], Iterator[Event]]
+    body: Callable[[ScriptedReply, str, int], Json]
+    events: Callable[[ScriptedReply, str, int, Json], Iterator[Event]]
     error: Callable[[int, str, str], Json] = field(
         default=lambda status, code, text: {"error": {"message": text, "type": code, "code": code, "status": status}}
     )
@@ -86,14 +86,14 @@ def _chat_wrong(headers: Mapping[str, str], body: Json) -> str:
     return ""
 
 
-def _chat_calls(said: Said, number: int) -> list[Json]:
+def _chat_calls(said: ScriptedReply, number: int) -> list[Json]:
     return [
         {"id": f"call_{number}_{at}", "type": "function", "function": {"name": name, "arguments": _written(given)}}
         for at, (name, given) in enumerate(said.calls)
     ]
 
 
-def _chat_usage(said: Said) -> Json:
+def _chat_usage(said: ScriptedReply) -> Json:
     sent, cached, answered = said.tokens
     details = {"cached_tokens": cached}
     return {
@@ -104,7 +104,7 @@ def _chat_usage(said: Said) -> Json:
     }
 
 
-def _chat_body(said: Said, model: str, number: int) -> Json:
+def _chat_body(said: ScriptedReply, model: str, number: int) -> Json:
     message: Json = {"role": "assistant", "content": said.text or None}
     if said.calls:
         message["tool_calls"] = _chat_calls(said, number)
@@ -115,7 +115,7 @@ def _chat_body(said: Said, model: str, number: int) -> Json:
     return {**told, "choices": [choice], "usage": _chat_usage(said)}
 
 
-def _chat_events(said: Said, model: str, number: int, asked: Json) -> Iterator[Event]:
+def _chat_events(said: ScriptedReply, model: str, number: int, asked: Json) -> Iterator[Event]:
     def chunk(delta: Json, finish: str | None = None) -> Event:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
         return "", {"id": f"chatcmpl-{number}", "object": "chat.completion.chunk", "model": model, "choices": [choice]}
@@ -155,7 +155,7 @@ def _responses_wrong(headers: Mapping[str, str], body: Json) -> str:
     return ""
 
 
-def _responses_output(said: Said, number: int) -> list[Json]:
+def _responses_output(said: ScriptedReply, number: int) -> list[Json]:
     output: list[Json] = []
     if said.thinking:
         summary = [{"type": "summary_text", "text": said.thinking}]
@@ -179,7 +179,7 @@ def _responses_output(said: Said, number: int) -> list[Json]:
     return output
 
 
-def _responses_body(said: Said, model: str, number: int) -> Json:
+def _responses_body(said: ScriptedReply, model: str, number: int) -> Json:
     sent, cached, answered = said.tokens
     cut = said.ended == "length"
     return {
@@ -199,7 +199,7 @@ def _responses_body(said: Said, model: str, number: int) -> Json:
     }
 
 
-def _responses_events(said: Said, model: str, number: int, asked: Json) -> Iterator[Event]:
+def _responses_events(said: ScriptedReply, model: str, number: int, asked: Json) -> Iterator[Event]:
     whole = _responses_body(said, model, number)
     empty = {**whole, "status": "in_progress", "output": [], "usage": None}
     yield "response.created", {"type": "response.created", "response": empty}
@@ -239,7 +239,7 @@ def _anthropic_wrong(headers: Mapping[str, str], body: Json) -> str:
     return ""
 
 
-def _anthropic_content(said: Said, number: int) -> list[Json]:
+def _anthropic_content(said: ScriptedReply, number: int) -> list[Json]:
     content: list[Json] = []
     if said.thinking:
         content.append({"type": "thinking", "thinking": said.thinking, "signature": "c2ln"})
@@ -252,7 +252,7 @@ def _anthropic_content(said: Said, number: int) -> list[Json]:
     return content
 
 
-def _anthropic_body(said: Said, model: str, number: int) -> Json:
+def _anthropic_body(said: ScriptedReply, model: str, number: int) -> Json:
     sent, cached, answered = said.tokens
     usage = {"input_tokens": sent - cached, "cache_creation_input_tokens": 0, "cache_read_input_tokens": cached}
     told = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": model}
@@ -260,7 +260,7 @@ def _anthropic_body(said: Said, model: str, number: int) -> Json:
     return {**told, **stop, "content": _anthropic_content(said, number), "usage": {**usage, "output_tokens": answered}}
 
 
-def _anthropic_events(said: Said, model: str, number: int, asked: Json) -> Iterator[Event]:
+def _anthropic_events(said: ScriptedReply, model: str, number: int, asked: Json) -> Iterator[Event]:
     def event(kind: str, **data: Any) -> Event:
         return kind, {"type": kind, **data}
 
@@ -311,7 +311,7 @@ def _gemini_wrong(headers: Mapping[str, str], body: Json) -> str:
     return ""
 
 
-def _gemini_parts(said: Said) -> list[Json]:
+def _gemini_parts(said: ScriptedReply) -> list[Json]:
     parts: list[Json] = []
     if said.thinking:
         parts.append({"text": said.thinking, "thought": True})
@@ -322,7 +322,7 @@ def _gemini_parts(said: Said) -> list[Json]:
     return parts
 
 
-def _gemini_body(said: Said, model: str, number: int) -> Json:
+def _gemini_body(said: ScriptedReply, model: str, number: int) -> Json:
     sent, cached, answered = said.tokens
     content = {"role": "model", "parts": _gemini_parts(said)}
     usage = {"promptTokenCount": sent, "cachedContentTokenCount": cached, "candidatesTokenCount": answered}
@@ -334,7 +334,7 @@ def _gemini_body(said: Said, model: str, number: int) -> Json:
     }
 
 
-def _gemini_events(said: Said, model: str, number: int, asked: Json) -> Iterator[Event]:
+def _gemini_events(said: ScriptedReply, model: str, number: int, asked: Json) -> Iterator[Event]:
     whole = _gemini_body(said, model, number)
     last = whole["candidates"][0]
     for part in last["content"]["parts"]:
@@ -349,15 +349,15 @@ def _gemini_error(status: int, code: str, text: str) -> Json:
 
 
 APIS = (
-    Api("openai_chat", lambda path: path.endswith("/chat/completions"), _chat_wrong, _chat_body, _chat_events),
-    Api(
+    ModelApi("openai_chat", lambda path: path.endswith("/chat/completions"), _chat_wrong, _chat_body, _chat_events),
+    ModelApi(
         "openai_responses",
         lambda path: path.endswith("/responses"),
         _responses_wrong,
         _responses_body,
         _responses_events,
     ),
-    Api(
+    ModelApi(
         "anthropic",
         lambda path: path.endswith("/messages"),
         _anthropic_wrong,
@@ -365,7 +365,7 @@ APIS = (
         _anthropic_events,
         _anthropic_error,
     ),
-    Api(
+    ModelApi(
         "gemini",
         lambda path: "enerateContent" in path,
         _gemini_wrong,

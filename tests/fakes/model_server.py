@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from tests.fakes.model_apis import APIS, Api, Event, Json, Said
+from tests.fakes.model_apis import APIS, Event, Json, ModelApi, ScriptedReply
 
-__all__ = ["Asked", "ModelServer", "Said", "model_server"]
+__all__ = ["ReceivedRequest", "ModelServer", "ScriptedReply", "model_server"]
 HUGE = 2 * 2**30
 _BLOCK = b" " * 2**16
 _CODES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error"}
@@ -32,7 +32,7 @@ _BUSY = 429
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReceivedRequest:
     """One request.
 
     Attributes:
@@ -52,7 +52,7 @@ class Asked:
         return json.dumps(self.body, ensure_ascii=False)
 
 
-Fault = Callable[["_Handler", Api, Asked], None]
+Fault = Callable[["_Handler", ModelApi, ReceivedRequest], None]
 
 
 class ModelServer:
@@ -67,18 +67,18 @@ class ModelServer:
 
     def __init__(self, port: int) -> None:
         self.address = f"http://127.0.0.1:{port}"
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.key = ""
-        self.answer: Callable[[Asked], Said] | None = None
+        self.answer: Callable[[ReceivedRequest], ScriptedReply] | None = None
         self.ended = threading.Event()
         self._lock = threading.Lock()
-        self._queue: deque[Said | Fault] = deque()
+        self._queue: deque[ScriptedReply | Fault] = deque()
         self._until: tuple[float, Fault] | None = None
         self._number = 0
 
     def say(self, text: str = "", **rest: Any) -> None:
         """Queues a reply; `rest` as in Said."""
-        self._queue.append(Said(text, **rest))
+        self._queue.append(ScriptedReply(text, **rest))
 
     def fail(  # noqa: PLR0913 - what one can say of a failure
         self,
@@ -97,9 +97,9 @@ class ModelServer:
         """From now on every request is answered so, for that long; the queue waits. Each call replaces the last."""
         self._until = (time.monotonic() + seconds, _failing(status, "rate_limit_error", "slow down", retry_after, None))
 
-    def cut(self, after: int = 200, *, said: Said | None = None, times: int = 1) -> None:
+    def cut(self, after: int = 200, *, said: ScriptedReply | None = None, times: int = 1) -> None:
         """Queues a reply whose connection is reset after that many bytes of its body."""
-        self._queue.extend([_cut(after, said or Said("This sentence is never finished. " * 40))] * times)
+        self._queue.extend([_cut(after, said or ScriptedReply("This sentence is never finished. " * 40))] * times)
 
     def hang(self, *, times: int = 1) -> None:
         """Queues no answer at all; the connection stays open until the server ends."""
@@ -125,7 +125,7 @@ class ModelServer:
         """How much is still queued."""
         return len(self._queue)
 
-    def next(self, asked: Asked) -> Said | Fault:
+    def next(self, asked: ReceivedRequest) -> ScriptedReply | Fault:
         """What this request gets."""
         with self._lock:
             self.asked.append(asked)
@@ -153,21 +153,21 @@ class _Handler(BaseHTTPRequestHandler):
         if api is None:
             self.send(404, b"no such API")
             return
-        asked = Asked(api.name, self.path, headers, json.loads(data), time.monotonic())
+        asked = ReceivedRequest(api.name, self.path, headers, json.loads(data), time.monotonic())
         if self.owner.key and self.owner.key != _shown(headers):
             found = _failing(401, "", f"Incorrect API key provided: {_shown(headers)}", "", None)
         elif wrong := api.wrong(headers, asked.body):
             found = _failing(400, "", wrong, "", None)
         else:
             given = self.owner.next(asked)
-            if isinstance(given, Said):
+            if isinstance(given, ScriptedReply):
                 self._say(api, asked, given)
                 return
             found = given
         with suppress(ConnectionError):
             found(self, api, asked)
 
-    def _say(self, api: Api, asked: Asked, said: Said) -> None:
+    def _say(self, api: ModelApi, asked: ReceivedRequest, said: ScriptedReply) -> None:
         with suppress(ConnectionError):
             if _streams(asked):
                 self.send(200, _as_stream(api, asked, said, self.owner.number()), {"Content-Type": "text/event-stream"})
@@ -199,19 +199,19 @@ def _shown(headers: Mapping[str, str]) -> str:
     return headers.get("x-api-key") or headers.get("x-goog-api-key") or bearer
 
 
-def _streams(asked: Asked) -> bool:
+def _streams(asked: ReceivedRequest) -> bool:
     return bool(asked.body.get("stream")) or "streamGenerateContent" in asked.path
 
 
-def _told(handler: _Handler, asked: Asked, said: Said) -> tuple[str, int]:
+def _told(handler: _Handler, asked: ReceivedRequest, said: ScriptedReply) -> tuple[str, int]:
     return _model(asked, said), handler.owner.number()
 
 
-def _model(asked: Asked, said: Said) -> str:
+def _model(asked: ReceivedRequest, said: ScriptedReply) -> str:
     return said.model or asked.body.get("model") or asked.path.rsplit("/", 1)[-1].partition(":")[0]
 
 
-def _as_stream(api: Api, asked: Asked, said: Said, number: int) -> bytes:
+def _as_stream(api: ModelApi, asked: ReceivedRequest, said: ScriptedReply, number: int) -> bytes:
     events: Iterator[Event] | Sequence[Event] = api.events(said, _model(asked, said), number, asked.body)
     parts = []
     for name, data in events:
@@ -221,15 +221,15 @@ def _as_stream(api: Api, asked: Asked, said: Said, number: int) -> bytes:
 
 
 def _failing(status: int, code: str, text: str, retry_after: str, body: Json | None) -> Fault:
-    def fault(handler: _Handler, api: Api, _: Asked) -> None:
+    def fault(handler: _Handler, api: ModelApi, _: ReceivedRequest) -> None:
         told = body or api.error(status, code or _CODES.get(status, "server_error"), text)
         handler.send(status, json.dumps(told).encode(), {"Retry-After": retry_after} if retry_after else {})
 
     return fault
 
 
-def _cut(after: int, said: Said) -> Fault:
-    def fault(handler: _Handler, api: Api, asked: Asked) -> None:
+def _cut(after: int, said: ScriptedReply) -> Fault:
+    def fault(handler: _Handler, api: ModelApi, asked: ReceivedRequest) -> None:
         if _streams(asked):
             body, media = _as_stream(api, asked, said, 0), "text/event-stream"
         else:
@@ -245,18 +245,18 @@ def _cut(after: int, said: Said) -> Fault:
     return fault
 
 
-def _hang(handler: _Handler, _: Api, __: Asked) -> None:
+def _hang(handler: _Handler, _: ModelApi, __: ReceivedRequest) -> None:
     handler.owner.ended.wait(300)
     handler.close_connection = True
 
 
-def _drip(handler: _Handler, _: Api, __: Asked) -> None:
+def _drip(handler: _Handler, _: ModelApi, __: ReceivedRequest) -> None:
     handler.begin(len(_BLOCK))
     while not handler.owner.ended.wait(0.05):
         handler.wfile.write(b" ")
 
 
-def _flood(handler: _Handler, _: Api, __: Asked) -> None:
+def _flood(handler: _Handler, _: ModelApi, __: ReceivedRequest) -> None:
     handler.begin(HUGE)
     for _block in range(HUGE // len(_BLOCK)):
         if handler.owner.ended.is_set():

@@ -9,7 +9,7 @@ from typing import Any
 Answer = Callable[[BaseHTTPRequestHandler], None]
 
 
-class Origin:
+class OriginServer:
     """The running server.
 
     Attributes:
@@ -51,10 +51,10 @@ def reply(body: bytes, media_type: str = "application/octet-stream", status: int
 
 
 @contextmanager
-def origin() -> Iterator[Origin]:
+def origin() -> Iterator[OriginServer]:
     """A server that is gone at the end."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class OriginHandler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def _handle(self) -> None:
@@ -69,9 +69,9 @@ def origin() -> Iterator[Origin]:
         def log_message(self, *_: Any) -> None:
             """Says nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), OriginHandler)
     server.daemon_threads = True
-    found = Origin(server)
+    found = OriginServer(server)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

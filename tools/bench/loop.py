@@ -18,7 +18,7 @@ from backend.domain.model.run import Budget
 from backend.domain.model.task import EvaluatorSpec, LoadedBenchmark, MetricCall, SetupStep, Task, TaskKey
 from backend.domain.registry import PluginKind, lookup
 from tests.integration.worker.in_process import attempts, episodes, finished, leases
-from tests.integration.worker.stack import STARTER, Stack
+from tests.integration.worker.stack import STARTER, WorkerStack
 from tests.waiting import until
 from tools.bench.figures import PAGE, Figure, page, percentile
 from tools.bench.viewer import ApiServer, watch
@@ -34,7 +34,7 @@ def main() -> int:
     quick = parser.parse_args().quick
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder:
-        stack = Stack(Path(folder), durable=True)
+        stack = WorkerStack(Path(folder), durable=True)
         try:
             figures = measure(stack, quick=quick)
         finally:
@@ -46,7 +46,7 @@ def main() -> int:
     return 0 if all(figure.met is not False for figure in figures) else 1
 
 
-def measure(stack: Stack, *, quick: bool) -> list[Figure]:
+def measure(stack: WorkerStack, *, quick: bool) -> list[Figure]:
     """All figures, in the page's order."""
     stack.import_starter()
     stack.world.benchmark(quiet_and_restless(), name="bench")
@@ -96,12 +96,12 @@ def quiet_and_restless() -> LoadedBenchmark:
     return LoadedBenchmark(kind="bench", tasks=(task("quiet"), task("restless", launch)))
 
 
-def submit(stack: Stack, agent: str, benchmark: str, tasks: tuple[str, ...] = (), **more: Any) -> Run:
+def submit(stack: WorkerStack, agent: str, benchmark: str, tasks: tuple[str, ...] = (), **more: Any) -> Run:
     """A run at the default size of the screen."""
     return stack.world.submit(agent, benchmark, tasks=tasks, **more)
 
 
-def first_observation(stack: Stack) -> float:
+def first_observation(stack: WorkerStack) -> float:
     """Seconds from a fresh lease to the first picture, with nothing prepared."""
     run = submit(stack, "always_fail", "bench", ("bench/quiet",))
     (episode,) = finished(stack.world, run.id, LONG)
@@ -113,12 +113,12 @@ def first_observation(stack: Stack) -> float:
     return (attempt.first_observation_at - lease.acquired_at).total_seconds()
 
 
-def submit_steps(stack: Stack, *, quick: bool) -> Run:
+def submit_steps(stack: WorkerStack, *, quick: bool) -> Run:
     """An episode of clicks and keys on an application."""
     return submit(stack, "random", "starter", ("editor/add_milk",), budget=Budget(max_steps=15 if quick else 60))
 
 
-def step_overheads(stack: Stack, runs: Sequence[Run]) -> list[float]:
+def step_overheads(stack: WorkerStack, runs: Sequence[Run]) -> list[float]:
     """Milliseconds per step that are neither the agent's, nor the action's, nor the page's."""
     overheads = []
     for run in runs:
@@ -128,7 +128,7 @@ def step_overheads(stack: Stack, runs: Sequence[Run]) -> list[float]:
     return overheads
 
 
-def steps_of(stack: Stack, attempt: Attempt) -> list[Step]:
+def steps_of(stack: WorkerStack, attempt: Attempt) -> list[Step]:
     """Steps with the time of storing the previous one: all but the first and the final observation."""
     with stack.world.work() as session:
         query = select(Step).where(Step.attempt_id == attempt.id, Step.index > 0).order_by(Step.index)
@@ -141,7 +141,7 @@ def overhead(step: Step) -> float:
     return float(timing["total"] - timing["agent"] - timing["action"] - timing["settle"]) * 1000
 
 
-def live_view(stack: Stack, seconds: float) -> tuple[list[float], list[float]]:
+def live_view(stack: WorkerStack, seconds: float) -> tuple[list[float], list[float]]:
     """The live view of a constantly changing screen, over the product's own websocket."""
     api = ApiServer(stack.environment)
     try:
@@ -165,7 +165,7 @@ def live_view(stack: Stack, seconds: float) -> tuple[list[float], list[float]]:
         api.stop()
 
 
-def starter_run(stack: Stack, *, quick: bool) -> tuple[float, list[float]]:
+def starter_run(stack: WorkerStack, *, quick: bool) -> tuple[float, list[float]]:
     """Share of the time that the two slots were under lease; and seconds to the first picture of each attempt."""
     until(lambda: all(lease.released_at for lease in leases(stack.world)), LONG)
     before = {lease.id for lease in leases(stack.world)}

@@ -16,7 +16,7 @@ from backend.domain.model.run import Budget
 from deskarena.client import Client
 from deskarena.episode import Episode
 from tests.integration.worker.in_process import attempts, episodes, finished
-from tests.integration.worker.stack import Stack
+from tests.integration.worker.stack import WorkerStack
 from tools.bench.figures import Figure, page, percentile
 from tools.bench.loop import LONG, figure, quiet_and_restless, say, steps_of, submit
 from tools.bench.viewer import ApiServer
@@ -40,7 +40,7 @@ def main() -> int:
     quick = parser.parse_args().quick
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="bench-", ignore_cleanup_errors=True) as folder:
-        stack = Stack(Path(folder), durable=True)
+        stack = WorkerStack(Path(folder), durable=True)
         try:
             figures = measure(stack, 15 if quick else 100)
         finally:
@@ -52,7 +52,7 @@ def main() -> int:
     return 0 if all(one.met is not False for one in figures) else 1
 
 
-def measure(stack: Stack, steps: int) -> list[Figure]:
+def measure(stack: WorkerStack, steps: int) -> list[Figure]:
     """All figures, in the page's order."""
     stack.world.benchmark(quiet_and_restless(), name="bench")
     stack.start_worker()
@@ -74,13 +74,13 @@ def measure(stack: Stack, steps: int) -> list[Figure]:
     ]
 
 
-def local_steps(stack: Stack, steps: int) -> list[float]:
+def local_steps(stack: WorkerStack, steps: int) -> list[float]:
     """Milliseconds of each step of `random`, but for action and settling."""
     run = submit(stack, "random", "bench", ("bench/quiet",), budget=Budget(max_steps=steps))
     return costs(stack, run.id)
 
 
-def remote_steps(stack: Stack, api: ApiServer, steps: int) -> tuple[list[float], list[float]]:
+def remote_steps(stack: WorkerStack, api: ApiServer, steps: int) -> tuple[list[float], list[float]]:
     """The same of a program that presses a key at each step; and what it waited itself."""
     run = submit(stack, "remote", "bench", ("bench/quiet",), budget=Budget(max_steps=steps))
     (row,) = episodes(stack.world, run.id)
@@ -98,7 +98,7 @@ def remote_steps(stack: Stack, api: ApiServer, steps: int) -> tuple[list[float],
     return costs(stack, run.id), waits
 
 
-def costs(stack: Stack, run_id: UUID) -> list[float]:
+def costs(stack: WorkerStack, run_id: UUID) -> list[float]:
     """Milliseconds per step that are neither the action's nor the page's."""
     overheads: list[float] = []
     for episode in finished(stack.world, run_id, LONG):

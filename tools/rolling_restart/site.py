@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.integration.worker.stack import ROOT, Stack, WorkerProcess
+from tests.integration.worker.stack import ROOT, StartedWorker, WorkerStack
 from tests.waiting import until
 
 PROXY = ROOT / "deploy" / "proxy"
@@ -75,7 +75,7 @@ class Site:
             durable: the database waits for the disk.
         """
         settings = {"DESKARENA_POLL_SECONDS": "0.5", "DESKARENA_SHUTDOWN_GRACE_SECONDS": str(GRACE_SECONDS)}
-        self.stack = Stack(folder, slots=2, durable=durable, **settings)
+        self.stack = WorkerStack(folder, slots=2, durable=durable, **settings)
         self.stack.import_starter()
         environment = {**self.stack.environment, "DESKARENA_DRAIN_SECONDS": str(DRAIN_SECONDS)}
         self.apis = [ApiProcess(environment, folder / f"api-{number}.log") for number in (1, 2)]
@@ -119,7 +119,7 @@ class Site:
         api.start()
         until(lambda: self.passed_on(api) > before, 30.0, what="the proxy uses it again")
 
-    def restart_worker(self, worker: WorkerProcess) -> WorkerProcess:
+    def restart_worker(self, worker: StartedWorker) -> StartedWorker:
         """Starts another, then ends this one, as a rolling update does."""
         fresh = self.stack.start_worker()
         assert worker.stop(GRACE_SECONDS + 30.0) == 0

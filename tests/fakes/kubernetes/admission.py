@@ -7,7 +7,7 @@ from tests.fakes.kubernetes.kinds import NAMESPACES, PODS, QUOTAS, SERVICE_ACCOU
 from tests.fakes.kubernetes.pod_security import broken, containers
 from tests.fakes.kubernetes.quantities import amount, asked, written
 from tests.fakes.kubernetes.status import Refusal, forbidden
-from tests.fakes.kubernetes.store import Store
+from tests.fakes.kubernetes.store import ObjectStore
 
 ENFORCE = "pod-security.kubernetes.io/enforce"
 TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -21,7 +21,7 @@ class Admission:
         webhooks: a test's own: each may refuse an object, or change it.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ObjectStore) -> None:
         self._store = store
         self.webhooks: list[Webhook] = []
 

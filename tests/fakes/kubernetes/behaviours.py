@@ -11,7 +11,7 @@ from tests.fakes.kubernetes import pod_status
 from tests.fakes.kubernetes.events import ATTACHER
 from tests.fakes.kubernetes.kinds import SECRETS
 from tests.fakes.kubernetes.processes import Start
-from tests.fakes.kubernetes.run import Behaviour, Run
+from tests.fakes.kubernetes.run import Behaviour, PodRun
 
 POLL = 0.05
 
@@ -21,7 +21,7 @@ def running(
 ) -> Behaviour:
     """Pulls the image, starts, says its lines, and is ready after `ready` seconds, or when the process says so."""
 
-    def script(run: Run) -> Iterator[float]:
+    def script(run: PodRun) -> Iterator[float]:
         yield from _pulled(run, pull)
         run.lines = list(lines)
         yield from _alive(run, start, ready)
@@ -37,7 +37,7 @@ def slow_start(seconds: float, start: Start | None = None) -> Behaviour:
 def never_ready(start: Start | None = None) -> Behaviour:
     """Runs, and its readiness probe fails for ever."""
 
-    def script(run: Run) -> Iterator[float]:
+    def script(run: PodRun) -> Iterator[float]:
         yield from _pulled(run, 0.02)
         _started(run, start)
         while True:
@@ -48,7 +48,7 @@ def never_ready(start: Start | None = None) -> Behaviour:
     return script
 
 
-def _pulled(run: Run, seconds: float) -> Iterator[float]:
+def _pulled(run: PodRun, seconds: float) -> Iterator[float]:
     image = run.image()
     run.write(lambda pod: pod_status.creating(pod, run.host))
     run.say("Pulling", f'Pulling image "{image}"')
@@ -57,7 +57,7 @@ def _pulled(run: Run, seconds: float) -> Iterator[float]:
     run.say("Pulled", f'Successfully pulled image "{image}" in {took}. Image size: 73400320 bytes.')
 
 
-def _started(run: Run, start: Start | None) -> None:
+def _started(run: PodRun, start: Start | None) -> None:
     for name in run.names():
         run.say("Created", f"Created container: {name}")
     run.launch(start)
@@ -66,7 +66,7 @@ def _started(run: Run, start: Start | None) -> None:
     run.write(lambda pod: pod_status.running(pod, run.address, run.container_id(), ready=False))
 
 
-def _alive(run: Run, start: Start | None, ready: float) -> Iterator[float]:
+def _alive(run: PodRun, start: Start | None, ready: float) -> Iterator[float]:
     """Started, ready, watched; started again by its policy when it ends."""
     _started(run, start)
     crashes = 0
@@ -84,7 +84,7 @@ def _alive(run: Run, start: Start | None, ready: float) -> Iterator[float]:
         crashes += 1
 
 
-def _watched(run: Run) -> Iterator[float]:
+def _watched(run: PodRun) -> Iterator[float]:
     """Ready as the process says, until it ends; without one: ready."""
     told = None
     while run.process is not None and run.process.poll() is None:
@@ -96,20 +96,20 @@ def _watched(run: Run) -> Iterator[float]:
         _show(run, ready=True)
 
 
-def _show(run: Run, *, ready: bool) -> None:
+def _show(run: PodRun, *, ready: bool) -> None:
     run.write(lambda pod: pod_status.running(pod, run.address, _same(run), ready=ready))
 
 
-def _stop(run: Run, code: int) -> None:
+def _stop(run: PodRun, code: int) -> None:
     run.write(lambda pod: pod_status.stopped(pod, code))
 
 
-def _same(run: Run) -> str:
+def _same(run: PodRun) -> str:
     statuses = (run.pod or {}).get("status", {}).get("containerStatuses") or [{}]
     return str(statuses[0].get("containerID") or run.container_id())
 
 
-def _again(run: Run, start: Start | None, code: int, crashes: int) -> Iterator[float]:
+def _again(run: PodRun, start: Start | None, code: int, crashes: int) -> Iterator[float]:
     """One restart, after a back-off that doubles from 10 s to 300 s of the cluster's time."""
     reason = "Completed" if code == 0 else "Error"
     seconds = min(10 * 2**crashes, 300)
@@ -120,7 +120,7 @@ def _again(run: Run, start: Start | None, code: int, crashes: int) -> Iterator[f
     run.write(lambda pod: pod_status.restarted(pod, run.container_id(), ready=False))
 
 
-def _backing_off(run: Run, code: int, reason: str, seconds: int) -> Iterator[float]:
+def _backing_off(run: PodRun, code: int, reason: str, seconds: int) -> Iterator[float]:
     name, (namespace, pod_name) = run.names()[0], run.key
     words = f"restarting failed container {name} in pod {pod_name}_{namespace}({run.uid})"
     shown = f"back-off {_span(seconds)} restarting failed container={name} pod={pod_name}_{namespace}({run.uid})"
@@ -137,7 +137,7 @@ def _span(seconds: int) -> str:
 def image_pull_back_off(why: str = "not found") -> Behaviour:
     """The image cannot be pulled."""
 
-    def script(run: Run) -> Iterator[float]:
+    def script(run: PodRun) -> Iterator[float]:
         image = run.image()
         failed = f'failed to pull and unpack image "{image}": failed to resolve reference "{image}": {image}: {why}'
         failed = f'Failed to pull image "{image}": rpc error: code = NotFound desc = {failed}'
@@ -173,7 +173,7 @@ def attach_failed(volume: str = "pvc-7c1f") -> Behaviour:
     """A volume is in use on another node, which the cluster's controller says once only."""
     said = "Volume is already exclusively attached to one node and can't be attached to another"
 
-    def script(run: Run) -> Iterator[float]:
+    def script(run: PodRun) -> Iterator[float]:
         run.write(lambda pod: pod_status.creating(pod, run.host))
         run.say("FailedAttachVolume", f'Multi-Attach error for volume "{volume}" {said}', warning=True, source=ATTACHER)
         yield 0.0
@@ -194,7 +194,7 @@ def sandbox_failed(why: str = "no IP addresses available in range set") -> Behav
 def _held_up(reason: str, said: Callable[[], str], then: Behaviour | None, times: int) -> Behaviour:
     """The pod's containers are not begun: tried again after half a second, then ever later, up to two minutes."""
 
-    def script(run: Run) -> Iterator[float]:
+    def script(run: PodRun) -> Iterator[float]:
         run.write(lambda pod: pod_status.creating(pod, run.host))
         pause, left = 0.5, times
         while left:
@@ -210,7 +210,7 @@ def _held_up(reason: str, said: Callable[[], str], then: Behaviour | None, times
 def secret_awaited(then: Behaviour) -> Behaviour:
     """Continues once the Secrets that the pod mounts exist, like every kubelet."""
 
-    def script(run: Run) -> Iterator[float]:
+    def script(run: PodRun) -> Iterator[float]:
         run.write(lambda pod: pod_status.creating(pod, run.host))
         pause = 0.5
         while missing := _missing_secret(run):
@@ -223,7 +223,7 @@ def secret_awaited(then: Behaviour) -> Behaviour:
     return script
 
 
-def _missing_secret(run: Run) -> tuple[str, str] | None:
+def _missing_secret(run: PodRun) -> tuple[str, str] | None:
     """A volume whose Secret is not there, and the Secret's name."""
     volumes = (run.pod["spec"].get("volumes") or []) if run.pod else []
     named = [(each["name"], each["secret"]["secretName"]) for each in volumes if "secret" in each]
@@ -233,7 +233,7 @@ def _missing_secret(run: Run) -> tuple[str, str] | None:
 def crash_loop(code: int = 1, line: str = "") -> Behaviour:
     """Starts, says something and ends, again and again (or once, where nothing is to start again)."""
 
-    def script(run: Run) -> Iterator[float]:
+    def script(run: PodRun) -> Iterator[float]:
         yield from _pulled(run, 0.02)
         _started(run, None)
         run.lines = [line] if line else []
@@ -251,7 +251,7 @@ def crash_loop(code: int = 1, line: str = "") -> Behaviour:
 def oom_killed() -> Behaviour:
     """The kernel ends the container for its memory; it starts again where the policy says so."""
 
-    def script(run: Run) -> Iterator[float]:
+    def script(run: PodRun) -> Iterator[float]:
         run.before = run.output()
         run.launch(None)
         if run.pod and run.pod["spec"]["restartPolicy"] == "Never":
@@ -267,7 +267,7 @@ def oom_killed() -> Behaviour:
 def restart(code: int = 1, start: Start | None = None) -> Behaviour:
     """The container ends once and starts again: another process at the same address, same uid."""
 
-    def script(run: Run) -> Iterator[float]:
+    def script(run: PodRun) -> Iterator[float]:
         run.before = run.output()
         run.launch(None)
         run.write(lambda pod: pod_status.restarting(pod, code, "Error"))
@@ -282,7 +282,7 @@ def restart(code: int = 1, start: Start | None = None) -> Behaviour:
 def evicted(resource: str = "ephemeral-storage") -> Behaviour:
     """The node ends the pod because it is short of something."""
 
-    def script(run: Run) -> Iterator[float]:
+    def script(run: PodRun) -> Iterator[float]:
         name = (run.names() or [""])[0]
         said = (
             f"The node was low on resource: {resource}. Threshold quantity: 1Gi, available: 512Mi. Container "
@@ -304,7 +304,7 @@ def refused(reason: str = "UnexpectedAdmissionError", message: str = "") -> Beha
         or "Allocate failed due to no healthy devices present; cannot allocate unhealthy devices, which is unexpected"
     )
 
-    def script(run: Run) -> Iterator[float]:
+    def script(run: PodRun) -> Iterator[float]:
         run.say(reason, said, warning=True)
         run.write(lambda pod: pod_status.failed(pod, reason, f"Pod was rejected: {said}"))
         yield 0.0
@@ -315,7 +315,7 @@ def refused(reason: str = "UnexpectedAdmissionError", message: str = "") -> Beha
 def finished(code: int = 0, seconds: float = 0.02, line: str = "") -> Behaviour:
     """Runs for a while and ends for good."""
 
-    def script(run: Run) -> Iterator[float]:
+    def script(run: PodRun) -> Iterator[float]:
         yield from _pulled(run, 0.0)
         _started(run, None)
         run.lines = [line] if line else []

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.fakes.kubernetes import lifecycle, rbac
-from tests.fakes.kubernetes.events import Recorder
+from tests.fakes.kubernetes.events import EventRecorder
 from tests.fakes.kubernetes.garbage import Garbage
 from tests.fakes.kubernetes.ground import Own
 from tests.fakes.kubernetes.kinds import (
@@ -31,13 +31,13 @@ from tests.fakes.kubernetes.kinds import (
     Json,
     Resource,
 )  # fmt: skip
-from tests.fakes.kubernetes.kubelets import Kubelets, Script, named
-from tests.fakes.kubernetes.loop import Loop
+from tests.fakes.kubernetes.kubelets import Kubelets, PodScript, named
+from tests.fakes.kubernetes.loop import WorkLoop
 from tests.fakes.kubernetes.nodes import NodeController, node_object
-from tests.fakes.kubernetes.run import Behaviour, Run
+from tests.fakes.kubernetes.run import Behaviour, PodRun
 from tests.fakes.kubernetes.scheduler import Scheduler
-from tests.fakes.kubernetes.server import ApiServer
-from tests.fakes.kubernetes.state import Asked, new_state
+from tests.fakes.kubernetes.server import FakeApiServer
+from tests.fakes.kubernetes.state import AnsweredRequest, new_state
 from tests.fakes.kubernetes.store import Change
 from tests.fakes.kubernetes.subresources import assign
 from tests.fakes.kubernetes.tls import certificate
@@ -68,9 +68,9 @@ class FakeCluster:
         self.state.bookmarks = bookmarks
         self.store, self.verbs = self.state.store, self.state.verbs
         self.faults, self.admission = self.state.faults, self.state.admission
-        self.loop = Loop()
+        self.loop = WorkLoop()
         ground = Own(self.state)
-        self.recorder = Recorder(ground)
+        self.recorder = EventRecorder(ground)
         self.scheduler = Scheduler(self.state, self.loop, self.recorder)
         self.kubelets = Kubelets(ground, self.loop, self.recorder, pace)
         self.state.logs = self.kubelets.log
@@ -83,7 +83,7 @@ class FakeCluster:
         for name in ("default", "kube-system"):
             self.add_namespace(name)
         self.loop.start()
-        self.api = ApiServer(self.state, port, tls=tls)
+        self.api = FakeApiServer(self.state, port, tls=tls)
 
     @property
     def address(self) -> str:
@@ -91,7 +91,7 @@ class FakeCluster:
         return self.api.address
 
     @property
-    def asked(self) -> list[Asked]:
+    def asked(self) -> list[AnsweredRequest]:
         """Every request that was answered."""
         return self.state.asked
 
@@ -129,9 +129,9 @@ class FakeCluster:
             node["spec"]["taints"] = list(taints)
         return self.verbs.create(NODES, node)
 
-    def script(self, behaviour: Behaviour, *, name: str = "*", node: str = "*", times: int = -1) -> Script:
+    def script(self, behaviour: Behaviour, *, name: str = "*", node: str = "*", times: int = -1) -> PodScript:
         """Has pods do something from their start; the newest script that fits counts."""
-        script = Script(behaviour, named(name, node), times)
+        script = PodScript(behaviour, named(name, node), times)
         self.kubelets.scripts.append(script)
         return script
 
@@ -144,7 +144,7 @@ class FakeCluster:
         """A pod as it is now."""
         return self.store.get(PODS, (namespace, name))
 
-    def run(self, namespace: str, name: str) -> Run:
+    def run(self, namespace: str, name: str) -> PodRun:
         """What a kubelet does with a pod: `.follow(behaviour)` has it do something else. KeyError if no node has it."""
         pod = self.pod(namespace, name)
         if pod is None:

@@ -13,7 +13,7 @@ ATTACHER = "attachdetach-controller"
 
 
 @dataclass(frozen=True)
-class Said:
+class EventText:
     """One event's words."""
 
     reason: str
@@ -33,14 +33,14 @@ def about(found: Json) -> Json:
     return {key: value for key, value in reference.items() if value}
 
 
-class Recorder:
+class EventRecorder:
     """Writes events."""
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
         self._seen: dict[tuple[str, str, str], tuple[str, str]] = {}
 
-    def record(self, found: Json, said: Said) -> None:
+    def record(self, found: Json, said: EventText) -> None:
         """Says something of an object. What was said before is counted up."""
         named = found["metadata"]
         seen = (named["uid"], said.reason, said.message)
@@ -54,7 +54,7 @@ class Recorder:
         self._seen[seen] = (namespace, made["metadata"]["name"])
 
 
-def _event(found: Json, said: Said) -> Json:
+def _event(found: Json, said: EventText) -> Json:
     source = {"component": said.source, **({"host": said.host} if said.host else {})}
     return {
         "apiVersion": "v1", "kind": "Event", "metadata": {"generateName": f"{found['metadata']['name']}."},

@@ -10,7 +10,7 @@ from tests.fakes.kubernetes.status import Refusal, broken, too_many
 
 
 @dataclass
-class Fault:
+class ApiFault:
     """One rule.
 
     Attributes:
@@ -35,35 +35,35 @@ class Fault:
         return fitting and self.times != 0 and re.search(self.path, request.path) is not None
 
 
-class Faults:
+class ApiFaults:
     """The rules in force; the first that meets a request works on it. Safe from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._rules: list[Fault] = []
+        self._rules: list[ApiFault] = []
         self.away = False
 
-    def add(self, fault: Fault) -> Fault:
+    def add(self, fault: ApiFault) -> ApiFault:
         """Puts a rule in force."""
         with self._lock:
             self._rules.append(fault)
         return fault
 
-    def slow(self, seconds: float, *verbs: str, path: str = "", times: int = -1) -> Fault:
+    def slow(self, seconds: float, *verbs: str, path: str = "", times: int = -1) -> ApiFault:
         """Requests take longer."""
-        return self.add(Fault(verbs, path, times, seconds=seconds))
+        return self.add(ApiFault(verbs, path, times, seconds=seconds))
 
-    def throttle(self, *verbs: str, path: str = "", times: int = 1, retry_after: int = 1) -> Fault:
+    def throttle(self, *verbs: str, path: str = "", times: int = 1, retry_after: int = 1) -> ApiFault:
         """429 with Retry-After, in seconds."""
-        return self.add(Fault(verbs, path, times, refusal=lambda: too_many(retry_after)))
+        return self.add(ApiFault(verbs, path, times, refusal=lambda: too_many(retry_after)))
 
-    def fail(self, *verbs: str, path: str = "", times: int = 1) -> Fault:
+    def fail(self, *verbs: str, path: str = "", times: int = 1) -> ApiFault:
         """500."""
-        return self.add(Fault(verbs, path, times, refusal=broken))
+        return self.add(ApiFault(verbs, path, times, refusal=broken))
 
-    def cut(self, *verbs: str, path: str = "", times: int = 1, after: bool = False) -> Fault:
+    def cut(self, *verbs: str, path: str = "", times: int = 1, after: bool = False) -> ApiFault:
         """Resets the connection before the request is read, or after it was carried out and before its answer."""
-        return self.add(Fault(verbs, path, times, cut="after" if after else "before"))
+        return self.add(ApiFault(verbs, path, times, cut="after" if after else "before"))
 
     def clear(self) -> None:
         """Everything works again."""
@@ -71,11 +71,11 @@ class Faults:
             self._rules.clear()
             self.away = False
 
-    def take(self, request: Request) -> Fault | None:
+    def take(self, request: Request) -> ApiFault | None:
         """The rule for a request; counts."""
         with self._lock:
             if self.away:
-                return Fault(cut="before")
+                return ApiFault(cut="before")
             found = next((rule for rule in self._rules if rule.meets(request)), None)
             if found is not None and found.times > 0:
                 found.times -= 1

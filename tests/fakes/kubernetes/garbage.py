@@ -2,7 +2,7 @@
 
 from tests.fakes.kubernetes import lifecycle
 from tests.fakes.kubernetes.kinds import BY_KIND, NAMESPACES, Json, Resource
-from tests.fakes.kubernetes.loop import Loop
+from tests.fakes.kubernetes.loop import WorkLoop
 from tests.fakes.kubernetes.state import State
 from tests.fakes.kubernetes.status import Refusal
 from tests.fakes.kubernetes.store import Change, Key, key_of
@@ -13,7 +13,7 @@ Place = tuple[Resource, Key]
 class Garbage:
     """Runs on the cluster's loop; knows who belongs to whom by uid."""
 
-    def __init__(self, state: State, loop: Loop) -> None:
+    def __init__(self, state: State, loop: WorkLoop) -> None:
         self._state = state
         self._loop = loop
         self._owned: dict[str, set[Place]] = {}

@@ -9,7 +9,7 @@ from tests.fakes.kubernetes.kinds import Json, Resource
 from tests.fakes.kubernetes.requests import Request
 from tests.fakes.kubernetes.selectors import Test, both, by_fields, by_labels
 from tests.fakes.kubernetes.state import State
-from tests.fakes.kubernetes.verbs import Page
+from tests.fakes.kubernetes.verbs import ListPage
 from tests.fakes.kubernetes.watching import Wanted, Watch
 
 JSON = "application/json"
@@ -104,7 +104,7 @@ def _list(state: State, request: Request, resource: Resource) -> Answer:
     return Answer(200, _encoded(resource, page))
 
 
-def _encoded(resource: Resource, page: Page) -> bytes:
+def _encoded(resource: Resource, page: ListPage) -> bytes:
     """A list, put together of what is JSON already."""
     about: Json = {"resourceVersion": str(page.revision)}
     if page.token:

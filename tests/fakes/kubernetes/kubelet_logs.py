@@ -34,7 +34,7 @@ class LogServer:
 
 
 def _handler(find: Find, logs: Logs) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+    class KubeletLogHandler(BaseHTTPRequestHandler):
         """`/containerLogs/NAMESPACE/POD/CONTAINER`."""
 
         def do_GET(self) -> None:  # noqa: N802 - the name that the library asks for
@@ -50,7 +50,7 @@ def _handler(find: Find, logs: Logs) -> type[BaseHTTPRequestHandler]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's word
             """Says nothing."""
 
-    return Handler
+    return KubeletLogHandler
 
 
 def _said(find: Find, logs: Logs, parts: list[str], query: dict[str, str]) -> bytes | None:

@@ -9,16 +9,16 @@ from itertools import count
 
 from tests.fakes.kubernetes import pod_status
 from tests.fakes.kubernetes.behaviours import running
-from tests.fakes.kubernetes.events import Recorder
+from tests.fakes.kubernetes.events import EventRecorder
 from tests.fakes.kubernetes.ground import Ground
 from tests.fakes.kubernetes.kinds import PODS, Json, Resource
-from tests.fakes.kubernetes.loop import Loop
-from tests.fakes.kubernetes.run import Behaviour, Run
+from tests.fakes.kubernetes.loop import WorkLoop
+from tests.fakes.kubernetes.run import Behaviour, PodRun
 from tests.fakes.kubernetes.store import Change, key_of
 
 
 @dataclass
-class Script:
+class PodScript:
     """Which pods do what.
 
     Attributes:
@@ -48,11 +48,11 @@ class Kubelets:
         scripts: the newest that fits is what a pod does.
     """
 
-    def __init__(self, ground: Ground, loop: Loop, recorder: Recorder, pace: float) -> None:
+    def __init__(self, ground: Ground, loop: WorkLoop, recorder: EventRecorder, pace: float) -> None:
         self._ground, self._loop, self._recorder, self._pace = ground, loop, recorder, pace
-        self.runs: dict[str, Run] = {}
+        self.runs: dict[str, PodRun] = {}
         self.default: Behaviour = running()
-        self.scripts: list[Script] = []
+        self.scripts: list[PodScript] = []
         self.away: set[str] = set()
 
     def address(self) -> str:
@@ -92,7 +92,7 @@ class Kubelets:
 
     def _take(self, pod: Json) -> None:
         node, about = pod["spec"]["nodeName"], pod["metadata"]
-        run = Run(
+        run = PodRun(
             self._ground, self._loop, self._recorder, key_of(pod), about["uid"], node, self.address(), "127.0.0.1",
             self._pace, lost=node in self.away,
         )  # fmt: skip
@@ -106,7 +106,7 @@ class Kubelets:
                 return script.behaviour
         return self.default
 
-    def of_node(self, node: str) -> list[Run]:
+    def of_node(self, node: str) -> list[PodRun]:
         """What runs on a node."""
         return [run for run in list(self.runs.values()) if run.node == node]
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from tests.fakes.kubernetes import status
 from tests.fakes.kubernetes.kinds import NAMESPACES, PODS, Json, Resource, clone
-from tests.fakes.kubernetes.store import Key, Store, key_of
+from tests.fakes.kubernetes.store import Key, ObjectStore, key_of
 
 GRACE = 30
 _CONDITIONS = (("uid", "UID", "deleted and then recreated"), ("resourceVersion", "ResourceVersion", "modified"))
@@ -44,7 +44,7 @@ def _finalizers(found: Json, options: Json) -> list[str]:
     return [*named, extra] if extra and extra not in named else named
 
 
-def delete(store: Store, resource: Resource, key: Key, options: Json | None = None) -> tuple[Json, bool]:
+def delete(store: ObjectStore, resource: Resource, key: Key, options: Json | None = None) -> tuple[Json, bool]:
     """Deletes an object, or has it wait for its node or its finalizers.
 
     Returns:

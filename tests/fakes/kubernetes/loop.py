@@ -9,7 +9,7 @@ from itertools import count
 Work = Callable[[], object]
 
 
-class Loop:
+class WorkLoop:
     """Runs pieces of work one after the other.
 
     Attributes:

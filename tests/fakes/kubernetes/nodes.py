@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from tests.fakes.kubernetes import lifecycle, pod_status
-from tests.fakes.kubernetes.events import NODE_CONTROLLER, TAINTS, Recorder, Said
+from tests.fakes.kubernetes.events import NODE_CONTROLLER, TAINTS, EventRecorder, EventText
 from tests.fakes.kubernetes.fitting import tolerates
 from tests.fakes.kubernetes.kinds import NODES, PODS, Json
 from tests.fakes.kubernetes.kubelets import Kubelets
-from tests.fakes.kubernetes.loop import Loop
-from tests.fakes.kubernetes.run import Run
+from tests.fakes.kubernetes.loop import WorkLoop
+from tests.fakes.kubernetes.run import PodRun
 from tests.fakes.kubernetes.state import State
 from tests.fakes.kubernetes.status import Refusal
 from tests.fakes.kubernetes.store import now
@@ -63,7 +63,7 @@ def add_taint(node: Json, key: str, *effects: str) -> None:
 class NodeController:
     """What the control plane does about nodes; runs on the cluster's loop."""
 
-    def __init__(self, state: State, loop: Loop, recorder: Recorder, kubelets: Kubelets, pace: float) -> None:
+    def __init__(self, state: State, loop: WorkLoop, recorder: EventRecorder, kubelets: Kubelets, pace: float) -> None:
         self._state, self._loop, self._recorder, self._kubelets = state, loop, recorder, kubelets
         self._pace = pace
 
@@ -94,26 +94,26 @@ class NodeController:
         node = self._state.store.get(NODES, ("", name))
         if node is not None:
             self._recorder.record(
-                node, Said("NodeNotReady", f"Node {name} status is now: NodeNotReady", NODE_CONTROLLER)
+                node, EventText("NodeNotReady", f"Node {name} status is now: NodeNotReady", NODE_CONTROLLER)
             )
         for run in self._kubelets.of_node(name):
             self._mark(run)
 
-    def _mark(self, run: Run) -> None:
+    def _mark(self, run: PodRun) -> None:
         """The pods of a lost node are not ready, and are deleted after what they tolerate."""
         pod = self._state.verbs.change(
             PODS, run.key, lambda found: pod_status.condition(found, "Ready", holds=False), run.uid
         )
         if pod is None:
             return
-        self._recorder.record(pod, Said("NodeNotReady", "Node is not ready", NODE_CONTROLLER, warning=True))
+        self._recorder.record(pod, EventText("NodeNotReady", "Node is not ready", NODE_CONTROLLER, warning=True))
         taint = {"key": UNREACHABLE, "effect": "NoExecute"}
         mine = [one for one in pod["spec"].get("tolerations") or [] if tolerates([one], taint)]
         times = [one["tolerationSeconds"] for one in mine if one.get("tolerationSeconds") is not None]
         if not mine or times:
             self._loop.later(min(times, default=0) * self._pace, lambda: self._expel(run))
 
-    def _expel(self, run: Run) -> None:
+    def _expel(self, run: PodRun) -> None:
         if not run.lost or run.pod is None:
             return
         namespace, name = run.key
@@ -124,11 +124,11 @@ class NodeController:
 
         self._state.verbs.change(PODS, run.key, change, run.uid)
         self._recorder.record(
-            run.pod, Said("TaintManagerEviction", f"Marking for deletion Pod {namespace}/{name}", TAINTS)
+            run.pod, EventText("TaintManagerEviction", f"Marking for deletion Pod {namespace}/{name}", TAINTS)
         )
         self._delete(run, {})
 
-    def _delete(self, run: Run, options: Json) -> None:
+    def _delete(self, run: PodRun, options: Json) -> None:
         try:
             lifecycle.delete(self._state.store, PODS, run.key, {**options, "preconditions": {"uid": run.uid}})
         except Refusal as refusal:
@@ -152,7 +152,7 @@ class NodeController:
             run.kill()
             self._loop.later(40 * self._pace, partial(self._collect, run))
 
-    def _collect(self, run: Run) -> None:
+    def _collect(self, run: PodRun) -> None:
         """The pod's node is not there any more: it is marked as failed and deleted by force."""
 
         def change(pod: Json) -> None:

@@ -11,7 +11,7 @@ from typing import Protocol
 from tests.fakes.kubernetes.kinds import Json
 
 
-class Process(Protocol):
+class ContainerProcess(Protocol):
     """What a container runs."""
 
     def poll(self) -> int | None:
@@ -28,10 +28,10 @@ class Process(Protocol):
 
 
 # Starts a container's process, given the pod and its own loopback address.
-Start = Callable[[Json, str], Process]
+Start = Callable[[Json, str], ContainerProcess]
 
 
-class Child:
+class ContainerChild:
     """A program on this machine as a container. Its output is kept in a file without a name."""
 
     def __init__(

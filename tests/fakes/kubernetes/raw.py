@@ -11,7 +11,7 @@ from kubernetes.config import load_kube_config
 
 
 @dataclass(frozen=True)
-class Said:
+class RawAnswer:
     """An answer."""
 
     status: int
@@ -42,7 +42,7 @@ class Raw:
         query: str = "",
         media: str = "application/json",
         read: float = 20.0,
-    ) -> Said:
+    ) -> RawAnswer:
         """Sends one request; any status is an answer. `read`: seconds."""
         address = f"{self._client.configuration.host}{path}{'?' if query else ''}{query}"
         headers = {"Accept": "application/json", **({"Content-Type": media} if body is not None else {})}
@@ -52,7 +52,7 @@ class Raw:
         answer = self._client.call_api(made[0], address, *made[2:], _request_timeout=(5.0, read))
         response: urllib3.BaseHTTPResponse = answer.response
         with response:
-            return Said(response.status, bytes(response.data).decode(), dict(response.headers))
+            return RawAnswer(response.status, bytes(response.data).decode(), dict(response.headers))
 
     def minor(self) -> int:
         """The second number of the server's version, such as 27 of `v1.27.3-gke.100`."""

@@ -17,14 +17,14 @@ from pathlib import Path
 from urllib3.exceptions import HTTPError
 
 from tests.fakes.kubernetes import status
-from tests.fakes.kubernetes.events import Recorder
+from tests.fakes.kubernetes.events import EventRecorder
 from tests.fakes.kubernetes.kinds import KVM, LEASES, NODES, PODS, Json, Resource, clone
 from tests.fakes.kubernetes.kubelet_logs import LogServer
-from tests.fakes.kubernetes.kubelets import Kubelets, Script, named
-from tests.fakes.kubernetes.loop import Loop
+from tests.fakes.kubernetes.kubelets import Kubelets, PodScript, named
+from tests.fakes.kubernetes.loop import WorkLoop
 from tests.fakes.kubernetes.nodes import node_object
-from tests.fakes.kubernetes.raw import Raw, Said
-from tests.fakes.kubernetes.run import Behaviour, Run
+from tests.fakes.kubernetes.raw import Raw, RawAnswer
+from tests.fakes.kubernetes.run import Behaviour, PodRun
 from tests.fakes.kubernetes.store import Key
 from worker.k8s import cluster
 from worker.k8s.client import connect
@@ -41,7 +41,7 @@ def path_of(resource: Resource, key: Key, sub: str = "") -> str:
     return "/".join(part for part in (f"{root}{within}/{resource.plural}", key[1], sub) if part)
 
 
-class Remote:
+class RemoteGround:
     """See Ground: a real API server's objects."""
 
     def __init__(self, raw: Raw) -> None:
@@ -73,7 +73,7 @@ class Remote:
             _done(said)
 
 
-def _done(said: Said) -> Json:
+def _done(said: RawAnswer) -> Json:
     """The object that was answered. Raises Refusal, as the fake's own verbs do."""
     if said.status >= 400:
         told: Json = {}
@@ -94,8 +94,8 @@ class ScriptedNodes:
     def __init__(self, file: Path, *, pace: float = 0.01) -> None:
         """Joins. Args: pace: real seconds for one second of a kubelet's own timers."""
         self._port, self._raw = connect(str(file), "default"), Raw(file)
-        self._ground, self.loop = Remote(self._raw), Loop()
-        self.kubelets = Kubelets(self._ground, self.loop, Recorder(self._ground), pace)
+        self._ground, self.loop = RemoteGround(self._raw), WorkLoop()
+        self.kubelets = Kubelets(self._ground, self.loop, EventRecorder(self._ground), pace)
         self._logs = LogServer(self._pod, self.kubelets.log)
         self._nodes: set[str] = set()
         self._over = threading.Event()
@@ -120,13 +120,13 @@ class ScriptedNodes:
             raise
         self._ground.create(LEASES, {"metadata": {"name": name}, "spec": _renewed(name)}, HELD)
 
-    def script(self, behaviour: Behaviour, *, name: str = "*", node: str = "*", times: int = -1) -> Script:
+    def script(self, behaviour: Behaviour, *, name: str = "*", node: str = "*", times: int = -1) -> PodScript:
         """As FakeCluster.script."""
-        made = Script(behaviour, named(name, node), times)
+        made = PodScript(behaviour, named(name, node), times)
         self.kubelets.scripts.append(made)
         return made
 
-    def run(self, namespace: str, name: str) -> Run:
+    def run(self, namespace: str, name: str) -> PodRun:
         """As FakeCluster.run."""
         pod = self._pod(namespace, name)
         if pod is None:

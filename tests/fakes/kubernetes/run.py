@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from tests.fakes.kubernetes import pod_status
-from tests.fakes.kubernetes.events import KUBELET, Recorder, Said
+from tests.fakes.kubernetes.events import KUBELET, EventRecorder, EventText
 from tests.fakes.kubernetes.ground import Ground
 from tests.fakes.kubernetes.kinds import PODS, Json
-from tests.fakes.kubernetes.loop import Loop
-from tests.fakes.kubernetes.processes import Process, Start
+from tests.fakes.kubernetes.loop import WorkLoop
+from tests.fakes.kubernetes.processes import ContainerProcess, Start
 from tests.fakes.kubernetes.store import Key
 
 # Yields the seconds until it goes on.
-Behaviour = Callable[["Run"], Iterator[float]]
+Behaviour = Callable[["PodRun"], Iterator[float]]
 
 
 @dataclass
-class Run:
+class PodRun:
     """A pod that a kubelet runs.
 
     Attributes:
@@ -30,8 +30,8 @@ class Run:
     """
 
     ground: Ground
-    loop: Loop
-    recorder: Recorder
+    loop: WorkLoop
+    recorder: EventRecorder
     key: Key
     uid: str
     node: str
@@ -42,7 +42,7 @@ class Run:
     stuck: bool = False
     ending: bool = False
     over: bool = False
-    process: Process | None = None
+    process: ContainerProcess | None = None
     lines: list[str] = field(default_factory=list)
     before: str = ""
     _script: Iterator[float] | None = None
@@ -78,7 +78,7 @@ class Run:
         """An event of the pod."""
         if (pod := self.pod) is not None and not self.lost:
             host = self.node if source == KUBELET else ""
-            self.recorder.record(pod, Said(reason, message, source, warning=warning, host=host))
+            self.recorder.record(pod, EventText(reason, message, source, warning=warning, host=host))
 
     def names(self) -> list[str]:
         """Its containers."""

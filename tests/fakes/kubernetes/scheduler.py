@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from tests.fakes.kubernetes import fitting, subresources
-from tests.fakes.kubernetes.events import SCHEDULER, Recorder, Said
+from tests.fakes.kubernetes.events import SCHEDULER, EventRecorder, EventText
 from tests.fakes.kubernetes.kinds import NODES, PODS, Json, Resource
-from tests.fakes.kubernetes.loop import Loop
+from tests.fakes.kubernetes.loop import WorkLoop
 from tests.fakes.kubernetes.quantities import asked
 from tests.fakes.kubernetes.state import State
 from tests.fakes.kubernetes.store import Change, Key, key_of, now
@@ -17,7 +17,7 @@ _ENDED = {"Succeeded", "Failed"}
 class Scheduler:
     """Runs on the cluster's loop. Each node's allocated resources are kept, so a pod costs one check per node."""
 
-    def __init__(self, state: State, loop: Loop, recorder: Recorder) -> None:
+    def __init__(self, state: State, loop: WorkLoop, recorder: EventRecorder) -> None:
         self._state = state
         self._loop = loop
         self._recorder = recorder
@@ -105,7 +105,7 @@ class Scheduler:
             subresources.assign(self._state, key, node, uid)
         self._start += 1
         said = f"Successfully assigned {key[0]}/{key[1]} to {node}"
-        self._recorder.record(pod, Said("Scheduled", said, SCHEDULER))
+        self._recorder.record(pod, EventText("Scheduled", said, SCHEDULER))
 
     def _refuse(self, pod: Json, message: str) -> None:
         condition = {
@@ -119,7 +119,7 @@ class Scheduler:
                 found["status"]["conditions"] = [condition]
 
         if self._state.verbs.change(PODS, key_of(pod), change, pod["metadata"]["uid"]) is not None:
-            self._recorder.record(pod, Said("FailedScheduling", message, SCHEDULER, warning=True))
+            self._recorder.record(pod, EventText("FailedScheduling", message, SCHEDULER, warning=True))
 
 
 def _mine(pod: Json) -> bool:

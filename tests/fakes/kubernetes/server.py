@@ -13,9 +13,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from tests.fakes.kubernetes import handlers, requests, status
-from tests.fakes.kubernetes.faults import Fault
+from tests.fakes.kubernetes.faults import ApiFault
 from tests.fakes.kubernetes.rbac import User
-from tests.fakes.kubernetes.state import Asked, State
+from tests.fakes.kubernetes.state import AnsweredRequest, State
 from tests.fakes.kubernetes.tls import server_context
 from tests.fakes.kubernetes.watching import Watch
 
@@ -28,7 +28,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _handle(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        fault: Fault | None = None
+        fault: ApiFault | None = None
         request: requests.Request | None = None
         user = User("system:anonymous")
         try:
@@ -43,7 +43,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._reset()
             return
         if request is not None:
-            asked = Asked(self.command, request.verb, request.path, dict(request.query), user.name, answer.code)
+            asked = AnsweredRequest(
+                self.command, request.verb, request.path, dict(request.query), user.name, answer.code
+            )
             self.server.state.asked.append(asked)
         if fault is not None and fault.cut == "after":
             self._reset()
@@ -59,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
             raise status.unauthorized()
         return user
 
-    def _suffer(self, fault: Fault | None) -> None:
+    def _suffer(self, fault: ApiFault | None) -> None:
         if fault is None:
             return
         if fault.seconds:
@@ -166,7 +168,7 @@ class _Server(ThreadingHTTPServer):
                     one.shutdown(socket.SHUT_RDWR)
 
 
-class ApiServer:
+class FakeApiServer:
     """The running server.
 
     Attributes:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from tests.fakes.kubernetes.admission import Admission
-from tests.fakes.kubernetes.faults import Faults
+from tests.fakes.kubernetes.faults import ApiFaults
 from tests.fakes.kubernetes.kinds import Json
 from tests.fakes.kubernetes.rbac import User
-from tests.fakes.kubernetes.store import Store
+from tests.fakes.kubernetes.store import ObjectStore
 from tests.fakes.kubernetes.verbs import Verbs
 
 # What a container has said so far, by the pod's uid and the container's name; `previous` is of the start before.
@@ -15,7 +15,7 @@ Logs = Callable[[Json, str, bool], str]
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnsweredRequest:
     """One request that was answered."""
 
     method: str
@@ -38,12 +38,12 @@ class State:
         longest_watch: seconds after which a watch ends whose client sets no time.
     """
 
-    store: Store
+    store: ObjectStore
     admission: Admission
     verbs: Verbs
-    faults: Faults = field(default_factory=Faults)
+    faults: ApiFaults = field(default_factory=ApiFaults)
     users: dict[str, User] = field(default_factory=dict)
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[AnsweredRequest] = field(default_factory=list)
     logs: Logs = lambda _pod, _container, _previous: ""
     bookmarks: float = 5.0
     longest_watch: float = 1800.0
@@ -52,7 +52,7 @@ class State:
 
 def new_state() -> State:
     """An empty cluster's."""
-    store = Store()
+    store = ObjectStore()
     admission = Admission(store)
     return State(store, admission, Verbs(store, admission))
 

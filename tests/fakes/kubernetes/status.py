@@ -7,7 +7,7 @@ from tests.fakes.kubernetes.kinds import Json, Resource
 
 
 @dataclass(frozen=True)
-class Cause:
+class StatusCause:
     """One of several things that are wrong with an object.
 
     Attributes:
@@ -81,7 +81,7 @@ def conflict(resource: Resource, name: str, why: str = "") -> Refusal:
     return Refusal(409, "Conflict", said, _of(resource, name))
 
 
-def invalid(resource: Resource, name: str, causes: Sequence[Cause]) -> Refusal:
+def invalid(resource: Resource, name: str, causes: Sequence[StatusCause]) -> Refusal:
     """422 with everything that is wrong."""
     lines = [cause.line() for cause in causes]
     said = lines[0] if len(lines) == 1 else f"[{', '.join(lines)}]"

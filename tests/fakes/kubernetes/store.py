@@ -95,7 +95,7 @@ def key_of(found: Json) -> Key:
     return about.get("namespace", ""), about["name"]
 
 
-class Store:
+class ObjectStore:
     """Objects of all kinds, for any thread; hold `lock` over read and write to make them one step.
 
     Attributes:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from tests.fakes.kubernetes.kinds import LEASES, PODS, SECRETS, Json, Resource
-from tests.fakes.kubernetes.status import Cause, invalid
+from tests.fakes.kubernetes.status import StatusCause, invalid
 
 _LABEL = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN = rf"{_LABEL}(\.{_LABEL})*"
@@ -41,18 +41,18 @@ _CHANGEABLE = (
 _LABEL_NAMES = {"services", "namespaces"}
 
 
-def required(field: str, what: str = "") -> Cause:
+def required(field: str, what: str = "") -> StatusCause:
     """A field that is not there."""
-    return Cause("FieldValueRequired", f"Required value{': ' if what else ''}{what}", field)
+    return StatusCause("FieldValueRequired", f"Required value{': ' if what else ''}{what}", field)
 
 
-def wrong(field: str, value: object, why: str) -> Cause:
+def wrong(field: str, value: object, why: str) -> StatusCause:
     """A value that cannot be."""
     shown = f'"{value}"' if isinstance(value, str) else str(value)
-    return Cause("FieldValueInvalid", f"Invalid value: {shown}: {why}", field)
+    return StatusCause("FieldValueInvalid", f"Invalid value: {shown}: {why}", field)
 
 
-def _name(resource: Resource, about: Json) -> Iterator[Cause]:
+def _name(resource: Resource, about: Json) -> Iterator[StatusCause]:
     name = str(about.get("name") or "")
     label = resource.plural in _LABEL_NAMES
     if not name:
@@ -67,7 +67,7 @@ def _name(resource: Resource, about: Json) -> Iterator[Cause]:
         yield wrong("metadata.name", name, _BAD_SUBDOMAIN)
 
 
-def _key(key: str, field: str) -> Iterator[Cause]:
+def _key(key: str, field: str) -> Iterator[StatusCause]:
     prefix, slash, name = key.rpartition("/")
     if (slash and not re.fullmatch(_SUBDOMAIN, prefix)) or not re.fullmatch(_NAME, name):
         yield wrong(field, key, _BAD_KEY)
@@ -75,7 +75,7 @@ def _key(key: str, field: str) -> Iterator[Cause]:
         yield wrong(field, key, "name part must be no more than 63 characters")
 
 
-def _metadata(resource: Resource, about: Json) -> Iterator[Cause]:
+def _metadata(resource: Resource, about: Json) -> Iterator[StatusCause]:
     yield from _name(resource, about)
     for key, value in (about.get("labels") or {}).items():
         yield from _key(key, "metadata.labels")
@@ -88,14 +88,14 @@ def _metadata(resource: Resource, about: Json) -> Iterator[Cause]:
     size = sum(len(key) + len(str(value)) for key, value in (about.get("annotations") or {}).items())
     if size > MOST_ANNOTATIONS:
         said = f"Too long: may not be more than {MOST_ANNOTATIONS} bytes"
-        yield Cause("FieldValueTooLong", said, "metadata.annotations")
+        yield StatusCause("FieldValueTooLong", said, "metadata.annotations")
     for place, owner in enumerate(about.get("ownerReferences") or []):
         for field in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(field):
                 yield wrong(f"metadata.ownerReferences[{place}].{field}", "", f"{field} must not be empty")
 
 
-def _pod(pod: Json) -> Iterator[Cause]:
+def _pod(pod: Json) -> Iterator[StatusCause]:
     spec = pod.get("spec") or {}
     if not spec.get("containers"):
         yield required("spec.containers")
@@ -111,25 +111,25 @@ def _pod(pod: Json) -> Iterator[Cause]:
             yield wrong(f"spec.volumes[{place}].name", volume.get("name", ""), _BAD_LABEL)
 
 
-def _container(container: Json, field: str, volumes: set[str | None], seen: set[str]) -> Iterator[Cause]:
+def _container(container: Json, field: str, volumes: set[str | None], seen: set[str]) -> Iterator[StatusCause]:
     name = str(container.get("name") or "")
     if not name:
         yield required(f"{field}.name")
     elif not re.fullmatch(_LABEL, name) or len(name) > 63:
         yield wrong(f"{field}.name", name, _BAD_LABEL)
     elif name in seen:
-        yield Cause("FieldValueDuplicate", f'Duplicate value: "{name}"', f"{field}.name")
+        yield StatusCause("FieldValueDuplicate", f'Duplicate value: "{name}"', f"{field}.name")
     seen.add(name)
     if not container.get("image"):
         yield required(f"{field}.image")
     for place, mount in enumerate(container.get("volumeMounts") or []):
         if mount.get("name") not in volumes:
             said = f'Not found: "{mount.get("name")}"'
-            yield Cause("FieldValueNotFound", said, f"{field}.volumeMounts[{place}].name")
+            yield StatusCause("FieldValueNotFound", said, f"{field}.volumeMounts[{place}].name")
     yield from _resources(container.get("resources") or {}, f"{field}.resources")
 
 
-def _resources(resources: Json, field: str) -> Iterator[Cause]:
+def _resources(resources: Json, field: str) -> Iterator[StatusCause]:
     """A device is never split or shared: its request equals its limit."""
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, value in requests.items():
@@ -145,13 +145,13 @@ def _resources(resources: Json, field: str) -> Iterator[Cause]:
             yield wrong(f"{field}.limits[{name}]", str(value), "must be an integer")
 
 
-def _secret(secret: Json) -> Iterator[Cause]:
+def _secret(secret: Json) -> Iterator[StatusCause]:
     size = sum(len(str(value)) * 3 // 4 for value in (secret.get("data") or {}).values())
     if size > MOST_SECRET:
-        yield Cause("FieldValueTooLong", f"Too long: may not be more than {MOST_SECRET} bytes", "data")
+        yield StatusCause("FieldValueTooLong", f"Too long: may not be more than {MOST_SECRET} bytes", "data")
 
 
-def _lease(lease: Json) -> Iterator[Cause]:
+def _lease(lease: Json) -> Iterator[StatusCause]:
     spec = lease.get("spec") or {}
     if spec.get("leaseDurationSeconds") is not None and spec["leaseDurationSeconds"] <= 0:
         yield wrong("spec.leaseDurationSeconds", spec["leaseDurationSeconds"], "must be greater than 0")
@@ -159,7 +159,7 @@ def _lease(lease: Json) -> Iterator[Cause]:
         yield wrong("spec.leaseTransitions", spec["leaseTransitions"], "must be greater than or equal to 0")
 
 
-def _causes(resource: Resource, found: Json) -> Iterator[Cause]:
+def _causes(resource: Resource, found: Json) -> Iterator[StatusCause]:
     yield from _metadata(resource, found["metadata"])
     own = {PODS: _pod, SECRETS: _secret, LEASES: _lease}.get(resource)
     if own is not None:
@@ -182,23 +182,23 @@ def _fixed(pod: Json) -> Json:
     return spec
 
 
-def _changes(resource: Resource, old: Json, found: Json) -> Iterator[Cause]:
+def _changes(resource: Resource, old: Json, found: Json) -> Iterator[StatusCause]:
     if resource is PODS and _fixed(old) != _fixed(found):
-        yield Cause("FieldValueForbidden", f"Forbidden: {_CHANGEABLE}", "spec")
+        yield StatusCause("FieldValueForbidden", f"Forbidden: {_CHANGEABLE}", "spec")
     elif resource is PODS:
         left = (found.get("spec") or {}).get("tolerations") or []
         if any(one not in left for one in old["spec"].get("tolerations") or []):
             said = "Forbidden: existing toleration can not be modified except its tolerationSeconds"
-            yield Cause("FieldValueForbidden", said, "spec.tolerations")
+            yield StatusCause("FieldValueForbidden", said, "spec.tolerations")
     if resource is SECRETS and old.get("immutable") and old.get("data") != found.get("data"):
-        yield Cause("FieldValueForbidden", "Forbidden: field is immutable when `immutable` is set", "data")
+        yield StatusCause("FieldValueForbidden", "Forbidden: field is immutable when `immutable` is set", "data")
     if resource is SECRETS and old.get("type") != found.get("type"):
         yield wrong("type", str(found.get("type")), "field is immutable")
     added = set(found["metadata"].get("finalizers") or []) - set(old["metadata"].get("finalizers") or [])
     if added and old["metadata"].get("deletionTimestamp"):
         why = "no new finalizers can be added if the object is being deleted"
         said = f"Forbidden: {why}, found new finalizers {sorted(added)}"
-        yield Cause("FieldValueForbidden", said, "metadata.finalizers")
+        yield StatusCause("FieldValueForbidden", said, "metadata.finalizers")
 
 
 def check_update(resource: Resource, old: Json, found: Json) -> None:

@@ -12,7 +12,7 @@ from tests.fakes.kubernetes.admission import Admission
 from tests.fakes.kubernetes.defaults import completed
 from tests.fakes.kubernetes.kinds import NAMESPACES, Json, Resource, clone
 from tests.fakes.kubernetes.selectors import Test
-from tests.fakes.kubernetes.store import Key, Store, Version, key_of
+from tests.fakes.kubernetes.store import Key, ObjectStore, Version, key_of
 from tests.fakes.kubernetes.validation import check_new, check_update
 
 # What only the server writes: a client's words about it are not heard.
@@ -20,7 +20,7 @@ OWN = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeco
 
 
 @dataclass(frozen=True)
-class Page:
+class ListPage:
     """A part of a list.
 
     Attributes:
@@ -36,7 +36,7 @@ class Page:
 class Verbs:
     """The API's verbs over a store."""
 
-    def __init__(self, store: Store, admission: Admission) -> None:
+    def __init__(self, store: ObjectStore, admission: Admission) -> None:
         self.store = store
         self.admission = admission
 
@@ -128,7 +128,7 @@ class Verbs:
             return self.store.remove(resource, key_of(found))
         return self.store.put(resource, found)
 
-    def page(self, resource: Resource, namespace: str, test: Test | None, limit: int = 0, token: str = "") -> Page:
+    def page(self, resource: Resource, namespace: str, test: Test | None, limit: int = 0, token: str = "") -> ListPage:
         """A list, in the order of names, in parts of `limit`. Raises 410 for a token older than the compaction."""
         with self.store.lock:
             shelf, revision, after = self.store.shelf(resource), self.store.revision, None
@@ -144,9 +144,9 @@ class Verbs:
             found = (shelf.objects[key] for key in keys)
             fitting = [one for one in found if test is None or test(one.data)]
         if not limit or len(fitting) <= limit:
-            return Page(fitting, revision)
+            return ListPage(fitting, revision)
         part = list(islice(fitting, limit))
-        return Page(part, revision, _token(revision, key_of(part[-1].data)), len(fitting) - limit)
+        return ListPage(part, revision, _token(revision, key_of(part[-1].data)), len(fitting) - limit)
 
 
 def _named(about: Json) -> None:
@@ -163,7 +163,7 @@ def _check_version(resource: Resource, old: Json, about: Json, *, blind: bool) -
     name = old["metadata"]["name"]
     asked = about.get("resourceVersion")
     if not asked and not blind:
-        cause = status.Cause(
+        cause = status.StatusCause(
             "FieldValueInvalid", "Invalid value: 0: must be specified for an update", "metadata.resourceVersion"
         )
         raise status.invalid(resource, name, [cause])
@@ -179,8 +179,8 @@ def _check_uid(resource: Resource, name: str, there: str, about: Json) -> None:
         raise status.conflict(resource, name, why)
 
 
-def _other_uid(asked: str) -> status.Cause:
-    return status.Cause("FieldValueInvalid", f'Invalid value: "{asked}": field is immutable', "metadata.uid")
+def _other_uid(asked: str) -> status.StatusCause:
+    return status.StatusCause("FieldValueInvalid", f'Invalid value: "{asked}": field is immutable', "metadata.uid")
 
 
 def _kept(resource: Resource, old: Json, found: Json, sub: str) -> Json:

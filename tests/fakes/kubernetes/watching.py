@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tests.fakes.kubernetes import status
 from tests.fakes.kubernetes.kinds import Json, Resource
 from tests.fakes.kubernetes.selectors import Test
-from tests.fakes.kubernetes.store import Change, Key, Store, Version
+from tests.fakes.kubernetes.store import Change, Key, ObjectStore, Version
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Watch:
         severed: it is to end as a broken connection does.
     """
 
-    def __init__(self, store: Store, wanted: Wanted) -> None:
+    def __init__(self, store: ObjectStore, wanted: Wanted) -> None:
         self._store = store
         self._wanted = wanted
         self._ends = math.inf

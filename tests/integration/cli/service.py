@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 
-class Service:
+class ScriptedService:
     """Answers by method and path; records requests.
 
     Args:
@@ -24,7 +24,7 @@ class Service:
         self.asked: list[tuple[str, dict[str, str], Any]] = []
         service = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class ScriptedServiceHandler(BaseHTTPRequestHandler):
             def answer(self) -> None:
                 length = int(self.headers.get("Content-Length", 0))
                 body = self.rfile.read(length)
@@ -44,7 +44,7 @@ class Service:
             def log_message(self, *words: object) -> None:
                 """Tests read what the command prints, not what we do."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), ScriptedServiceHandler)
         self._server.daemon_threads = True
         self.port = self._server.server_port
         self.url = f"http://127.0.0.1:{self.port}"
@@ -58,9 +58,9 @@ class Service:
 
 
 @contextmanager
-def serving(answers: dict[str, Any]) -> Iterator[Service]:
+def serving(answers: dict[str, Any]) -> Iterator[ScriptedService]:
     """A service for the length of a test."""
-    service = Service(answers)
+    service = ScriptedService(answers)
     try:
         yield service
     finally:

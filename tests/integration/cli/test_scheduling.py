@@ -17,13 +17,13 @@ from backend.services.benchmarks.benchmarks import latest_task_set, list_tasks
 from backend.services.scheduling import claims
 from tests import databases
 from tests.factories.records import World, world
-from tests.integration.outside.conftest import Server
+from tests.integration.outside.conftest import ApiThread
 
 SUBMIT = ("run", "submit", "--benchmark", "starter", "--agent", "noop")
 
 
 @dataclass
-class Service:
+class SharedService:
     """What the tests of this file share: three tasks, two slots."""
 
     url: str
@@ -31,19 +31,19 @@ class Service:
 
 
 @pytest.fixture(scope="module")
-def served(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def served(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedService]:
     """An installation without a broker."""
     events.configure("")
     with databases.copied(postgres_server) as url, world(url) as made:
         made.benchmark()
         made.worker()
-        server = Server(Settings(data_dir=tmp_path_factory.mktemp("cli")), made)
-        yield Service(server.url, made)
+        server = ApiThread(Settings(data_dir=tmp_path_factory.mktemp("cli")), made)
+        yield SharedService(server.url, made)
         server.stop()
 
 
 @pytest.fixture
-def service(served: Service) -> Iterator[Service]:
+def service(served: SharedService) -> Iterator[SharedService]:
     """The same, with nothing in the queue, slots free and no rules left of the test before."""
     yield served
     with served.world.work() as session:
@@ -52,7 +52,7 @@ def service(served: Service) -> Iterator[Service]:
 
 
 @pytest.fixture
-def deskarena(service: Service, capsys: pytest.CaptureFixture[str]) -> Any:
+def deskarena(service: SharedService, capsys: pytest.CaptureFixture[str]) -> Any:
     """Calls the command in this process: (exit code, stdout, stderr)."""
 
     def call(*words: str) -> tuple[int, str, str]:
@@ -67,7 +67,7 @@ def deskarena(service: Service, capsys: pytest.CaptureFixture[str]) -> Any:
     return call
 
 
-def begin(service: Service) -> int:
+def begin(service: SharedService) -> int:
     """Begins as many episodes as the rules allow; how many."""
     with service.world.work() as session:
         worker = session.scalar(text("SELECT id FROM worker"))
@@ -75,7 +75,7 @@ def begin(service: Service) -> int:
 
 
 class TestRun:
-    def test_from_submission_to_resume(self, service: Service, deskarena: Any) -> None:
+    def test_from_submission_to_resume(self, service: SharedService, deskarena: Any) -> None:
         code, out, _ = deskarena(*SUBMIT, "--priority", "3", "--concurrency", "1")
         run = out.strip()
         assert code == 0
@@ -114,7 +114,7 @@ class TestRun:
 
 
 class TestProject:
-    def test_set_and_list(self, service: Service, deskarena: Any) -> None:
+    def test_set_and_list(self, service: SharedService, deskarena: Any) -> None:
         deskarena(*SUBMIT)
         code, out, _ = deskarena("project", "set", "default", "--weight", "2", "--quota", "all=1,k8s=8")
         assert (code, "all=1 k8s=8" in out) == (0, True)
@@ -142,7 +142,7 @@ class TestProject:
 
 
 class TestQuarantine:
-    def test_set_list_and_lift(self, deskarena: Any, service: Service) -> None:
+    def test_set_list_and_lift(self, deskarena: Any, service: SharedService) -> None:
         with service.world.work() as session:
             newest = latest_task_set(session, "starter")
             key = list_tasks(session, newest.id).items[0].key

@@ -7,7 +7,7 @@ import pytest
 
 from backend.domain import registry
 from backend.services import events
-from tests.factories.fake_cluster_pods import Place, light_place
+from tests.factories.fake_cluster_pods import PodCluster, light_place
 from tests.factories.records import World, emptied
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from worker.base.database import Database
@@ -55,7 +55,7 @@ def cluster(fake: FakeCluster, tmp_path: Path) -> Iterator[Kubernetes]:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path) -> Iterator[PodCluster]:
     """A fake cluster whose pods run the real supervisor, with guests that only answer."""
     registry.load()
     with light_place(tmp_path) as made:

@@ -9,7 +9,7 @@ from backend.domain.model.run import Budget
 from backend.domain.registry import PluginKind
 from backend.services.capacity import nodes
 from tests.factories.claims import infeasible_task
-from tests.factories.fake_cluster_pods import Place
+from tests.factories.fake_cluster_pods import PodCluster
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World
 from tests.fakes.patient_agent import PatientAgent
@@ -33,14 +33,14 @@ def patient() -> Iterator[type[PatientAgent]]:
 
 
 @pytest.fixture
-def provider(place: Place) -> Iterator[K8sProvider]:
+def provider(place: PodCluster) -> Iterator[K8sProvider]:
     made = place.provider(k8s_slots=1)
     yield made
     made.close()
 
 
 def test_what_runs_on_a_cordoned_node_finishes_and_what_comes_next_runs_elsewhere(
-    place: Place, provider: K8sProvider, ready: World, patient: type[PatientAgent]
+    place: PodCluster, provider: K8sProvider, ready: World, patient: type[PatientAgent]
 ) -> None:
     ready.benchmark(benchmark_of(infeasible_task()), name="light")
     ready.do(nodes.observe, provider.cluster, anywhere(1, {}), whole=True)

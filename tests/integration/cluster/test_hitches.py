@@ -11,7 +11,7 @@ from backend.domain.model.run import Budget
 from backend.domain.ports.desktop import DesktopSpec
 from backend.services.capacity import nodes
 from tests.factories.claims import infeasible_task
-from tests.factories.fake_cluster_pods import Place
+from tests.factories.fake_cluster_pods import PodCluster
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World
 from tests.fakes.kubernetes.behaviours import mount_failed, running, secret_awaited
@@ -27,7 +27,7 @@ SLOT = SlotRef(0, "node-1", "slot-1", 1)
 
 
 @pytest.fixture
-def provider(place: Place) -> Iterator[K8sProvider]:
+def provider(place: PodCluster) -> Iterator[K8sProvider]:
     """One whose pods may start longer than a test takes."""
     made = place.provider(k8s_start_seconds=300)
     yield made
@@ -35,7 +35,7 @@ def provider(place: Place) -> Iterator[K8sProvider]:
 
 
 @pytest.fixture
-def worker(place: Place, provider: K8sProvider, ready: World) -> Iterator[InProcessWorker]:
+def worker(place: PodCluster, provider: K8sProvider, ready: World) -> Iterator[InProcessWorker]:
     """Of one slot on one node."""
     seen = NodeReport(name="node-1", state=NodeState.READY, slots=1)
     ready.do(nodes.observe, provider.cluster, [seen], whole=True)
@@ -55,7 +55,7 @@ def tries(world: World, run: Run) -> list[Attempt]:
     return attempts(world, episode.id)
 
 
-def hitches(place: Place) -> int:
+def hitches(place: PodCluster) -> int:
     """Number of pods that the kubelets reported."""
     return sum(each["count"] for each in place.cluster.events(reason="FailedMount"))
 
@@ -63,7 +63,7 @@ def hitches(place: Place) -> int:
 class TestMount:
     @pytest.mark.usefixtures("worker")
     def test_the_attempt_is_lost_to_the_cluster_within_the_patience_and_tried_again_once_the_volume_is_there(
-        self, place: Place, ready: World
+        self, place: PodCluster, ready: World
     ) -> None:
         script = place.cluster.script(mount_failed(WORDS))
         run = submit(ready)
@@ -85,7 +85,7 @@ class TestMount:
         assert {each.failure_class for each in tries(ready, run)} == {"cluster", None}
 
     def test_it_is_over_once_the_container_runs(
-        self, place: Place, provider: K8sProvider, monkeypatch: pytest.MonkeyPatch
+        self, place: PodCluster, provider: K8sProvider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(pod_status, "HITCH_SECONDS", 1.0)
         # Ten tries take some five seconds here, as long as a worker is patient: it does not lose its attempt.
@@ -104,10 +104,10 @@ class TestSecret:
     """The Secret of a pod is made a moment after it: its owner's UID is not known before."""
 
     @pytest.fixture(autouse=True)
-    def _as_kubelets_do(self, place: Place) -> None:
+    def _as_kubelets_do(self, place: PodCluster) -> None:
         place.cluster.script(secret_awaited(running(place.pods.start)))
 
-    def test_that_it_is_a_moment_late_is_no_trouble(self, place: Place, provider: K8sProvider) -> None:
+    def test_that_it_is_a_moment_late_is_no_trouble(self, place: PodCluster, provider: K8sProvider) -> None:
         place.cluster.faults.slow(1.0, "create", path="/secrets", times=1)
         provider.prepare(SLOT, SPEC)
         until(lambda: hitches(place), 20, what="the kubelet has missed it")
@@ -122,7 +122,7 @@ class TestSecret:
         assert provider.open(SLOT, SPEC).alive()
 
     def test_a_pod_whose_worker_died_before_it_is_replaced_by_whoever_has_the_slot_next(
-        self, place: Place, provider: K8sProvider, monkeypatch: pytest.MonkeyPatch
+        self, place: PodCluster, provider: K8sProvider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(pod_status, "ORPHAN_SECONDS", 2.0)
         inventory = provider.pods()

@@ -15,7 +15,7 @@ from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, capabilities
 from tests.fakes.kubernetes.cluster import FakeCluster
-from tests.fakes.kubernetes.faults import Fault
+from tests.fakes.kubernetes.faults import ApiFault
 from tests.integration.cluster.conftest import NAMESPACE
 from tests.waiting import until
 from worker.base.database import Database
@@ -278,7 +278,7 @@ class TestApiServerAway:
     def test_its_thread_lives_on(self, fake: FakeCluster, setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("worker.k8s.lease_mirror.LOOK_SECONDS", 0.05)
         claim, mirror = setting.claim(setting.first), setting.mirror(setting.first)
-        fake.faults.add(Fault(("create",), path="leases", times=4, cut="before"))
+        fake.faults.add(ApiFault(("create",), path="leases", times=4, cut="before"))
         mirror.start()
         until(lambda: len(setting.leases()) == 1)
         setting.world.score(claim)

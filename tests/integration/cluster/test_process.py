@@ -10,12 +10,12 @@ from sqlalchemy import func, select
 from backend.db.models import Attempt, Episode, Node, Run, Slot, Worker
 from backend.domain.model.run import Budget
 from tests.factories.claims import infeasible_task
-from tests.factories.fake_cluster_pods import NAMESPACE, Place
+from tests.factories.fake_cluster_pods import NAMESPACE, PodCluster
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World, world
 from tests.fakes.kubernetes.behaviours import slow_start
 from tests.integration.worker.in_process import benchmark_of, finished
-from tests.integration.worker.stack import WorkerProcess
+from tests.integration.worker.stack import StartedWorker
 from tests.waiting import until
 from worker.k8s.client import connect
 from worker.k8s.cluster import LEASES, PODS, SECRETS
@@ -33,7 +33,7 @@ def installed(fresh_database: str) -> Iterator[World]:
 
 
 @pytest.fixture
-def worker(place: Place, fresh_database: str, tmp_path: Path) -> Iterator[WorkerProcess]:
+def worker(place: PodCluster, fresh_database: str, tmp_path: Path) -> Iterator[StartedWorker]:
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": os.environ.get("HOME", "/"),
@@ -48,7 +48,7 @@ def worker(place: Place, fresh_database: str, tmp_path: Path) -> Iterator[Worker
         "DESKARENA_K8S_NODES": "*",
     }
     (tmp_path / "data").mkdir()
-    made = WorkerProcess(environment, tmp_path / "worker.log")
+    made = StartedWorker(environment, tmp_path / "worker.log")
     yield made
     made.stop(30.0)
 
@@ -94,7 +94,7 @@ def offered(world: World) -> bool:
 
 class TestWorkerProcess:
     def test_nodes_become_slots_episodes_play_on_them_and_nothing_is_left(
-        self, place: Place, installed: World, worker: WorkerProcess
+        self, place: PodCluster, installed: World, worker: StartedWorker
     ) -> None:
         cluster = connect(str(place.kubeconfig), NAMESPACE)
         # So long each hold lasts at least: nobody could miss it.
@@ -117,7 +117,7 @@ class TestWorkerProcess:
 
     @pytest.mark.usefixtures("worker")
     def test_while_the_api_does_not_do_it_no_episode_is_begun_and_then_all_go_on(
-        self, place: Place, installed: World
+        self, place: PodCluster, installed: World
     ) -> None:
         until(lambda: slots(installed) == {"node-1", "node-2"}, 150.0, what="both nodes have slots")
         until(lambda: offered(installed), 60.0, what="a worker says that it makes pods")

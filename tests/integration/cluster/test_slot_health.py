@@ -19,7 +19,7 @@ from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
 from backend.services.capacity import nodes
 from backend.web.app import create_app
-from tests.factories.fake_cluster_pods import Place
+from tests.factories.fake_cluster_pods import PodCluster
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World
 from tests.fakes.kubernetes.behaviours import attach_failed, image_pull_back_off, mount_failed, sandbox_failed
@@ -34,7 +34,7 @@ SPEC = DesktopSpec(screen=SCREEN)
 
 
 @pytest.fixture
-def provider(place: Place) -> Iterator[K8sProvider]:
+def provider(place: PodCluster) -> Iterator[K8sProvider]:
     made = place.provider()
     yield made
     made.close()
@@ -62,7 +62,7 @@ def offered(ready: World, provider: K8sProvider, names: list[str]) -> dict[str, 
 
 
 def test_it_is_on_the_page_within_seconds(
-    place: Place, provider: K8sProvider, ready: World, database: Database, page: Callable[[], str]
+    place: PodCluster, provider: K8sProvider, ready: World, database: Database, page: Callable[[], str]
 ) -> None:
     found = offered(ready, provider, ["node-1", "node-2"])
     sick, well = found["node-1"], found["node-2"]
@@ -80,7 +80,7 @@ def test_it_is_on_the_page_within_seconds(
 
 
 def test_what_a_cluster_goes_on_trying_is_on_the_page_within_a_minute_and_holds_no_start(
-    place: Place, provider: K8sProvider, ready: World, database: Database, page: Callable[[], str]
+    place: PodCluster, provider: K8sProvider, ready: World, database: Database, page: Callable[[], str]
 ) -> None:
     """Each on a node of its own, all at once, with the times of the product: pods may take a minute to start here."""
     mount = 'FailedMount: MountVolume.SetUp failed for volume "images"'

@@ -10,7 +10,7 @@ import pytest
 from backend.domain.errors import ClusterLost
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
-from tests.factories.fake_cluster_pods import NAMESPACE, Place
+from tests.factories.fake_cluster_pods import NAMESPACE, PodCluster
 from tests.factories.light_guest import SCREEN
 from tests.factories.light_pods import LightPods, write_light_image
 from tests.fakes.kubernetes.behaviours import image_pull_back_off
@@ -30,7 +30,7 @@ SPEC = DesktopSpec(screen=SCREEN)
 
 
 @pytest.fixture
-def made(place: Place) -> list[Json]:
+def made(place: PodCluster) -> list[Json]:
     """Every pod that the cluster was asked to make, trials too, in order."""
     found: list[Json] = []
 
@@ -43,7 +43,7 @@ def made(place: Place) -> list[Json]:
 
 
 @pytest.fixture
-def working(place: Place) -> Iterator[Callable[..., K8sProvider]]:
+def working(place: PodCluster) -> Iterator[Callable[..., K8sProvider]]:
     """Makes providers that are ready; they are closed at the end."""
     started: list[K8sProvider] = []
 
@@ -76,7 +76,7 @@ def names(provider: K8sProvider) -> list[str]:
 
 
 class TestClaimsOfNodes:
-    def test_pods_of_two_nodes_name_their_own(self, place: Place, working: Callable[..., K8sProvider]) -> None:
+    def test_pods_of_two_nodes_name_their_own(self, place: PodCluster, working: Callable[..., K8sProvider]) -> None:
         worker = working(**OWN)
         for node in ("node-1", "node-2"):
             opened = worker.open(slot(node), SPEC)
@@ -96,7 +96,7 @@ class TestClaimsOfNodes:
         assert requests == {"cpu": "50m", "memory": "256Mi", "ephemeral-storage": "128Mi"}
 
     def test_another_node_is_asked_where_one_cannot_tell(
-        self, place: Place, made: list[Json], monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
+        self, place: PodCluster, made: list[Json], monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
     ) -> None:
         monkeypatch.setattr(pods, "PATIENCE_SECONDS", 0.2)
         place.cluster.script(image_pull_back_off("repository does not exist"), node="node-1", times=1)
@@ -104,7 +104,7 @@ class TestClaimsOfNodes:
         assert [claims(each)["images"] for each in looks(made)] == ["images-node-1", "images-node-2"]
         assert worker.availability().ok
 
-    def test_that_there_is_no_node_to_ask_is_told(self, place: Place) -> None:
+    def test_that_there_is_no_node_to_ask_is_told(self, place: PodCluster) -> None:
         for node in ("node-1", "node-2"):
             place.cluster.cordon(node)
         worker = K8sProvider(place.settings(**OWN))
@@ -112,7 +112,7 @@ class TestClaimsOfNodes:
         worker.close()
 
     def test_what_any_node_has_is_offered_and_each_slot_uses_its_own(
-        self, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
+        self, place: PodCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
     ) -> None:
         assert isinstance(place.pods, LightPods)
         for node, image in (("node-1", "one"), ("node-2", "two")):
@@ -127,7 +127,7 @@ class TestClaimsOfNodes:
         worker.open(slot("node-2"), two).close()
 
     def test_a_node_that_is_gone_has_no_images(
-        self, place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
+        self, place: PodCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
     ) -> None:
         assert isinstance(place.pods, LightPods)
         write_light_image(tmp_path / "node-1", "one")
@@ -139,7 +139,7 @@ class TestClaimsOfNodes:
         place.cluster.delete_node("node-1")
         until(lambda: names(worker) == ["light"], 30)
 
-    def test_they_are_refused_where_slots_have_no_node(self, place: Place, made: list[Json]) -> None:
+    def test_they_are_refused_where_slots_have_no_node(self, place: PodCluster, made: list[Json]) -> None:
         worker = K8sProvider(place.settings(**{**OWN, "k8s_nodes": "", "k8s_slots": 8}))
         assert "DESKARENA_K8S_IMAGE_VOLUME: {node} needs slots with a node" in worker.availability().reason
         assert made == []
@@ -148,7 +148,7 @@ class TestClaimsOfNodes:
 
 class TestClones:
     def test_each_pod_has_its_own_and_so_has_one_that_tells_of_the_images(
-        self, place: Place, made: list[Json], working: Callable[..., K8sProvider]
+        self, place: PodCluster, made: list[Json], working: Callable[..., K8sProvider]
     ) -> None:
         opened = working(**CLONE).open(slot("node-1"), SPEC)
         pod = place.cluster.pod(NAMESPACE, str(opened.details["pod"]))
@@ -160,7 +160,7 @@ class TestClones:
         assert pod["spec"]["containers"][0]["volumeMounts"][0]["readOnly"] is True
 
     def test_an_image_that_was_added_is_read_from_another_clone(
-        self, place: Place, monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
+        self, place: PodCluster, monkeypatch: pytest.MonkeyPatch, working: Callable[..., K8sProvider]
     ) -> None:
         monkeypatch.setattr(image_probe_pod, "FRESH_CLONE_SECONDS", 0.2)
         worker = working(**CLONE)
@@ -170,12 +170,12 @@ class TestClones:
 
 class TestPlaces:
     @pytest.fixture
-    def cluster(self, place: Place) -> Iterator[Cluster]:
+    def cluster(self, place: PodCluster) -> Iterator[Cluster]:
         found = connect(str(place.kubeconfig), NAMESPACE)
         yield found
         found.close()
 
-    def test_are_nodes_that_desktops_may_begin_on(self, place: Place, cluster: Cluster) -> None:
+    def test_are_nodes_that_desktops_may_begin_on(self, place: PodCluster, cluster: Cluster) -> None:
         place.cluster.add_node("plain")
         place.cluster.add_node("tainted", kvm=1, taints=[{"key": "gpu", "effect": "NoSchedule"}])
         place.cluster.add_node("labelled", kvm=1, labels={"vm": "yes"})
@@ -184,5 +184,5 @@ class TestPlaces:
         assert ready_nodes(cluster, plan) == ["labelled", "node-2"]
         assert ready_nodes(cluster, dataclasses.replace(plan, nodes="vm=yes")) == ["labelled"]
 
-    def test_are_any_where_all_pods_have_the_same_images(self, place: Place, cluster: Cluster) -> None:
+    def test_are_any_where_all_pods_have_the_same_images(self, place: PodCluster, cluster: Cluster) -> None:
         assert places(cluster, PodPlan.of(place.settings(k8s_nodes="*"))) == [""]

@@ -14,7 +14,7 @@ from backend.domain.model.run import Budget
 from backend.services.capacity import nodes
 from backend.services.scheduling import claims
 from tests.factories.claims import infeasible_task
-from tests.factories.fake_cluster_pods import Place, light_place
+from tests.factories.fake_cluster_pods import PodCluster, light_place
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World, capabilities
 from tests.fakes.kubernetes.behaviours import slow_start
@@ -31,14 +31,14 @@ START = 1.0
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodCluster]:
     registry.load()
     with light_place(tmp_path_factory.mktemp("warm")) as made:
         yield made
 
 
 @pytest.fixture
-def provider(place: Place, request: pytest.FixtureRequest) -> Iterator[K8sProvider]:
+def provider(place: PodCluster, request: pytest.FixtureRequest) -> Iterator[K8sProvider]:
     """Of a test's own installation in the cluster."""
     made = place.provider(k8s_instance_label=f"warm-{abs(hash(request.node.name)) % 10**6}", k8s_idle_seconds=60)
     yield made
@@ -75,7 +75,7 @@ def work(ready: World) -> World:
     return ready
 
 
-def created(place: Place) -> int:
+def created(place: PodCluster) -> int:
     """Pods that were made, trials aside."""
     return sum(
         each.verb == "create" and each.path.endswith("/pods") and "dryRun" not in each.query
@@ -88,7 +88,7 @@ def label_of(provider: K8sProvider) -> str:
     return provider.cluster.rpartition("/")[2]
 
 
-def ours(place: Place, provider: K8sProvider) -> set[str]:
+def ours(place: PodCluster, provider: K8sProvider) -> set[str]:
     """Nodes of this installation's pods."""
     owner = label_of(provider)
     labels = "deskarena.dev/owner"
@@ -113,7 +113,7 @@ def seconds(world: World, run: Run) -> list[float]:
 
 class TestWarm:
     def test_an_episode_on_a_warm_node_makes_no_pod_and_nothing_is_left(
-        self, place: Place, provider: K8sProvider, work: World, database: Database
+        self, place: PodCluster, provider: K8sProvider, work: World, database: Database
     ) -> None:
         place.cluster.script(slow_start(START, place.pods.start))
         offer(work, provider)
@@ -139,7 +139,7 @@ class TestWarm:
         place.cluster.script(slow_start(0.02, place.pods.start))
 
     def test_what_waits_is_warmed_within_its_limits_and_leased_slots_are_left_alone(
-        self, place: Place, provider: K8sProvider, work: World, database: Database
+        self, place: PodCluster, provider: K8sProvider, work: World, database: Database
     ) -> None:
         offer(work, provider)
         worker = worker_of(work, provider)
@@ -153,7 +153,7 @@ class TestWarm:
         assert {each.state for each in episodes(work, run.id)} == {"running", "waiting"}
 
     def test_a_cordoned_node_is_cooled_and_gets_none(
-        self, place: Place, provider: K8sProvider, work: World, database: Database
+        self, place: PodCluster, provider: K8sProvider, work: World, database: Database
     ) -> None:
         offer(work, provider)
         warmer = warmer_of(database, provider, worker_of(work, provider))
@@ -165,7 +165,7 @@ class TestWarm:
         until(lambda: ours(place, provider) == {"node-2"})
 
     def test_without_work_for_a_while_nothing_is_kept(
-        self, place: Place, provider: K8sProvider, work: World, database: Database
+        self, place: PodCluster, provider: K8sProvider, work: World, database: Database
     ) -> None:
         offer(work, provider)
         worker = worker_of(work, provider)
@@ -189,7 +189,7 @@ class TestWarm:
         assert len(warmer_of(database, provider, second).look().prepare) == 2
 
     def test_a_pod_that_is_being_made_when_the_worker_stops_is_not_left(
-        self, place: Place, provider: K8sProvider, work: World, database: Database
+        self, place: PodCluster, provider: K8sProvider, work: World, database: Database
     ) -> None:
         script = place.cluster.script(slow_start(30.0, place.pods.start), times=2)
         offer(work, provider)
@@ -202,7 +202,7 @@ class TestWarm:
         until(lambda: ours(place, provider) == set())
 
     def test_a_worker_that_was_killed_leaves_its_pods_to_the_sweep_of_the_others(
-        self, place: Place, work: World, database: Database
+        self, place: PodCluster, work: World, database: Database
     ) -> None:
         killed, other = (
             place.provider(k8s_instance_label="killed", k8s_idle_seconds=60, KUBECONFIG=place.own_kubeconfig(name))

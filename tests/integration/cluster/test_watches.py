@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
-from tests.factories.fake_cluster_pods import NAMESPACE, Place
+from tests.factories.fake_cluster_pods import NAMESPACE, PodCluster
 from tests.factories.light_guest import SCREEN
 from tests.waiting import until
 from worker.providers.k8s import K8sProvider
@@ -17,18 +17,18 @@ KINDS = [f"namespaces/{NAMESPACE}/events", f"namespaces/{NAMESPACE}/pods", "node
 
 
 @pytest.fixture
-def provider(place: Place) -> Iterator[K8sProvider]:
+def provider(place: PodCluster) -> Iterator[K8sProvider]:
     made = place.provider()
     yield made
     made.close()
 
 
-def watched(place: Place) -> list[str]:
+def watched(place: PodCluster) -> list[str]:
     """Paths of all watches that there ever were."""
     return [each.path for each in place.cluster.asked if each.verb == "watch"]
 
 
-def test_slots_share_the_watches_of_their_worker(place: Place, provider: K8sProvider) -> None:
+def test_slots_share_the_watches_of_their_worker(place: PodCluster, provider: K8sProvider) -> None:
     api = place.cluster.api
     until(lambda: api.watches == len(KINDS), what="one for each kind, before any slot is used")
     opened = []
@@ -44,7 +44,7 @@ def test_slots_share_the_watches_of_their_worker(place: Place, provider: K8sProv
     until(lambda: api.watches == len(KINDS), what="nor fewer once they are closed")
 
 
-def test_another_worker_has_watches_of_its_own_and_takes_them_along(place: Place, provider: K8sProvider) -> None:
+def test_another_worker_has_watches_of_its_own_and_takes_them_along(place: PodCluster, provider: K8sProvider) -> None:
     api = place.cluster.api
     until(lambda: api.watches == len(KINDS))
     other = place.provider(k8s_instance_label="other")

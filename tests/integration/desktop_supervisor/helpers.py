@@ -99,7 +99,7 @@ class _Connection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
-class Guest:
+class SandboxedGuest:
     """The stand-in's client."""
 
     def __init__(self, kept: DesktopHandle, secret: str) -> None:
@@ -132,11 +132,11 @@ class Guest:
 
 
 @contextmanager
-def desktop(client: DesktopSupervisorClient, limits: DesktopLimits = SMALL, **more: Any) -> Iterator[Guest]:
+def desktop(client: DesktopSupervisorClient, limits: DesktopLimits = SMALL, **more: Any) -> Iterator[SandboxedGuest]:
     """A desktop with the stand-in, destroyed at the end."""
     kept = client.spawn(secret="the secret", screen=(800, 600), limits=limits, timeout=30, **more)
     try:
-        yield Guest(kept, "the secret")
+        yield SandboxedGuest(kept, "the secret")
     finally:
         client.destroy(kept)
 

@@ -14,7 +14,7 @@ from tests.error_codes import raises_code
 from tests.factories.own_machines import own_folder
 from tests.integration.desktop_supervisor.helpers import (
     SMALL,
-    Guest,
+    SandboxedGuest,
     desktop,
     eventually,
     exists,
@@ -43,7 +43,7 @@ class TestSpawn:
             assert guest.kept.session_report == {"ready": True, "screen": "800x600"}
             assert guest.run("echo", "hello")["output"] == "hello\n"
             with pytest.raises(AssertionError):
-                Guest(guest.kept, "another secret").run("true")
+                SandboxedGuest(guest.kept, "another secret").run("true")
 
     def test_environment_is_exactly_what_was_agreed(self, client: DesktopSupervisorClient) -> None:
         with desktop(client) as guest:

@@ -10,7 +10,7 @@ from tests.fakes.kubernetes import behaviours
 from tests.fakes.kubernetes.cluster import FakeCluster, fake_cluster
 from tests.fakes.kubernetes.kinds import KVM, NODES, PODS, SECRETS, Json
 from tests.fakes.kubernetes.lifecycle import delete
-from tests.fakes.kubernetes.processes import Child
+from tests.fakes.kubernetes.processes import ContainerChild
 from tests.waiting import until
 
 HERE = ("desks", "vm")
@@ -49,9 +49,9 @@ def reasons(cluster: FakeCluster, name: str = "vm") -> list[str]:
     return [event["reason"] for event in cluster.events(name)]
 
 
-def program(code: str) -> Callable[[Json, str], Child]:
+def program(code: str) -> Callable[[Json, str], ContainerChild]:
     """Starts a Python program that is given its address."""
-    return lambda _pod, address: Child([sys.executable, "-c", code, address])
+    return lambda _pod, address: ContainerChild([sys.executable, "-c", code, address])
 
 
 class TestStart:

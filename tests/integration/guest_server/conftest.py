@@ -10,18 +10,18 @@ ROOT = Path(__file__).resolve().parents[3]
 if str(ROOT / "vm_images") not in sys.path:
     sys.path.insert(0, str(ROOT / "vm_images"))
 
-from tests.integration.guest_server.session import Session  # noqa: E402
+from tests.integration.guest_server.session import RunningSession  # noqa: E402
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningSession]:
     """One session that the tests of a module share."""
-    with Session(tmp_path_factory.mktemp("desktop")) as started:
+    with RunningSession(tmp_path_factory.mktemp("desktop")) as started:
         yield started
 
 
 @pytest.fixture
-def clean(session: Session) -> Iterator[Session]:
+def clean(session: RunningSession) -> Iterator[RunningSession]:
     """The shared session without any window, before and after."""
     session.close_windows()
     yield session

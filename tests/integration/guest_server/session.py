@@ -27,7 +27,7 @@ READY_SECONDS = 30.0
 PROGRAMS = ("/usr/bin/python3", "Xvfb", "openbox", "dbus-daemon", "mousepad")
 
 
-class Session:
+class RunningSession:
     """A running `guest_server.linux.session` with its folders, socket and clients."""
 
     def __init__(

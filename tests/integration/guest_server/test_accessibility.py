@@ -8,12 +8,12 @@ from xml.etree.ElementTree import Element, fromstring
 import pytest
 
 from guest_server.protocol.a11y_xml import NAMESPACES
-from tests.integration.guest_server.session import Session, wait
+from tests.integration.guest_server.session import RunningSession, wait
 
 pytestmark = pytest.mark.desktop
 
 
-def tree(session: Session) -> Element:
+def tree(session: RunningSession) -> Element:
     return fromstring(session.desktop.accessibility_tree())  # noqa: S314 - of our own guest
 
 
@@ -27,7 +27,7 @@ def pair(node: Element, name: str) -> tuple[int, int]:
 
 
 class TestAccessibility:
-    def test_the_editor_s_tree(self, clean: Session) -> None:
+    def test_the_editor_s_tree(self, clean: RunningSession) -> None:
         clean.edit("tree.txt", "some text é中")
         root = tree(clean)
         assert root.tag == "desktop-frame"
@@ -42,7 +42,7 @@ class TestAccessibility:
         assert state(text, "multi-line")
         assert state(text, "editable")
 
-    def test_coordinates_are_those_of_the_screen(self, clean: Session) -> None:
+    def test_coordinates_are_those_of_the_screen(self, clean: RunningSession) -> None:
         """A click in the middle of the menu that the tree names opens it."""
         clean.edit("click.txt")
         menu = next(node for node in tree(clean).iter("menu") if node.get("name") == "Search")
@@ -53,16 +53,16 @@ class TestAccessibility:
         assert any("Find" in node.get("name", "") for node in items)
         clean.input({"type": "press", "key": "esc"})
 
-    def test_shows_what_is_now(self, clean: Session) -> None:
+    def test_shows_what_is_now(self, clean: RunningSession) -> None:
         clean.edit("now.txt")
         for text in ("first", "first second"):
             clean.input({"type": "hotkey", "keys": ["ctrl", "a"]}, {"type": "type", "text": text})
             wait(lambda: [n for n in tree(clean).iter("text") if n.text == text], text)  # noqa: B023
 
-    def test_an_empty_desktop(self, clean: Session) -> None:
+    def test_an_empty_desktop(self, clean: RunningSession) -> None:
         assert [node.get("name") for node in tree(clean) if node.get("name") in {"mousepad", "galculator"}] == []
 
-    def test_is_cut_at_the_bounds(self, clean: Session) -> None:
+    def test_is_cut_at_the_bounds(self, clean: RunningSession) -> None:
         clean.edit("cut.txt")
         whole = clean.get("/accessibility").json()
         assert whole["cut"] == ""
@@ -73,7 +73,7 @@ class TestAccessibility:
         assert shallow["cut"] == "deeper than 3 levels"
         assert shallow["nodes"] < whole["nodes"]
 
-    def test_a_hung_application_blocks_neither_the_tree_nor_the_server(self, clean: Session) -> None:
+    def test_a_hung_application_blocks_neither_the_tree_nor_the_server(self, clean: RunningSession) -> None:
         clean.edit("hang.txt")
         clean.desktop.launch("galculator")
         wait(lambda: len(clean.desktop.windows()) == 2, "two applications")
@@ -91,19 +91,19 @@ class TestAccessibility:
         assert answer["cut"] == "an application did not answer"
         assert 'name="galculator"' in answer["AT"]
 
-    def test_a_killed_helper_is_replaced(self, session: Session) -> None:
+    def test_a_killed_helper_is_replaced(self, session: RunningSession) -> None:
         assert tree(session).tag == "desktop-frame"
         assert session.signal_own(signal.SIGKILL, "linux.a11y_helper")
         assert tree(session).tag == "desktop-frame"
 
 
 class TestTerminal:
-    def test_a_terminal_without_accessible_text(self, clean: Session) -> None:
+    def test_a_terminal_without_accessible_text(self, clean: RunningSession) -> None:
         clean.desktop.launch(["xterm", "-e", "cat"])
         wait(clean.desktop.windows, "the terminal")
         assert clean.get("/terminal").json() == {"output": None, "status": "success"}
 
-    def test_the_text_of_a_terminal(self, clean: Session) -> None:
+    def test_the_text_of_a_terminal(self, clean: RunningSession) -> None:
         if clean.desktop.execute("command -v xfce4-terminal", shell=True).returncode:  # noqa: S604
             pytest.skip("needs xfce4-terminal (or another terminal with accessible text): apt install xfce4-terminal")
         clean.desktop.launch(["xfce4-terminal", "-e", "sh -c 'echo terminal says é中; cat'"])

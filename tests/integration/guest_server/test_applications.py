@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from tests.integration.guest_server.session import Session, wait
+from tests.integration.guest_server.session import RunningSession, wait
 
 pytestmark = [pytest.mark.desktop, pytest.mark.long]
 
 TYPED = "é中😀<1>"
 
 
-def tree_with(session: Session, words: str) -> Callable[[], Any]:
+def tree_with(session: RunningSession, words: str) -> Callable[[], Any]:
     return lambda: words in session.desktop.accessibility_tree()
 
 
 class TestLibreOffice:
-    def test_the_cells_that_show_are_in_the_tree(self, clean: Session) -> None:
+    def test_the_cells_that_show_are_in_the_tree(self, clean: RunningSession) -> None:
         """A sheet has 17 thousand million cells; listing them all would never end."""
         if shutil.which("localc") is None:
             pytest.skip("needs LibreOffice Calc: make setup APPS=full")
@@ -34,7 +34,7 @@ class TestLibreOffice:
 
 
 class TestChromium:
-    def test_a_page_is_in_the_tree(self, clean: Session) -> None:
+    def test_a_page_is_in_the_tree(self, clean: RunningSession) -> None:
         if shutil.which("chromium") is None:
             pytest.skip("needs Chromium: make setup APPS=full")
         page = clean.write("page.html", "<title>Page</title><button>Press me</button><input autofocus id=i>")

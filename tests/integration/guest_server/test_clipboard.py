@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from tests.integration.guest_server.session import Session, wait
+from tests.integration.guest_server.session import RunningSession, wait
 
 pytestmark = pytest.mark.desktop
 
@@ -13,29 +13,29 @@ TEXTS = {"words": "hello", "unicode": "é中😀<>\n\ttab", "long": "ab€\n" * 
 
 class TestWrite:
     @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
-    def test_another_program_reads_it(self, session: Session, text: str) -> None:
+    def test_another_program_reads_it(self, session: RunningSession, text: str) -> None:
         session.post("/clipboard", {"text": text})
         assert session.desktop.execute(["xclip", "-selection", "clipboard", "-o"]).output == text
 
-    def test_offers_its_forms(self, session: Session) -> None:
+    def test_offers_its_forms(self, session: RunningSession) -> None:
         session.post("/clipboard", {"text": "é"})
         targets = session.desktop.execute(["xclip", "-selection", "clipboard", "-o", "-t", "TARGETS"]).output.split()
         assert {"TARGETS", "UTF8_STRING", "STRING", "text/plain;charset=utf-8"} <= set(targets)
         wanted = session.desktop.execute(["xclip", "-selection", "clipboard", "-o", "-t", "image/png"])
         assert wanted.returncode == 1
 
-    def test_an_editor_pastes_it(self, clean: Session) -> None:
+    def test_an_editor_pastes_it(self, clean: RunningSession) -> None:
         path = clean.edit("paste.txt")
         clean.post("/clipboard", {"text": "from the service é中😀"})
         clean.input({"type": "hotkey", "keys": ["ctrl", "v"]})
         clean.get("/stable", quiet=0.5)  # The editor asks the owner for it, and Ctrl+S must not come in between.
         clean.save(path, "from the service é中😀")
 
-    def test_too_much(self, session: Session) -> None:
+    def test_too_much(self, session: RunningSession) -> None:
         response = session.http.post("/clipboard", json={"text": "x" * 100_001})
         assert (response.status_code, response.json()["error"]) == (413, "too_large")
 
-    def test_half_a_character(self, session: Session) -> None:
+    def test_half_a_character(self, session: RunningSession) -> None:
         response = session.http.post("/clipboard", content=b'{"text": "\\ud83d"}')
         assert (response.status_code, response.json()["error"]) == (400, "bad_request")
 
@@ -44,22 +44,22 @@ class TestRead:
     @pytest.mark.parametrize(
         "text", [text for text in TEXTS.values() if text], ids=[name for name in TEXTS if TEXTS[name]]
     )
-    def test_what_another_program_put_there(self, session: Session, text: str) -> None:
+    def test_what_another_program_put_there(self, session: RunningSession, text: str) -> None:
         source = session.write("source.txt", text)
         session.desktop.execute(f"xclip -selection clipboard -i {source}", shell=True)  # noqa: S604
         assert session.desktop.clipboard() == text
 
-    def test_what_an_editor_copied(self, clean: Session) -> None:
+    def test_what_an_editor_copied(self, clean: RunningSession) -> None:
         clean.edit("copy.txt", "copied é中")
         clean.input({"type": "hotkey", "keys": ["ctrl", "a"]}, {"type": "hotkey", "keys": ["ctrl", "c"]})
         wait(lambda: clean.desktop.clipboard() == "copied é中", lambda: repr(clean.desktop.clipboard()))
 
-    def test_too_much(self, session: Session) -> None:
+    def test_too_much(self, session: RunningSession) -> None:
         session.desktop.execute("head -c 500000 /dev/zero | tr '\\0' x | xclip -selection clipboard -i", shell=True)  # noqa: S604
         response = session.http.get("/clipboard")
         assert (response.status_code, response.json()["error"]) == (413, "too_large")
 
-    def test_an_owner_that_hangs(self, session: Session) -> None:
+    def test_an_owner_that_hangs(self, session: RunningSession) -> None:
         session.desktop.execute("echo x | xclip -selection clipboard -i", shell=True)  # noqa: S604
         wait(lambda: session.http.get("/clipboard").json().get("text") == "x\n", "it owns the clipboard")
         session.signal_own(signal.SIGSTOP, "xclip")

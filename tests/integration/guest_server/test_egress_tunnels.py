@@ -16,7 +16,7 @@ from backend.domain.errors import NotFound
 from backend.domain.machines.egress_rules import EgressRules
 from backend.services.artifacts.egress_policy import EgressPolicy
 from tests.fakes.origin_server import origin, reply
-from tests.integration.guest_server.session import SECRET, Session
+from tests.integration.guest_server.session import SECRET, RunningSession
 from tests.waiting import until
 from worker.egress import Gateway, Gateways, GuestTunnels
 from worker.egress.guest_tunnels import IDLE_LINES
@@ -39,10 +39,10 @@ def proxy() -> str:
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory: pytest.TempPathFactory, proxy: str) -> Iterator[Session]:
+def machine(tmp_path_factory: pytest.TempPathFactory, proxy: str) -> Iterator[RunningSession]:
     way_out = {"DESKARENA_EGRESS_PROXY": proxy, "DESKARENA_EGRESS_LINES": "1"}
     limits = {"DESKARENA_LIMIT_LINES": "6", "DESKARENA_LIMIT_LINE_SECONDS": "1.5"}
-    with Session(tmp_path_factory.mktemp("machine"), variables=way_out | limits) as started:
+    with RunningSession(tmp_path_factory.mktemp("machine"), variables=way_out | limits) as started:
         yield started
 
 
@@ -62,7 +62,7 @@ def gateway(gateways: Gateways, tmp_path: Path) -> Iterator[Gateway]:
 
 
 @pytest.fixture
-def lines(gateways: Gateways, gateway: Gateway, machine: Session, tmp_path: Path) -> Iterator[GuestTunnels]:
+def lines(gateways: Gateways, gateway: Gateway, machine: RunningSession, tmp_path: Path) -> Iterator[GuestTunnels]:
     made = gateways.lines(f"unix:{machine.socket_path}", SECRET, tmp_path / "gateway")
     assert gateway is not None
     until(lambda: made.idle == 1, 10)
@@ -81,7 +81,7 @@ def program_of(proxy: str) -> socket.socket:
     return socket.create_connection(("127.0.0.1", int(proxy.rpartition(":")[2])), timeout=30)
 
 
-def line(machine: Session, held: ExitStack) -> ClientConnection:
+def line(machine: RunningSession, held: ExitStack) -> ClientConnection:
     """A line as the worker opens it, until the end of the test."""
     headers = {"Authorization": f"Bearer {SECRET}"}
     made = unix_connect(str(machine.socket_path), "ws://guest/egress", additional_headers=headers, compression=None)
@@ -148,7 +148,7 @@ class TestBothWays:
 
 
 class TestWithoutLines:
-    def test_whoever_asks_is_told_by_the_end_of_the_connection(self, machine: Session, proxy: str) -> None:
+    def test_whoever_asks_is_told_by_the_end_of_the_connection(self, machine: RunningSession, proxy: str) -> None:
         assert machine.process.poll() is None
         with program_of(proxy) as program:
             program.sendall(b"GET http://files.example/large HTTP/1.1\r\n\r\n")
@@ -156,7 +156,7 @@ class TestWithoutLines:
 
 
 class TestGuestEnd:
-    def test_lines_that_wait_are_bounded(self, machine: Session, held: ExitStack) -> None:
+    def test_lines_that_wait_are_bounded(self, machine: RunningSession, held: ExitStack) -> None:
         waiting = [line(machine, held) for _ in range(6)]
         with pytest.raises(InvalidStatus) as caught:
             line(machine, held)
@@ -164,13 +164,13 @@ class TestGuestEnd:
         waiting[0].close()
         line(machine, held)
 
-    def test_a_line_that_speaks_first_is_ended(self, machine: Session, held: ExitStack) -> None:
+    def test_a_line_that_speaks_first_is_ended(self, machine: RunningSession, held: ExitStack) -> None:
         early = line(machine, held)
         early.send(b"answer to no question")
         with pytest.raises(ConnectionClosed):
             early.recv(timeout=10)
 
-    def test_a_desktop_with_another_way_out_has_no_lines(self, session: Session, held: ExitStack) -> None:
+    def test_a_desktop_with_another_way_out_has_no_lines(self, session: RunningSession, held: ExitStack) -> None:
         with pytest.raises(InvalidStatus) as caught:
             line(session, held)
         assert caught.value.response.status_code == 501

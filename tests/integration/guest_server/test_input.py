@@ -11,7 +11,7 @@ from PIL import Image, ImageChops
 from backend.domain.errors import GuestRefused
 from backend.domain.model.trajectory import Action, ActionType
 from guest_server.protocol.keys import KEYBOARD_KEYS, WITHOUT_KEY
-from tests.integration.guest_server.session import Session, wait
+from tests.integration.guest_server.session import RunningSession, wait
 
 pytestmark = pytest.mark.desktop
 
@@ -30,18 +30,18 @@ UNICODE = {
 
 
 class TestTyping:
-    def test_every_printable_ascii_character(self, clean: Session) -> None:
+    def test_every_printable_ascii_character(self, clean: RunningSession) -> None:
         path = clean.edit("ascii.txt")
         clean.input({"type": "type", "text": ASCII})
         clean.save(path, ASCII)
 
     @pytest.mark.parametrize("text", UNICODE.values(), ids=UNICODE.keys())
-    def test_unicode(self, clean: Session, text: str) -> None:
+    def test_unicode(self, clean: RunningSession, text: str) -> None:
         path = clean.edit("unicode.txt")
         clean.input({"type": "type", "text": text})
         clean.save(path, text)
 
-    def test_more_characters_than_there_are_spare_keys(self, clean: Session) -> None:
+    def test_more_characters_than_there_are_spare_keys(self, clean: RunningSession) -> None:
         """Each of 600 different characters needs a key of its own for a moment; none is lost, doubled or mistaken."""
         drawn = random.sample(range(0x4E00, 0x9FFF), 600)
         text = "\n".join("".join(map(chr, drawn[start : start + 60])) for start in range(0, 600, 60))
@@ -49,24 +49,24 @@ class TestTyping:
         clean.input({"type": "type", "text": text})
         clean.save(path, text)
 
-    def test_a_long_text_in_one_go(self, clean: Session) -> None:
+    def test_a_long_text_in_one_go(self, clean: RunningSession) -> None:
         text = "".join(random.choices(string.ascii_letters + string.digits + " <>.,;é中" + "\n" * 4, k=1000))
         path = clean.edit("long.txt")
         clean.input({"type": "type", "text": text})
         clean.save(path, text)
 
-    def test_lines_tabs_and_backspace(self, clean: Session) -> None:
+    def test_lines_tabs_and_backspace(self, clean: RunningSession) -> None:
         path = clean.edit("lines.txt")
         clean.input({"type": "type", "text": "a\tb\r\nx\bc\rd"})
         clean.save(path, "a\tb\nc\nd")
 
-    def test_caps_lock_changes_nothing(self, clean: Session) -> None:
+    def test_caps_lock_changes_nothing(self, clean: RunningSession) -> None:
         path = clean.edit("caps.txt")
         clean.input({"type": "press", "key": "capslock"}, {"type": "type", "text": "aBé中1!"})
         clean.input({"type": "press", "key": "x"}, {"type": "press", "key": "capslock"}, {"type": "press", "key": "x"})
         clean.save(path, "aBé中1!Xx")
 
-    def test_another_layout_changes_nothing(self, clean: Session) -> None:
+    def test_another_layout_changes_nothing(self, clean: RunningSession) -> None:
         path = clean.edit("layout.txt")
         try:
             assert clean.desktop.execute(["setxkbmap", "de"]).returncode == 0
@@ -81,7 +81,7 @@ class TestTyping:
         assert clean.desktop.run_python("import pyautogui; pyautogui.write('<a>')").returncode == 0
         clean.save(path, "yz<>|@#{}ß中yz<>|@<a>")
 
-    def test_a_program_that_answers_no_pings(self, clean: Session) -> None:
+    def test_a_program_that_answers_no_pings(self, clean: RunningSession) -> None:
         """xterm shows what is typed without the window manager's protocol; more characters than spare keys."""
         target = clean.home / "xterm.txt"
         clean.desktop.launch(["xterm", "-e", f"stty -icanon; head -c 900 > {target}"])
@@ -94,7 +94,7 @@ class TestTyping:
 
 
 class TestKeys:
-    def test_every_key_of_pyautogui_is_taken_or_refused_by_name(self, clean: Session) -> None:
+    def test_every_key_of_pyautogui_is_taken_or_refused_by_name(self, clean: RunningSession) -> None:
         clean.edit("keys.txt")
         # Not those that end, close or hide something, nor F11: the editor would be full-screen for good.
         for key in sorted(
@@ -104,18 +104,18 @@ class TestKeys:
         clean.input({"type": "press", "key": "capslock"}, {"type": "press", "key": "numlock"})
 
     @pytest.mark.parametrize("key", [*sorted(WITHOUT_KEY), "superkey", ""])
-    def test_an_unknown_one(self, session: Session, key: str) -> None:
+    def test_an_unknown_one(self, session: RunningSession, key: str) -> None:
         response = session.http.post("/input", json=[{"type": "press", "key": key}])
         assert response.json()["error"] == "unknown_key"
         assert response.status_code == 422
 
-    def test_number_pad_keys_are_digits_with_and_without_num_lock(self, clean: Session) -> None:
+    def test_number_pad_keys_are_digits_with_and_without_num_lock(self, clean: RunningSession) -> None:
         path = clean.edit("pad.txt")
         digits = [{"type": "press", "key": f"num{digit}"} for digit in range(10)]
         clean.input(*digits, {"type": "press", "key": "numlock"}, *digits, {"type": "press", "key": "numlock"})
         clean.save(path, "01234567890123456789")
 
-    def test_hotkeys_and_held_keys(self, clean: Session) -> None:
+    def test_hotkeys_and_held_keys(self, clean: RunningSession) -> None:
         path = clean.edit("hot.txt")
         clean.input(
             {"type": "type", "text": "one two"},
@@ -130,7 +130,7 @@ class TestKeys:
         )
         clean.save(path, "one twoone 2")
 
-    def test_pyautogui_types_less_and_greater(self, clean: Session) -> None:
+    def test_pyautogui_types_less_and_greater(self, clean: RunningSession) -> None:
         path = clean.edit("pyautogui.txt")
         done = clean.desktop.run_python(f"import pyautogui; pyautogui.write({ASCII!r})")
         assert (done.returncode, done.error) == (0, "")
@@ -138,7 +138,7 @@ class TestKeys:
 
 
 class TestMouse:
-    def test_a_click_goes_where_it_says(self, clean: Session) -> None:
+    def test_a_click_goes_where_it_says(self, clean: RunningSession) -> None:
         path = clean.edit("click.txt", "first\nsecond\n")
         window = clean.desktop.windows()[-1]
         clean.input({"type": "hotkey", "keys": ["ctrl", "home"]}, {"type": "type", "text": "A"})
@@ -146,7 +146,7 @@ class TestMouse:
         clean.input({"type": "type", "text": "Z"})
         clean.save(path, "Afirst\nsecond\nZ")
 
-    def test_two_clicks_select_the_word(self, clean: Session) -> None:
+    def test_two_clicks_select_the_word(self, clean: RunningSession) -> None:
         """The editor counts clicks by its own clock: on a busy machine it may take two for one and one."""
         path = clean.edit("double.txt", "some words")
         x, y = text_position(clean)
@@ -161,14 +161,14 @@ class TestMouse:
         clean.input({"type": "type", "text": "new"})
         clean.save(path, "new words")
 
-    def test_a_drag_selects(self, clean: Session) -> None:
+    def test_a_drag_selects(self, clean: RunningSession) -> None:
         path = clean.edit("drag.txt", "some words")
         x, y = text_position(clean)
         clean.input({"type": "move", "x": x + 1, "y": y + 8}, {"type": "drag", "x": x + 600, "y": y + 8})
         clean.input({"type": "type", "text": "new"})
         clean.save(path, "new")
 
-    def test_a_drag_by_the_title_moves_the_window(self, clean: Session) -> None:
+    def test_a_drag_by_the_title_moves_the_window(self, clean: RunningSession) -> None:
         clean.edit("move.txt")
         before = clean.desktop.windows()[-1]
         clean.input({"type": "move", "x": before.x + 100, "y": before.y + 8})
@@ -176,7 +176,7 @@ class TestMouse:
         after = clean.desktop.windows()[-1]
         assert (after.x, after.y) == (before.x + 50, before.y + 70)
 
-    def test_the_right_button_opens_the_desktop_menu(self, clean: Session) -> None:
+    def test_the_right_button_opens_the_desktop_menu(self, clean: RunningSession) -> None:
         def seen() -> Image.Image:
             return Image.open(io.BytesIO(clean.desktop.screenshot().data)).convert("RGB")
 
@@ -197,7 +197,7 @@ class TestMouse:
 
         wait(gone, "no menu")
 
-    def test_the_wheel_scrolls(self, clean: Session) -> None:
+    def test_the_wheel_scrolls(self, clean: RunningSession) -> None:
         clean.edit("wheel.txt", "\n".join(map(str, range(500))))
         clean.input({"type": "hotkey", "keys": ["ctrl", "home"]})
         clean.get("/stable", quiet=0.3)
@@ -207,7 +207,7 @@ class TestMouse:
         clean.input({"type": "scroll", "dy": 50})
         wait(lambda: clean.desktop.screenshot().data == top, "and up again")
 
-    def test_a_slow_move_passes_between(self, session: Session) -> None:
+    def test_a_slow_move_passes_between(self, session: RunningSession) -> None:
         """A program that looks at the pointer sees it on its way."""
         session.input({"type": "move", "x": 0, "y": 0})
         seen = session.home / "seen"
@@ -221,7 +221,7 @@ class TestMouse:
         assert int(seen.read_text()) > 5
 
 
-def text_position(session: Session) -> tuple[int, int]:
+def text_position(session: RunningSession) -> tuple[int, int]:
     """Where the editor's text area begins, from the accessibility tree."""
     import re
 
@@ -243,7 +243,7 @@ class TestRefusals:
             ([{"type": "click"}] * 1001, "too_large"),
         ],
     )
-    def test_nothing_of_a_wrong_list_is_done(self, session: Session, events: Any, kind: str) -> None:
+    def test_nothing_of_a_wrong_list_is_done(self, session: RunningSession, events: Any, kind: str) -> None:
         session.input({"type": "move", "x": 11, "y": 12})
         if isinstance(events, list) and len(events) < 10:
             events = [{"type": "move", "x": 500, "y": 500}, *events]
@@ -251,7 +251,7 @@ class TestRefusals:
         assert response.json()["error"] == kind
         assert session.get("/cursor_position").json() == [11, 12]
 
-    def test_the_edge_itself_counts_as_the_last_pixel(self, session: Session) -> None:
+    def test_the_edge_itself_counts_as_the_last_pixel(self, session: RunningSession) -> None:
         session.input({"type": "move", "x": 1280, "y": 800})
         assert session.get("/cursor_position").json() == [1279, 799]
 
@@ -259,7 +259,7 @@ class TestRefusals:
 class TestPerform:
     """The same through the Desktop port."""
 
-    def test_typed_actions(self, clean: Session) -> None:
+    def test_typed_actions(self, clean: RunningSession) -> None:
         path = clean.edit("port.txt")
         for action in (
             Action(type=ActionType.TYPING, text="é<中 x"),
@@ -273,13 +273,13 @@ class TestPerform:
             assert clean.desktop.perform(action) == {}
         clean.save(path, "é<中 A")
 
-    def test_python_runs_in_the_guest(self, session: Session) -> None:
+    def test_python_runs_in_the_guest(self, session: RunningSession) -> None:
         action = Action(type=ActionType.PYTHON, text="import os, sys; print(os.getpid()); sys.exit(3)")
         result = session.desktop.perform(action)
         assert result["returncode"] == 3
         assert int(result["output"]) > 0
 
-    def test_an_unknown_key(self, session: Session) -> None:
+    def test_an_unknown_key(self, session: RunningSession) -> None:
         with pytest.raises(GuestRefused) as caught:
             session.desktop.perform(Action(type=ActionType.PRESS, keys=("nokey",)))
         assert caught.value.kind == "unknown_key"

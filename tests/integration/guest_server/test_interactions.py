@@ -12,19 +12,19 @@ import pytest
 
 from backend.domain.formats.accessibility import Widget, widgets
 from backend.domain.model.trajectory import Interaction
-from tests.integration.guest_server.session import Session, wait
+from tests.integration.guest_server.session import RunningSession, wait
 
 pytestmark = pytest.mark.desktop
 PYTHON = "import pyautogui; pyautogui.PAUSE = 0; pyautogui.write('by code'); pyautogui.press('enter')"
 
 
-def latest(session: Session) -> int:
+def latest(session: RunningSession) -> int:
     """The number of the last entry."""
     found = [0, *(entry.number for entry in session.desktop.interactions())]
     return found[-1]
 
 
-def shown(session: Session, role: str, name: str = "") -> Widget:
+def shown(session: RunningSession, role: str, name: str = "") -> Widget:
     """A widget on the screen, waited for."""
 
     def found() -> list[Widget]:
@@ -42,7 +42,7 @@ def middle(widget: Widget) -> dict[str, Any]:
 
 
 @pytest.fixture
-def editor(clean: Session) -> Session:
+def editor(clean: RunningSession) -> RunningSession:
     """An editor with the focus, and the log from then on."""
     clean.edit("log.txt")
     latest(clean)
@@ -50,7 +50,7 @@ def editor(clean: Session) -> Session:
 
 
 class TestClicks:
-    def test_the_item_of_a_menu_that_closes_at_once(self, editor: Session) -> None:
+    def test_the_item_of_a_menu_that_closes_at_once(self, editor: RunningSession) -> None:
         since = latest(editor)
         editor.input({"type": "click", **middle(shown(editor, "menu", "Edit"))})
         item = shown(editor, "menu-item", "Select All")
@@ -64,7 +64,7 @@ class TestClicks:
         assert "log.txt" in told[1].window
         assert told[1].picture == ""
 
-    def test_buttons_and_a_double_click(self, editor: Session) -> None:
+    def test_buttons_and_a_double_click(self, editor: RunningSession) -> None:
         since, place = latest(editor), middle(shown(editor, "text"))
         editor.input({"type": "click", "num": 2, **place}, {"type": "click", "button": "right", **place})
         told = editor.desktop.interactions(since)
@@ -72,7 +72,7 @@ class TestClicks:
         assert (told[0].x, told[0].y) == (place["x"], place["y"])
         editor.input({"type": "press", "key": "esc"})
 
-    def test_a_program_that_names_nothing_is_pictured(self, clean: Session) -> None:
+    def test_a_program_that_names_nothing_is_pictured(self, clean: RunningSession) -> None:
         clean.desktop.launch(["xterm"])
         window = wait(lambda: [one for one in clean.desktop.windows() if one.active], "xterm")[0]
         since = latest(clean)
@@ -83,7 +83,7 @@ class TestClicks:
         assert base64.b64decode(inside.picture).startswith(b"\x89PNG")
         assert (above.role, above.picture) == ("title bar", "")
 
-    def test_the_empty_desktop_is_nothing(self, clean: Session) -> None:
+    def test_the_empty_desktop_is_nothing(self, clean: RunningSession) -> None:
         since = latest(clean)
         clean.input({"type": "click", "x": 1200, "y": 700})
         [told] = clean.desktop.interactions(since)
@@ -91,7 +91,7 @@ class TestClicks:
 
 
 class TestTyping:
-    def test_texts_keys_and_combinations(self, editor: Session) -> None:
+    def test_texts_keys_and_combinations(self, editor: RunningSession) -> None:
         since = latest(editor)
         editor.input(
             {"type": "type", "text": "Grüße, 世界 €\nnext"},
@@ -104,12 +104,12 @@ class TestTyping:
         assert {one.role for one in told} == {"text"}
         assert all("log.txt" in one.window for one in told)
 
-    def test_input_that_did_not_come_through_the_api(self, editor: Session) -> None:
+    def test_input_that_did_not_come_through_the_api(self, editor: RunningSession) -> None:
         since = latest(editor)
         editor.post("/run_python", {"code": PYTHON})
         assert [one.text for one in editor.desktop.interactions(since)] == ["by code", "{enter}"]
 
-    def test_another_layout(self, editor: Session) -> None:
+    def test_another_layout(self, editor: RunningSession) -> None:
         editor.post("/execute", {"command": ["setxkbmap", "de"]})
         try:
             since = latest(editor)
@@ -118,7 +118,7 @@ class TestTyping:
         finally:
             editor.post("/execute", {"command": ["setxkbmap", "us"]})
 
-    def test_the_focused_control_after_the_focus_has_moved(self, editor: Session) -> None:
+    def test_the_focused_control_after_the_focus_has_moved(self, editor: RunningSession) -> None:
         body = shown(editor, "text")
         editor.input({"type": "hotkey", "keys": ["ctrl", "f"]})
         wait(lambda: shown(editor, "text").rect != body.rect, "the search's own text")
@@ -132,7 +132,7 @@ class TestTyping:
 
 
 class TestTextCursor:
-    def test_the_line_and_what_is_selected(self, clean: Session) -> None:
+    def test_the_line_and_what_is_selected(self, clean: RunningSession) -> None:
         clean.edit("cursor.txt", "first line\nsecond line\nthird")
         clean.input({"type": "hotkey", "keys": ["ctrl", "home"]}, {"type": "press", "key": "down"})
         wait(lambda: clean.get("/text_cursor").json()["line"] == "second line", "the second line")
@@ -140,25 +140,25 @@ class TestTextCursor:
         told = wait(lambda: (found := clean.get("/text_cursor").json())["selection"] and found, "a selection")
         assert (told["selection"], told["role"]) == ("second line", "text")
 
-    def test_without_a_window_there_is_none(self, clean: Session) -> None:
+    def test_without_a_window_there_is_none(self, clean: RunningSession) -> None:
         assert clean.get("/text_cursor").json()["line"] == ""
 
 
 class TestTheLog:
-    def test_the_probe_names_it(self, session: Session) -> None:
+    def test_the_probe_names_it(self, session: RunningSession) -> None:
         assert "interactions" in session.desktop.probe().capabilities
 
-    def test_a_wrong_number_is_refused(self, session: Session) -> None:
+    def test_a_wrong_number_is_refused(self, session: RunningSession) -> None:
         response = session.http.get("/interactions", params={"since": "x"})
         assert (response.status_code, response.json()["error"]) == (400, "bad_request")
 
-    def test_nothing_is_told_twice(self, clean: Session) -> None:
+    def test_nothing_is_told_twice(self, clean: RunningSession) -> None:
         clean.input({"type": "click", "x": 5, "y": 5})
         since = latest(clean)
         assert list(clean.desktop.interactions(since)) == []
 
     def test_before_the_first_question_there_is_no_helper(self, tmp_path: Path) -> None:
-        with Session(tmp_path) as fresh:
+        with RunningSession(tmp_path) as fresh:
             assert not helpers(fresh)
             fresh.input({"type": "click", "x": 5, "y": 5})
             assert list(fresh.desktop.interactions()) == []
@@ -168,7 +168,7 @@ class TestTheLog:
             _a_log_with_a_gap_is_none(fresh)
 
 
-def _a_log_with_a_gap_is_none(session: Session) -> None:
+def _a_log_with_a_gap_is_none(session: RunningSession) -> None:
     """After the helper is killed, the log reports that it was interrupted, and input continues."""
     os.kill(helpers(session)[0], signal.SIGKILL)
     session.input({"type": "click", "x": 7, "y": 5})
@@ -177,7 +177,7 @@ def _a_log_with_a_gap_is_none(session: Session) -> None:
         assert (response.status_code, response.json()["error"]) == (500, "failed")
 
 
-def helpers(session: Session) -> list[int]:
+def helpers(session: RunningSession) -> list[int]:
     """Process numbers of the session's helpers."""
     own = session.ready["pid"]
     is_helper: Callable[[Path], bool] = lambda path: b"interactions_helper" in (path / "cmdline").read_bytes()  # noqa: E731
@@ -191,6 +191,6 @@ def helpers(session: Session) -> list[int]:
     return found
 
 
-def test_an_entry_is_the_ports(session: Session) -> None:
+def test_an_entry_is_the_ports(session: RunningSession) -> None:
     entry = session.get("/interactions").json()["interactions"]
     assert all(Interaction.model_validate(one) for one in entry)

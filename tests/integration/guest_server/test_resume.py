@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from guest_server.linux.root_helper import RootHelperProcess, SystemPaths, serve
-from tests.integration.guest_server.session import SECRET, Session
+from tests.integration.guest_server.session import SECRET, RunningSession
 
 pytestmark = pytest.mark.desktop
 OTHER = "another-secret-0123456789"
@@ -43,14 +43,14 @@ def helper(tmp_path: Path) -> Iterator[Kept]:
 
 
 @pytest.fixture
-def machine(helper: Kept, tmp_path: Path) -> Iterator[Session]:
+def machine(helper: Kept, tmp_path: Path) -> Iterator[RunningSession]:
     assert helper.asked == []
-    with Session(tmp_path, variables={"DESKARENA_ROOT_HELPER": str(tmp_path / "helper")}) as started:
+    with RunningSession(tmp_path, variables={"DESKARENA_ROOT_HELPER": str(tmp_path / "helper")}) as started:
         yield started
 
 
 class TestRestored:
-    def test_clock_entropy_and_secret_in_this_order(self, machine: Session, helper: Kept) -> None:
+    def test_clock_entropy_and_secret_in_this_order(self, machine: RunningSession, helper: Kept) -> None:
         told = {"time": 1_700_000_000.5, "entropy": ENTROPY, "secret": OTHER}
         assert machine.post("/restored", told).json() == {"status": "success"}
         assert helper.asked == [("clock", 1_700_000_000.5), ("entropy", ENTROPY)]
@@ -60,7 +60,7 @@ class TestRestored:
             answer = client.post("/trust", json={"certificate": "PEM"})
         assert (answer.status_code, helper.asked[2:]) == (200, [("trust", "PEM")])
 
-    def test_what_is_wrong_is_refused_and_changes_no_secret(self, machine: Session, helper: Kept) -> None:
+    def test_what_is_wrong_is_refused_and_changes_no_secret(self, machine: RunningSession, helper: Kept) -> None:
         right = {"time": 5.0, "entropy": ENTROPY, "secret": OTHER}
         for wrong in ({"time": "now"}, {"time": -1}, {"entropy": "?"}, {"entropy": "A" * 5000}, {"secret": "short"}):
             answer = machine.http.post("/restored", json={**right, **wrong})
@@ -73,7 +73,7 @@ class TestRestored:
 
 
 class TestNoMachine:
-    def test_a_desktop_that_shares_its_clock_refuses(self, session: Session) -> None:
+    def test_a_desktop_that_shares_its_clock_refuses(self, session: RunningSession) -> None:
         told = {"time": 5.0, "entropy": ENTROPY, "secret": SECRET}
         for path, body in (("/restored", told), ("/trust", {"certificate": ""})):
             answer = session.http.post(path, json=body)

@@ -9,7 +9,7 @@ from backend.domain.errors import GuestLost
 from guest_server.app import build_app
 from guest_server.protocol.limits import GuestLimits
 from guest_server.protocol.machine import Machine
-from tests.integration.guest_server.session import SECRET, Session
+from tests.integration.guest_server.session import SECRET, RunningSession
 from worker.desktops import GuestDesktop
 
 pytestmark = pytest.mark.desktop
@@ -31,7 +31,7 @@ def routes() -> list[tuple[str, str]]:
 
 class TestEveryRoute:
     @pytest.mark.parametrize(("method", "path"), routes())
-    def test_refuses_without_the_secret(self, session: Session, method: str, path: str) -> None:
+    def test_refuses_without_the_secret(self, session: RunningSession, method: str, path: str) -> None:
         upgrade = UPGRADE if path in {"/stream", "/egress"} or path.startswith("/tunnel") else {}
         with session.client(upgrade) as client:
             for authorization in (None, f"Bearer {SECRET}x", f"Basic {SECRET}", "Bearer x", SECRET):
@@ -45,7 +45,7 @@ class TestEveryRoute:
 
 
 class TestNewSecret:
-    def test_the_old_one_is_refused_from_then_on(self, session: Session) -> None:
+    def test_the_old_one_is_refused_from_then_on(self, session: RunningSession) -> None:
         address, other = f"unix:{session.socket_path}", "another-secret-0123456789"
         desktop = GuestDesktop(address, SECRET)
         desktop.replace_secret(other)
@@ -60,15 +60,15 @@ class TestNewSecret:
 
 
 class TestRefusals:
-    def test_an_unknown_route_is_told_as_json(self, session: Session) -> None:
+    def test_an_unknown_route_is_told_as_json(self, session: RunningSession) -> None:
         response = session.http.get("/nothing")
         assert (response.status_code, response.json()["error"]) == (404, "not_found")
 
-    def test_the_wrong_method(self, session: Session) -> None:
+    def test_the_wrong_method(self, session: RunningSession) -> None:
         response = session.http.get("/execute")
         assert (response.status_code, response.json()["error"]) == (405, "method_not_allowed")
 
     @pytest.mark.parametrize("body", [b"{", b"[1]", b"\xff", b"[" * 100_000])
-    def test_a_broken_body(self, session: Session, body: bytes) -> None:
+    def test_a_broken_body(self, session: RunningSession, body: bytes) -> None:
         response = session.http.post("/execute", content=body)
         assert (response.status_code, response.json()["error"]) == (400, "bad_request")

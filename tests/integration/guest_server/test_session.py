@@ -11,16 +11,16 @@ import psutil
 import pytest
 
 from backend.domain.errors import GuestLost
-from tests.integration.guest_server.session import ROOT, Session, wait
+from tests.integration.guest_server.session import ROOT, RunningSession, wait
 
 pytestmark = pytest.mark.desktop
 
 
-def child(session: Session, name: str) -> psutil.Process:
+def child(session: RunningSession, name: str) -> psutil.Process:
     return next(p for p in psutil.Process(session.process.pid).children() if p.name() == name)
 
 
-def manager(session: Session) -> str:
+def manager(session: RunningSession) -> str:
     """The name of the window manager, empty if there is none (its window goes with it)."""
     check = session.desktop.execute(["xprop", "-root", "_NET_SUPPORTING_WM_CHECK"]).output.split()
     named = session.desktop.execute(["xprop", "-id", check[-1], "_NET_WM_NAME"]).output
@@ -28,19 +28,19 @@ def manager(session: Session) -> str:
 
 
 @pytest.fixture
-def started(tmp_path: Path) -> Iterator[Session]:
-    with Session(tmp_path) as session:
+def started(tmp_path: Path) -> Iterator[RunningSession]:
+    with RunningSession(tmp_path) as session:
         yield session
 
 
 class TestStart:
-    def test_ready_line_says_what_was_started(self, session: Session) -> None:
+    def test_ready_line_says_what_was_started(self, session: RunningSession) -> None:
         assert session.ready["ready"] is True
         assert session.ready["screen"] == [1280, 800]
         assert session.ready["pid"] == session.process.pid
         assert session.desktop.probe().platform == "Linux"
 
-    def test_the_window_manager_and_the_usual_folders_are_there_at_once(self, session: Session) -> None:
+    def test_the_window_manager_and_the_usual_folders_are_there_at_once(self, session: RunningSession) -> None:
         assert manager(session) == "Openbox"
         assert (session.home / "Desktop").is_dir()
 
@@ -49,32 +49,32 @@ class TestStart:
         [("DESKARENA_SCREEN", "huge"), ("XDG_RUNTIME_DIR", "/nowhere"), ("DESKARENA_LISTEN_FD", "77")],
     )
     def test_a_wrong_environment_is_said_and_nothing_is_left(self, tmp_path: Path, name: str, value: str) -> None:
-        session = Session(tmp_path, variables={name: value})
+        session = RunningSession(tmp_path, variables={name: value})
         code, said = session.end()
         assert code == 1
         assert name in said or "socket" in said
         assert not session.processes()
 
     def test_a_weak_secret_is_refused(self, tmp_path: Path) -> None:
-        code, said = Session(tmp_path, secret="weak").end()
+        code, said = RunningSession(tmp_path, secret="weak").end()
         assert code == 1
         assert "16 or more" in said
 
 
 class TestEnd:
-    def test_told_to_end_it_leaves_no_process(self, started: Session) -> None:
+    def test_told_to_end_it_leaves_no_process(self, started: RunningSession) -> None:
         started.desktop.launch(["sleep", "1000"])
         started.desktop.launch("mousepad")
         wait(started.desktop.windows, "the editor's window")
         assert started.stop()[0] == 0
         wait(lambda: not started.processes(), lambda: str(started.processes()))
 
-    def test_shutdown_route(self, started: Session) -> None:
+    def test_shutdown_route(self, started: RunningSession) -> None:
         started.post("/shutdown")
         assert started.end()[0] == 0
 
     @pytest.mark.parametrize("name", ["Xvfb", "dbus-daemon", "openbox", "at-spi-bus-launcher"])
-    def test_a_dead_pillar_takes_all_down(self, started: Session, name: str) -> None:
+    def test_a_dead_pillar_takes_all_down(self, started: RunningSession, name: str) -> None:
         child(started, name).kill()
         code, said = started.end()
         assert code == 1
@@ -83,7 +83,7 @@ class TestEnd:
         with pytest.raises(GuestLost):
             started.desktop.probe()
 
-    def test_a_killed_server_takes_the_desktop_along(self, started: Session) -> None:
+    def test_a_killed_server_takes_the_desktop_along(self, started: RunningSession) -> None:
         """Nobody is left to clean up: the kernel's parent-death signal does it."""
         started.process.kill()
         started.process.communicate(timeout=20)
@@ -91,7 +91,7 @@ class TestEnd:
 
 
 class TestSecrecy:
-    def test_the_secret_is_in_no_child(self, session: Session) -> None:
+    def test_the_secret_is_in_no_child(self, session: RunningSession) -> None:
         seen = session.desktop.execute(
             "env; cat /proc/self/environ /proc/self/cmdline; ls -l /proc/self/fd", shell=True
         )
@@ -107,7 +107,7 @@ class TestSecrecy:
         try:
             folder.chmod(0o755)
             shutil.copytree(ROOT / "vm_images" / "guest_server", folder / "guest_server")
-            with Session(folder, user=nobody, package=folder) as session:
+            with RunningSession(folder, user=nobody, package=folder) as session:
                 for name in ("environ", "maps", "mem", "fd/0"):
                     read = session.desktop.execute(["cat", f"/proc/{session.process.pid}/{name}"])
                     assert (read.returncode, "denied" in read.error) == (1, True), (name, read)
@@ -119,7 +119,7 @@ class TestSecrecy:
         finally:
             shutil.rmtree(folder)
 
-    def test_another_display_client_needs_the_cookie(self, session: Session) -> None:
+    def test_another_display_client_needs_the_cookie(self, session: RunningSession) -> None:
         display = session.ready["display"]
         refused = session.desktop.execute(f"XAUTHORITY=/dev/null xdpyinfo -display {display}", shell=True)
         assert "Authorization required" in refused.error
@@ -129,7 +129,7 @@ class TestSecrecy:
 class TestSignals:
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
     def test_a_signal_during_the_start_ends_it_cleanly(self, tmp_path: Path, number: int) -> None:
-        session = Session(tmp_path)
+        session = RunningSession(tmp_path)
         wait(lambda: session.processes()[1:], "the first program")
         session.process.send_signal(number)
         assert session.end()[0] in {0, 1, -number}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.guest_server.session import ROOT, Session
+from tests.integration.guest_server.session import ROOT, RunningSession
 
 pytestmark = pytest.mark.desktop
 
@@ -39,14 +39,14 @@ print("later", picture(ours).size, (ours.width, ours.height))
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[Session]:
+def own(tmp_path: Path) -> Iterator[RunningSession]:
     """A session of its own: the size of its screen is changed."""
-    with Session(tmp_path) as started:
+    with RunningSession(tmp_path) as started:
         yield started
 
 
 class TestShmScreen:
-    def test_shows_what_the_server_itself_shows_with_the_pointer(self, own: Session) -> None:
+    def test_shows_what_the_server_itself_shows_with_the_pointer(self, own: RunningSession) -> None:
         """One step of a colour may be rounded otherwise, where the pointer is half transparent."""
         own.desktop.execute(["xsetroot", "-cursor_name", "left_ptr", "-solid", "#345678"])
         done = subprocess.run(

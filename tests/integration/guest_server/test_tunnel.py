@@ -8,7 +8,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, unix_connect
 
-from tests.integration.guest_server.session import Session
+from tests.integration.guest_server.session import RunningSession
 
 pytestmark = pytest.mark.desktop
 
@@ -46,13 +46,13 @@ def closed() -> int:
 
 
 @pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory, port: int, closed: int) -> Iterator[Session]:
+def session(tmp_path_factory: pytest.TempPathFactory, port: int, closed: int) -> Iterator[RunningSession]:
     variables = {"DESKARENA_TUNNEL_PORTS": f"{port},{closed}"}
-    with Session(tmp_path_factory.mktemp("tunnel"), variables=variables) as started:
+    with RunningSession(tmp_path_factory.mktemp("tunnel"), variables=variables) as started:
         yield started
 
 
-def tunnel(session: Session, port: int | str) -> ClientConnection:
+def tunnel(session: RunningSession, port: int | str) -> ClientConnection:
     headers = {"Authorization": f"Bearer {session.secret}"}
     return unix_connect(
         str(session.socket_path), f"ws://guest/tunnel/{port}", additional_headers=headers, max_size=2**24
@@ -60,7 +60,7 @@ def tunnel(session: Session, port: int | str) -> ClientConnection:
 
 
 class TestTunnel:
-    def test_bytes_go_both_ways_unchanged(self, session: Session, port: int) -> None:
+    def test_bytes_go_both_ways_unchanged(self, session: RunningSession, port: int) -> None:
         sent = bytes(range(256)) * 4000
         with tunnel(session, port) as connection:
             connection.send(sent)
@@ -71,7 +71,7 @@ class TestTunnel:
                 got += piece
         assert got == sent
 
-    def test_the_other_side_s_end_ends_it(self, session: Session, port: int) -> None:
+    def test_the_other_side_s_end_ends_it(self, session: RunningSession, port: int) -> None:
         with tunnel(session, port) as connection:
             connection.send(b"bye")
             assert connection.recv(timeout=10) == b"bye"
@@ -79,13 +79,13 @@ class TestTunnel:
                 connection.recv(timeout=10)
 
     @pytest.mark.parametrize("other", ["22", "0", "99999", "x", "-1", "٢٢"])
-    def test_a_port_off_the_allow_list(self, session: Session, other: str) -> None:
+    def test_a_port_off_the_allow_list(self, session: RunningSession, other: str) -> None:
         with pytest.raises(InvalidStatus) as caught:
             tunnel(session, other)
         assert caught.value.response.status_code == 403
         assert b"allow-list" in (caught.value.response.body or b"")
 
-    def test_nobody_listens(self, session: Session, closed: int) -> None:
+    def test_nobody_listens(self, session: RunningSession, closed: int) -> None:
         with pytest.raises(InvalidStatus) as caught:
             tunnel(session, closed)
         assert caught.value.response.status_code == 502

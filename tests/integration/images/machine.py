@@ -21,7 +21,7 @@ BOOT_SECONDS = 600.0
 """Under emulation, on a machine with other work."""
 
 
-class Machine:
+class BootedMachine:
     """Boots; use it as a context manager."""
 
     def __init__(self, image: MachineImage, folder: Path, scratch: Path, screen: ScreenSize) -> None:

@@ -17,7 +17,7 @@ from backend.domain.errors import GuestLost
 from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.machine_image import MachineImage, read_image, verify
 from backend.domain.model.run import ScreenSize
-from tests.integration.images.machine import PROGRAMS, Machine, missing_programs
+from tests.integration.images.machine import PROGRAMS, BootedMachine, missing_programs
 from tests.integration.starter.harness import starter
 from tests.waiting import until
 from worker.desktops import GuestDesktop
@@ -54,9 +54,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def machine(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+def machine(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BootedMachine]:
     """One machine that the tests of this module share, in their order."""
-    with Machine(read_image(folder), folder, tmp_path_factory.mktemp("machine"), SCREEN) as booted:
+    with BootedMachine(read_image(folder), folder, tmp_path_factory.mktemp("machine"), SCREEN) as booted:
         booted.wait_ready()
         yield booted
 
@@ -79,15 +79,15 @@ class TestImage:
 
 
 class TestMachine:
-    def test_it_is_who_it_says(self, machine: Machine) -> None:
+    def test_it_is_who_it_says(self, machine: BootedMachine) -> None:
         probe = machine.desktop.probe()
         assert (probe.platform, probe.screen) == ("Linux", SCREEN)
 
-    def test_the_desktops_user_is_not_root_and_owns_the_home(self, machine: Machine) -> None:
+    def test_the_desktops_user_is_not_root_and_owns_the_home(self, machine: BootedMachine) -> None:
         done = machine.desktop.execute("id -un; id -u; echo $HOME; stat -c %U $HOME", shell=True)
         assert done.output.split() == ["user", "1000", "/home/user", "user"]
 
-    def test_qemu_shows_what_the_guest_shows(self, machine: Machine, tmp_path: Path) -> None:
+    def test_qemu_shows_what_the_guest_shows(self, machine: BootedMachine, tmp_path: Path) -> None:
         machine.desktop.launch(["mousepad"])
         until(lambda: any("Mousepad" in window.title for window in machine.desktop.windows()), 120)
         machine.desktop.wait_stable(quiet=2.0, timeout=60.0)
@@ -99,16 +99,16 @@ class TestMachine:
         # A text cursor blinks, and the pointer's edge is rounded otherwise.
         assert sum(difference.histogram()[8:]) < 200
 
-    def test_python_has_pyautogui(self, machine: Machine) -> None:
+    def test_python_has_pyautogui(self, machine: BootedMachine) -> None:
         done = machine.desktop.run_python("import pyautogui; print(tuple(pyautogui.size()))", timeout=120)
         assert (done.returncode, done.output.strip()) == (0, "(1280, 800)")
 
-    def test_the_tree_of_the_editor_is_there(self, machine: Machine) -> None:
+    def test_the_tree_of_the_editor_is_there(self, machine: BootedMachine) -> None:
         assert "Mousepad" in machine.desktop.accessibility_tree()
 
 
 class TestRestored:
-    def test_clock_and_secret_are_new(self, machine: Machine) -> None:
+    def test_clock_and_secret_are_new(self, machine: BootedMachine) -> None:
         """As after a restore: the template's past ends here."""
         later, other = time.time() + 100_000, "another-secret-0123456789"
         told = {"time": later, "secret": other, "entropy": base64.b64encode(os.urandom(64)).decode()}
@@ -123,7 +123,7 @@ class TestRestored:
 
 
 class TestWayOut:
-    def test_programs_reach_the_gateway_and_nothing_else(self, machine: Machine, tmp_path: Path) -> None:
+    def test_programs_reach_the_gateway_and_nothing_else(self, machine: BootedMachine, tmp_path: Path) -> None:
         gateways = Gateways()
         gateway = gateways.open(tmp_path / "gateway")
         gateway.allow(EgressRules(files={"http://shop.example/": "1" * 64}), SHOP.__getitem__)
@@ -140,6 +140,6 @@ class TestWayOut:
 
 
 class TestEnd:
-    def test_a_machine_without_its_session_powers_off(self, machine: Machine) -> None:
+    def test_a_machine_without_its_session_powers_off(self, machine: BootedMachine) -> None:
         machine.desktop.call("POST", "/shutdown")
         assert machine.ended(120), machine.said()

@@ -6,7 +6,7 @@ import pytest
 
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
-from tests.factories.fake_cluster_pods import Place, k8s_place
+from tests.factories.fake_cluster_pods import PodCluster, k8s_place
 from tests.factories.tiny_machine import SCREEN, needs_qemu, tiny_image
 from worker.providers.k8s import K8sProvider
 
@@ -14,14 +14,14 @@ SPEC = DesktopSpec(screen=SCREEN)
 
 
 @pytest.fixture(scope="package")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodCluster]:
     needs_qemu()
     with k8s_place(tmp_path_factory.mktemp("k8s"), tiny_image) as made:
         yield made
 
 
 @pytest.fixture(scope="package")
-def provider(place: Place) -> Iterator[K8sProvider]:
+def provider(place: PodCluster) -> Iterator[K8sProvider]:
     made = place.provider()
     yield made
     made.close()

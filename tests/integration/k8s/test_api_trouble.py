@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.factories.fake_cluster_pods import NAMESPACE, Place
+from tests.factories.fake_cluster_pods import NAMESPACE, PodCluster
 from tests.integration.k8s.conftest import SPEC, slot
 from tests.waiting import holds, until
 from worker.k8s import manifests
@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.desktop, pytest.mark.timeout(300)]
 
 
 class TestScout:
-    def test_images_that_were_read_count_though_their_pod_could_not_be_removed(self, place: Place) -> None:
+    def test_images_that_were_read_count_though_their_pod_could_not_be_removed(self, place: PodCluster) -> None:
         fault = place.cluster.faults.fail("delete", path="/pods/")
         worker = K8sProvider(place.settings(k8s_instance_label="scout-error"))
         until(lambda: worker.availability().ok, 30, what=worker.availability().reason)
@@ -26,7 +26,7 @@ class TestScout:
 
 
 class TestRemove:
-    def test_that_a_pod_is_gone_is_asked_again_where_there_was_no_answer(self, place: Place) -> None:
+    def test_that_a_pod_is_gone_is_asked_again_where_there_was_no_answer(self, place: PodCluster) -> None:
         worker = place.provider(k8s_instance_label="remove-error")
         worker.open(slot(), SPEC)
         held = worker.slots.get(slot())
@@ -40,7 +40,7 @@ class TestRemove:
 
 class TestRenew:
     @pytest.fixture
-    def used(self, place: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[K8sProvider]:
+    def used(self, place: PodCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[K8sProvider]:
         """A worker with one pod, which is looked after ten times a second and has 40 s until its deadline."""
         monkeypatch.setattr(k8s, "LOOK_SECONDS", 0.1)
         monkeypatch.setattr(k8s, "SWEEP_SECONDS", 0.1)
@@ -50,7 +50,7 @@ class TestRenew:
         made.close()
 
     def test_a_pod_that_could_not_be_renewed_is_renewed_soon_after_the_cluster_answers_again(
-        self, place: Place, used: K8sProvider
+        self, place: PodCluster, used: K8sProvider
     ) -> None:
         held = used.slots.get(slot())
         assert held is not None
@@ -66,7 +66,7 @@ class TestRenew:
         until(lambda: deadline() != before, 8, what="a quarter of its time would be 10 s")
 
     def test_a_pod_that_is_used_is_not_swept_by_its_own_worker(
-        self, place: Place, used: K8sProvider, monkeypatch: pytest.MonkeyPatch
+        self, place: PodCluster, used: K8sProvider, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         held, pods = used.slots.get(slot()), used.pods()
         assert held is not None

@@ -10,7 +10,7 @@ import pytest
 from backend.domain.errors import ClusterLost
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
-from tests.factories.fake_cluster_pods import NAMESPACE, Place, light_place
+from tests.factories.fake_cluster_pods import NAMESPACE, PodCluster, light_place
 from tests.factories.light_guest import SCREEN
 from tests.fakes.kubernetes.nodes import add_taint
 from tests.integration.k8s.conftest import slot
@@ -21,19 +21,19 @@ from worker.providers.k8s import K8sProvider
 
 SPEC = DesktopSpec(screen=SCREEN)
 Start = Callable[..., K8sProvider]
-Close = Callable[[Place, str], None]
+Close = Callable[[PodCluster, str], None]
 
 pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path) -> Iterator[PodCluster]:
     with light_place(tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-def start(place: Place) -> Iterator[Start]:
+def start(place: PodCluster) -> Iterator[Start]:
     """Starts workers of one installation."""
     made: list[K8sProvider] = []
 
@@ -59,7 +59,7 @@ def uid_of(opened: OpenDesktop) -> str:
     return str(opened.details["pod_uid"])
 
 
-def uids(place: Place) -> set[str]:
+def uids(place: PodCluster) -> set[str]:
     return {each["metadata"]["uid"] for each in place.named()}
 
 
@@ -70,12 +70,12 @@ def seen(worker: K8sProvider) -> PodStatus:
     return worker.pods().status(held.pod)
 
 
-def cordon(place: Place, node: str) -> None:
+def cordon(place: PodCluster, node: str) -> None:
     place.cluster.cordon(node)
 
 
 def tainted(key: str) -> Close:
-    def close(place: Place, node: str) -> None:
+    def close(place: PodCluster, node: str) -> None:
         place.cluster.nodes.change(node, lambda found: add_taint(found, key, "NoSchedule"))
 
     return close
@@ -93,7 +93,7 @@ class TestAttempts:
         ids=["cordoned", "tainted", "autoscaler", "karpenter"],
     )
     def test_what_runs_finishes_and_the_next_of_the_lease_is_elsewhere(
-        self, place: Place, start: Start, close: Close
+        self, place: PodCluster, start: Start, close: Close
     ) -> None:
         worker = start()
         before = worker.open(anywhere(), SPEC)
@@ -109,7 +109,7 @@ class TestAttempts:
         assert worker.troubles() == {}
         after.close()
 
-    def test_a_pod_stays_where_its_node_is_given_back(self, place: Place, start: Start) -> None:
+    def test_a_pod_stays_where_its_node_is_given_back(self, place: PodCluster, start: Start) -> None:
         worker = start()
         before = worker.open(anywhere(), SPEC)
         place.cluster.cordon(node_of(before))
@@ -121,7 +121,7 @@ class TestAttempts:
         assert uid_of(after) == uid_of(before)
         after.close()
 
-    def test_whoever_takes_a_slot_over_does_not_take_its_pod(self, place: Place, start: Start) -> None:
+    def test_whoever_takes_a_slot_over_does_not_take_its_pod(self, place: PodCluster, start: Start) -> None:
         first, second = start(KUBECONFIG=place.own_kubeconfig("first")), start()
         before = first.open(anywhere(), SPEC)
         before.close()
@@ -134,7 +134,7 @@ class TestAttempts:
         assert uids(place) == {uid_of(after)}
         after.close()
 
-    def test_where_no_other_node_has_room_it_waits_for_one(self, place: Place, start: Start) -> None:
+    def test_where_no_other_node_has_room_it_waits_for_one(self, place: PodCluster, start: Start) -> None:
         worker = start()
         before = worker.open(anywhere(), SPEC)
         before.close()
@@ -148,7 +148,7 @@ class TestAttempts:
 
 
 class TestIdlePods:
-    def test_goes_by_itself_once_its_slot_is_given_back(self, place: Place, start: Start) -> None:
+    def test_goes_by_itself_once_its_slot_is_given_back(self, place: PodCluster, start: Start) -> None:
         worker = start()
         opened = worker.open(anywhere(), SPEC)
         place.cluster.cordon(node_of(opened))
@@ -158,7 +158,7 @@ class TestIdlePods:
         until(lambda: not uids(place), 20, what="the pod is gone")
         assert worker.slots.get(anywhere()) is None
 
-    def test_a_warm_one_goes_and_is_made_again_elsewhere(self, place: Place, start: Start) -> None:
+    def test_a_warm_one_goes_and_is_made_again_elsewhere(self, place: PodCluster, start: Start) -> None:
         worker, warm = start(), anywhere(fence=0)
 
         def warmed() -> str:
@@ -172,7 +172,7 @@ class TestIdlePods:
         until(lambda: worker.slots.get(warm) is None and not is_cooling())
         assert warmed() != before
 
-    def test_stays_while_the_api_does_not_do_what_it_is_asked(self, place: Place, start: Start) -> None:
+    def test_stays_while_the_api_does_not_do_what_it_is_asked(self, place: PodCluster, start: Start) -> None:
         worker = start()
         opened = worker.open(anywhere(), SPEC)
         opened.close()
@@ -192,7 +192,7 @@ class TestIdlePods:
 
 
 class TestRights:
-    def test_where_nodes_may_not_be_read_pods_are_used_as_ever(self, place: Place, start: Start) -> None:
+    def test_where_nodes_may_not_be_read_pods_are_used_as_ever(self, place: PodCluster, start: Start) -> None:
         place.cluster.add_token("poor", "worker", *kind("production", "Role"), namespace=NAMESPACE)
         poor = place.cluster.kubeconfig(place.data / "poor", token="poor", namespace=NAMESPACE)
         worker = start(KUBECONFIG=str(poor))
@@ -205,6 +205,6 @@ class TestRights:
         assert uid_of(after) == uid_of(before)
         after.close()
 
-    def test_where_slots_have_nodes_nothing_more_is_asked(self, place: Place, start: Start) -> None:
+    def test_where_slots_have_nodes_nothing_more_is_asked(self, place: PodCluster, start: Start) -> None:
         start(k8s_nodes="*").open(slot(), SPEC).close()
         assert not [each for each in place.cluster.asked if "/nodes" in each.path]

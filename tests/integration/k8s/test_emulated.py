@@ -10,7 +10,7 @@ from backend.domain.machines.nodes import NodeState
 from backend.domain.machines.slots import GIB, DesktopNeeds
 from backend.domain.ports.desktop import DesktopSpec
 from tests.factories import light_pods
-from tests.factories.fake_cluster_pods import NAMESPACE, Place, light_place
+from tests.factories.fake_cluster_pods import NAMESPACE, PodCluster, light_place
 from tests.factories.light_guest import SCREEN
 from tests.fakes.kubernetes.kinds import KVM
 from tests.integration.k8s.conftest import slot
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[PodCluster]:
     """A cluster in whose pods no machine boots by KVM."""
     emulated = Acceleration(accelerator=TCG, reason=AccelerationReason.NO_BOOT, detail=WHY)
     monkeypatch.setattr(light_pods, "HOST", {**light_pods.HOST, "acceleration": emulated.to_json()})
@@ -41,7 +41,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
 
 
 @pytest.fixture
-def workers(place: Place) -> Iterator[list[K8sProvider]]:
+def workers(place: PodCluster) -> Iterator[list[K8sProvider]]:
     """Two of one installation."""
     made = [place.provider(), place.provider()]
     yield made
@@ -49,14 +49,14 @@ def workers(place: Place) -> Iterator[list[K8sProvider]]:
         each.close()
 
 
-def node_of(place: Place) -> str:
+def node_of(place: PodCluster) -> str:
     """Of the pod with the remark; empty while none has it."""
     pods = [each for each in place.named() if EMULATED in each["metadata"].get("annotations", {})]
     return str(pods[0]["spec"]["nodeName"]) if pods else ""
 
 
 class TestEmulated:
-    def test_a_pod_says_so_and_every_worker_knows(self, place: Place, workers: list[K8sProvider]) -> None:
+    def test_a_pod_says_so_and_every_worker_knows(self, place: PodCluster, workers: list[K8sProvider]) -> None:
         first, second = workers
         assert first.emulated() == {}
         opened = first.open(slot(fence=1), SPEC)
@@ -66,7 +66,7 @@ class TestEmulated:
         assert opened.details["accelerator"] == "tcg"
         opened.close()
 
-    def test_its_node_says_so_while_it_is_there(self, place: Place, workers: list[K8sProvider]) -> None:
+    def test_its_node_says_so_while_it_is_there(self, place: PodCluster, workers: list[K8sProvider]) -> None:
         first, second = workers
         cluster = connect(str(place.kubeconfig), NAMESPACE)
         watch = NodeWatch(cluster, "*", lambda: WANTS, emulated=second.emulated)
@@ -80,7 +80,7 @@ class TestEmulated:
             watch.stop()
             cluster.close()
 
-    def test_the_doctor_says_so(self, place: Place, workers: list[K8sProvider]) -> None:
+    def test_the_doctor_says_so(self, place: PodCluster, workers: list[K8sProvider]) -> None:
         settings = place.settings(
             k8s_slots=2, k8s_image_volume="image:vms:1", k8s_template_volume=Settings().k8s_template_volume
         )
@@ -90,7 +90,7 @@ class TestEmulated:
         found = examine(settings)
         assert (found.state, WHY in found.detail) == ("ok", True)
 
-    def test_where_no_device_is_asked_for_nothing_is_wrong(self, place: Place) -> None:
+    def test_where_no_device_is_asked_for_nothing_is_wrong(self, place: PodCluster) -> None:
         worker = place.provider(k8s_kvm_resource="")
         try:
             worker.open(slot(fence=1), SPEC).close()

@@ -9,7 +9,7 @@ import pytest
 
 from backend.domain.errors import ClusterLost, GuestLost
 from backend.domain.ports.desktop import DesktopSpec
-from tests.factories.fake_cluster_pods import NAMESPACE, Place, light_place
+from tests.factories.fake_cluster_pods import NAMESPACE, PodCluster, light_place
 from tests.factories.light_guest import SCREEN
 from tests.factories.light_pods import IMAGE, LightPods
 from tests.factories.machine_images import write_small_image
@@ -30,13 +30,13 @@ pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
+def place(tmp_path: Path) -> Iterator[PodCluster]:
     with light_place(tmp_path) as made:
         yield made
 
 
 @pytest.fixture
-def start(place: Place) -> Iterator[Start]:
+def start(place: PodCluster) -> Iterator[Start]:
     """Starts workers of one installation."""
     made: list[K8sProvider] = []
 
@@ -63,7 +63,7 @@ def play(worker: K8sProvider, fence: int, *, sick: bool = False, times: int = 1,
     return str(opened.details["pod_uid"])
 
 
-def notes(place: Place) -> dict[str, str]:
+def notes(place: PodCluster) -> dict[str, str]:
     (name,) = (each["metadata"]["name"] for each in place.named())
     pod = place.cluster.pod(NAMESPACE, name)
     assert pod is not None
@@ -78,7 +78,9 @@ class TestTrust:
         assert well != sick
         assert play(first, 3) == well, "one that is well is taken over"
 
-    def test_where_that_could_not_be_written_it_is_once_the_cluster_does_it(self, place: Place, start: Start) -> None:
+    def test_where_that_could_not_be_written_it_is_once_the_cluster_does_it(
+        self, place: PodCluster, start: Start
+    ) -> None:
         first, second = start(), start()
         which = slot(fence=1)
         opened = first.open(which, SPEC)
@@ -92,7 +94,7 @@ class TestTrust:
         assert play(second, 2) != opened.details["pod_uid"]
 
     def test_one_whose_guest_never_answers_is_replaced_and_its_slot_rests(
-        self, place: Place, start: Start, monkeypatch: pytest.MonkeyPatch
+        self, place: PodCluster, start: Start, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def silent(*_: object, **__: object) -> None:
             raise GuestLost("the guest API never answered")
@@ -112,7 +114,7 @@ class TestTrust:
 class TestRelease:
     @pytest.mark.parametrize("ended", ["before", "after"])
     def test_a_pod_that_was_made_ahead_under_a_lease_is_not_renewed_after_it(
-        self, place: Place, start: Start, ended: str
+        self, place: PodCluster, start: Start, ended: str
     ) -> None:
         worker, which = start(), slot(fence=1)
         if ended == "before":
@@ -159,7 +161,7 @@ class TestTakenOver:
 
 
 class TestImages:
-    def build_anew(self, place: Place, version: str, *, memory_mib: int) -> None:
+    def build_anew(self, place: PodCluster, version: str, *, memory_mib: int) -> None:
         assert isinstance(place.pods, LightPods)
         shutil.rmtree(place.pods.images / IMAGE)
         size = {"width": SCREEN.width, "height": SCREEN.height}
@@ -167,7 +169,7 @@ class TestImages:
         write_small_image(place.pods.images, IMAGE, **said)
 
     def test_one_that_is_built_anew_during_a_lease_is_what_the_next_attempt_begins_with(
-        self, place: Place, start: Start
+        self, place: PodCluster, start: Start
     ) -> None:
         worker, which = start(), slot(fence=1)
         before = play(worker, 1, give_back=False)
@@ -195,7 +197,7 @@ class TestAttempts:
         assert play(second, 2) != before
 
     def test_they_are_written_once_at_a_lease_s_end_if_there_was_more_than_one(
-        self, place: Place, start: Start
+        self, place: PodCluster, start: Start
     ) -> None:
         worker = start()
         play(worker, 1, times=3, give_back=False)
@@ -212,7 +214,7 @@ class TestAttempts:
         before = play(killed, 1, give_back=False)
         assert play(second, 2) != before
 
-    def test_a_pod_that_does_not_start_has_had_none(self, place: Place, start: Start) -> None:
+    def test_a_pod_that_does_not_start_has_had_none(self, place: PodCluster, start: Start) -> None:
         first, second = start(k8s_max_attempts_per_pod=1), start(k8s_max_attempts_per_pod=1)
         place.cluster.script(image_pull_back_off("no such repository"))
         uids = []

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from backend.domain.machines.slots import SlotRef
-from tests.factories.fake_cluster_pods import NAMESPACE, Place
+from tests.factories.fake_cluster_pods import NAMESPACE, PodCluster
 from tests.fakes.kubernetes.behaviours import evicted
 from tests.integration.k8s.conftest import SPEC, slot
 from tests.waiting import until
@@ -27,7 +27,7 @@ def uid_of(provider: K8sProvider, which: SlotRef) -> str:
     return held.pod.uid if held is not None and held.supervisor.alive() else ""
 
 
-def is_there(place: Place, uid: str) -> bool:
+def is_there(place: PodCluster, uid: str) -> bool:
     """Whether the pod exists and is not being deleted."""
     return uid in {one["metadata"]["uid"] for one in place.named() if not one["metadata"].get("deletionTimestamp")}
 
@@ -38,7 +38,7 @@ def cooling() -> list[str]:
 
 
 class TestCool:
-    def test_between_two_attempts_of_a_lease_the_pod_stays(self, place: Place, provider: K8sProvider) -> None:
+    def test_between_two_attempts_of_a_lease_the_pod_stays(self, place: PodCluster, provider: K8sProvider) -> None:
         leased = slot(11, "node-2", fence=5)
         opened = provider.open(leased, SPEC)
         uid = uid_of(provider, leased)
@@ -50,7 +50,7 @@ class TestCool:
         provider.cool(slot(11, "node-2", fence=0))
         until(lambda: not is_there(place, uid), 30)
 
-    def test_is_done_once_however_often_it_is_asked_for(self, place: Place, provider: K8sProvider) -> None:
+    def test_is_done_once_however_often_it_is_asked_for(self, place: PodCluster, provider: K8sProvider) -> None:
         warm = slot(12, "node-2", fence=0)
         uid = warmed(provider, warm)
         with provider.slots.taking(warm):
@@ -63,7 +63,7 @@ class TestCool:
         assert not is_there(place, uid)
         assert is_there(place, warmed(provider, warm))
 
-    def test_does_not_take_the_pod_of_who_has_leased_the_slot_since(self, place: Place) -> None:
+    def test_does_not_take_the_pod_of_who_has_leased_the_slot_since(self, place: PodCluster) -> None:
         looks, works = place.provider(k8s_instance_label="since"), place.provider(k8s_instance_label="since")
         uid = warmed(works, slot(0, fence=0))
         name = manifests.slot_name(slot())
@@ -79,7 +79,7 @@ class TestCool:
 
 
 class TestPrepare:
-    def test_a_pod_that_has_ended_is_made_again(self, place: Place, provider: K8sProvider) -> None:
+    def test_a_pod_that_has_ended_is_made_again(self, place: PodCluster, provider: K8sProvider) -> None:
         warm = slot(13, "node-2", fence=0)
         uid = warmed(provider, warm)
         held = provider.slots.get(warm)

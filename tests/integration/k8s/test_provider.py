@@ -12,7 +12,7 @@ import pytest
 from backend.domain.errors import ClusterLost
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import OpenDesktop
-from tests.factories.fake_cluster_pods import NAMESPACE, Place
+from tests.factories.fake_cluster_pods import NAMESPACE, PodCluster
 from tests.fakes.kubernetes.behaviours import crash_loop, evicted, image_pull_back_off, oom_killed, running
 from tests.integration.k8s.conftest import SPEC, slot
 from tests.waiting import until
@@ -36,7 +36,7 @@ def pod_desktop(opened: OpenDesktop) -> PodDesktop:
     return opened
 
 
-def fence_of(place: Place, name: str) -> str:
+def fence_of(place: PodCluster, name: str) -> str:
     pod = place.cluster.pod(NAMESPACE, name)
     assert pod is not None
     return str(pod["metadata"]["annotations"]["deskarena.dev/fence"])
@@ -53,7 +53,9 @@ def name_of(opened: OpenDesktop) -> str:
 
 
 class TestOpen:
-    def test_a_reset_asks_the_cluster_nothing(self, place: Place, provider: K8sProvider, opened: PodDesktop) -> None:
+    def test_a_reset_asks_the_cluster_nothing(
+        self, place: PodCluster, provider: K8sProvider, opened: PodDesktop
+    ) -> None:
         before, asked = opened.details["pod_uid"], place.asked()
         opened.close()
         again = pod_desktop(provider.open(slot(), SPEC))
@@ -62,7 +64,7 @@ class TestOpen:
         assert place.asked() == asked
         again.close()
 
-    def test_a_slot_s_pod_runs_on_its_node_without_rights(self, place: Place, opened: PodDesktop) -> None:
+    def test_a_slot_s_pod_runs_on_its_node_without_rights(self, place: PodCluster, opened: PodDesktop) -> None:
         pod = place.cluster.pod(NAMESPACE, name_of(opened))
         assert pod is not None
         assert (opened.details["node"], pod["spec"]["nodeName"]) == ("node-1", "node-1")
@@ -74,7 +76,7 @@ class TestOpen:
         assert name_of(other) != name_of(opened)
         other.close()
 
-    def test_a_pod_is_replaced_after_its_attempts(self, place: Place) -> None:
+    def test_a_pod_is_replaced_after_its_attempts(self, place: PodCluster) -> None:
         worker = place.provider(k8s_max_attempts_per_pod=1, k8s_instance_label="few")
         first = worker.open(slot(), SPEC)
         first.close()
@@ -91,7 +93,7 @@ class TestOpen:
         assert second.details["pod_uid"] != first.details["pod_uid"]
         second.close()
 
-    def test_a_pod_of_other_settings_is_replaced(self, place: Place) -> None:
+    def test_a_pod_of_other_settings_is_replaced(self, place: PodCluster) -> None:
         first, second = (
             place.provider(k8s_instance_label="o"),
             place.provider(k8s_instance_label="o", k8s_scratch_size="1Gi"),
@@ -102,7 +104,7 @@ class TestOpen:
         first.close()
         second.close()
 
-    def test_without_the_device_no_node_takes_it_and_it_is_said(self, place: Place) -> None:
+    def test_without_the_device_no_node_takes_it_and_it_is_said(self, place: PodCluster) -> None:
         worker = place.provider(k8s_kvm_resource="example.com/none", k8s_instance_label="none")
         with pytest.raises(ClusterLost, match=r"no node takes the pod: 0/2 nodes are available.*example.com/none"):
             worker.open(slot(), SPEC)
@@ -114,7 +116,7 @@ class TestOpen:
         assert "1 cannot start: no node takes the pod" in offer.reason
         worker.close()
 
-    def test_an_image_that_cannot_be_had_is_named(self, place: Place) -> None:
+    def test_an_image_that_cannot_be_had_is_named(self, place: PodCluster) -> None:
         worker = place.provider(k8s_instance_label="pull")
         script = place.cluster.script(image_pull_back_off("repository does not exist"), node="node-2", times=1)
         with pytest.raises(ClusterLost, match=r"the pod's image cannot be pulled: .*repository does not exist"):
@@ -123,7 +125,7 @@ class TestOpen:
         assert worker.open(slot(5, "node-1"), SPEC).alive(), "other slots are not held up"
         worker.close()
 
-    def test_a_container_that_ends_at_once_is_named_and_removed(self, place: Place, provider: K8sProvider) -> None:
+    def test_a_container_that_ends_at_once_is_named_and_removed(self, place: PodCluster, provider: K8sProvider) -> None:
         place.cluster.script(crash_loop(78, "deskarena pod: mount the images read-only"), node="node-2", times=1)
         with pytest.raises(ClusterLost, match=r"the pod ended: Error, exit code 78"):
             provider.open(slot(6, "node-2"), SPEC)
@@ -145,7 +147,7 @@ class TestOpen:
 
 
 class TestPrepare:
-    def test_a_slot_without_a_pod_is_warmed_and_cooled(self, place: Place, provider: K8sProvider) -> None:
+    def test_a_slot_without_a_pod_is_warmed_and_cooled(self, place: PodCluster, provider: K8sProvider) -> None:
         warm = slot(8, "node-2", fence=0)
         provider.prepare(warm, SPEC)
         until(lambda: provider.slots.get(warm) and not provider.warming(), 60)
@@ -161,7 +163,7 @@ class TestPrepare:
 
 class TestFence:
     def test_a_later_lease_of_the_same_worker_is_written_on_the_pod_at_once(
-        self, place: Place, provider: K8sProvider, opened: PodDesktop
+        self, place: PodCluster, provider: K8sProvider, opened: PodDesktop
     ) -> None:
         opened.close()
         again = pod_desktop(provider.open(slot(fence=9), SPEC))
@@ -169,7 +171,7 @@ class TestFence:
         assert fence_of(place, name_of(again)) == "9"
         again.close()
 
-    def test_a_worker_that_was_left_behind_does_not_renew(self, place: Place) -> None:
+    def test_a_worker_that_was_left_behind_does_not_renew(self, place: PodCluster) -> None:
         worker, later = place.provider(k8s_instance_label="renew"), place.provider(k8s_instance_label="renew")
         before = pod_desktop(worker.open(slot(fence=3), SPEC))
         held, pods = held_by(worker, slot(fence=3)), worker.pods()
@@ -184,7 +186,7 @@ class TestFence:
         later.close()
 
     def test_a_pod_whose_supervisor_cannot_be_used_is_removed(
-        self, place: Place, monkeypatch: pytest.MonkeyPatch
+        self, place: PodCluster, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from worker.qemu.remote import RemoteSupervisor
 
@@ -197,7 +199,7 @@ class TestFence:
         until(lambda: "useless" not in {each["metadata"]["labels"][owned] for each in place.named()}, 20)
         worker.close()
 
-    def test_a_later_lease_takes_the_pod_over_and_the_former_worker_is_shown_out(self, place: Place) -> None:
+    def test_a_later_lease_takes_the_pod_over_and_the_former_worker_is_shown_out(self, place: PodCluster) -> None:
         stale, later = place.provider(k8s_instance_label="two"), place.provider(k8s_instance_label="two")
         before = pod_desktop(stale.open(slot(fence=3), SPEC))
         after = later.open(slot(fence=4), SPEC)
@@ -215,7 +217,7 @@ class TestFence:
         stale.close()
         later.close()
 
-    def test_a_pod_that_does_not_know_the_token_is_not_used(self, place: Place) -> None:
+    def test_a_pod_that_does_not_know_the_token_is_not_used(self, place: PodCluster) -> None:
         worker = place.provider(k8s_instance_label="stranger")
         first = worker.open(slot(), SPEC)
         first.close()
@@ -239,7 +241,7 @@ class TestTakenAway:
         ],
     )
     def test_in_the_middle_it_is_the_cluster_s(
-        self, place: Place, provider: K8sProvider, behaviour: object, words: str
+        self, place: PodCluster, provider: K8sProvider, behaviour: object, words: str
     ) -> None:
         opened = pod_desktop(provider.open(slot(3), SPEC))
         place.cluster.run(NAMESPACE, name_of(opened)).follow(behaviour)  # type: ignore[arg-type]
@@ -248,7 +250,9 @@ class TestTakenAway:
         opened.close()
         assert provider.open(slot(3), SPEC).alive(), "the slot gets another pod"
 
-    def test_a_pod_that_was_replaced_or_deleted_is_the_cluster_s(self, place: Place, provider: K8sProvider) -> None:
+    def test_a_pod_that_was_replaced_or_deleted_is_the_cluster_s(
+        self, place: PodCluster, provider: K8sProvider
+    ) -> None:
         opened = pod_desktop(provider.open(slot(4), SPEC))
         place.cluster.replace(NAMESPACE, name_of(opened))
         until(lambda: not opened.alive(), 20)
@@ -263,7 +267,7 @@ class TestTakenAway:
 
 
 class TestWatch:
-    def test_a_watch_that_is_too_old_is_begun_anew(self, place: Place, provider: K8sProvider) -> None:
+    def test_a_watch_that_is_too_old_is_begun_anew(self, place: PodCluster, provider: K8sProvider) -> None:
         opened = pod_desktop(provider.open(slot(7), SPEC))
         place.cluster.compact()
         place.cluster.api.cut_watches()
@@ -274,7 +278,7 @@ class TestWatch:
 
 
 class TestClose:
-    def test_nothing_is_left(self, place: Place) -> None:
+    def test_nothing_is_left(self, place: PodCluster) -> None:
         worker = place.provider(k8s_instance_label="gone")
         held = pod_desktop(worker.open(slot(), SPEC)).vm.handle
         worker.close()
@@ -287,13 +291,13 @@ class TestAway:
     """An API server that fails rests no slot, because no slot is broken."""
 
     @pytest.fixture
-    def worker(self, place: Place) -> Iterator[K8sProvider]:
+    def worker(self, place: PodCluster) -> Iterator[K8sProvider]:
         made = place.provider(k8s_instance_label="away")
         yield made
         place.cluster.faults.clear()
         made.close()
 
-    def test_a_server_that_resets_every_connection(self, place: Place, worker: K8sProvider) -> None:
+    def test_a_server_that_resets_every_connection(self, place: PodCluster, worker: K8sProvider) -> None:
         assert worker.away() == ""
         place.cluster.faults.away = True
         place.cluster.api.cut_connections()
@@ -302,7 +306,7 @@ class TestAway:
         assert "does not respond" in worker.away()
         self.works_again(place, worker)
 
-    def test_one_that_makes_nothing_while_all_is_watched(self, place: Place, worker: K8sProvider) -> None:
+    def test_one_that_makes_nothing_while_all_is_watched(self, place: PodCluster, worker: K8sProvider) -> None:
         place.cluster.faults.fail("create", times=-1)
         with pytest.raises(ClusterLost, match="the cluster failed"):
             worker.open(slot(), SPEC)
@@ -311,7 +315,9 @@ class TestAway:
         assert worker.away()
         self.works_again(place, worker)
 
-    def test_nothing_is_wrong_where_a_slot_s_own_pod_cannot_be_had(self, place: Place, worker: K8sProvider) -> None:
+    def test_nothing_is_wrong_where_a_slot_s_own_pod_cannot_be_had(
+        self, place: PodCluster, worker: K8sProvider
+    ) -> None:
         place.cluster.script(crash_loop())
         try:
             with pytest.raises(ClusterLost):
@@ -320,7 +326,9 @@ class TestAway:
             place.cluster.script(running(place.pods.start))
         assert worker.away() == ""
 
-    def test_a_slot_is_not_warmed_meanwhile_and_does_not_rest_for_it(self, place: Place, worker: K8sProvider) -> None:
+    def test_a_slot_is_not_warmed_meanwhile_and_does_not_rest_for_it(
+        self, place: PodCluster, worker: K8sProvider
+    ) -> None:
         place.cluster.faults.fail("create", times=-1)
         worker.prepare(slot(), SPEC)
         until(worker.away, 20)
@@ -328,7 +336,7 @@ class TestAway:
         self.works_again(place, worker)
 
     @staticmethod
-    def works_again(place: Place, worker: K8sProvider) -> None:
+    def works_again(place: PodCluster, worker: K8sProvider) -> None:
         place.cluster.faults.clear()
         until(lambda: not worker.away(), 30, what="it is known that the server answers again")
         until(lambda: worker.troubles() == {}, 10, what="no slot rests")
@@ -343,20 +351,20 @@ class TestAvailability:
         assert image.prepared is None
         assert not image.reason
 
-    def test_says_what_is_missing(self, place: Place) -> None:
+    def test_says_what_is_missing(self, place: PodCluster) -> None:
         assert "set DESKARENA_K8S_POD_IMAGE" in K8sProvider(place.settings(k8s_pod_image="")).availability().reason
         wrong = K8sProvider(place.settings(k8s_template_volume="host:/var"))
         assert "'host:/var' is not a valid volume" in wrong.availability().reason
         wrong.close()
 
-    def test_says_what_the_cluster_does_not_allow(self, place: Place) -> None:
+    def test_says_what_the_cluster_does_not_allow(self, place: PodCluster) -> None:
         place.cluster.add_token("poor", "deskarena-worker")
         kubeconfig = place.cluster.kubeconfig(place.data / "poor", token="poor", namespace=NAMESPACE)
         poor = K8sProvider(place.settings(KUBECONFIG=str(kubeconfig)))
         assert 'cannot create resource "pods"' in poor.availability().reason
         poor.close()
 
-    def test_says_that_nobody_answers(self, place: Place) -> None:
+    def test_says_that_nobody_answers(self, place: PodCluster) -> None:
         nobody = place.data / "nobody"
         nobody.write_text(place.kubeconfig.read_text().replace(place.cluster.address, "http://127.0.0.1:1"))
         lost = K8sProvider(place.settings(KUBECONFIG=str(nobody)))
@@ -367,7 +375,7 @@ class TestAvailability:
 
 class TestSweep:
     def test_a_pod_that_nobody_renews_goes_after_its_deadline(
-        self, place: Place, monkeypatch: pytest.MonkeyPatch
+        self, place: PodCluster, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         from worker.providers import k8s
 

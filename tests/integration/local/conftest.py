@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.integration.desktop_supervisor.helpers import Guest, desktop, supervisor
+from tests.integration.desktop_supervisor.helpers import SandboxedGuest, desktop, supervisor
 from worker.desktop_supervisor.client import DesktopSupervisorClient
 
 
@@ -16,7 +16,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
 
 
 @pytest.fixture
-def guest(client: DesktopSupervisorClient) -> Iterator[Guest]:
+def guest(client: DesktopSupervisorClient) -> Iterator[SandboxedGuest]:
     """A desktop on which hostile code runs."""
     with desktop(client) as found:
         yield found

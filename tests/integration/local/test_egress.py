@@ -17,7 +17,7 @@ from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from backend.services.artifacts.egress_policy import EgressPolicy
 from tests.factories.suites import SAMPLES, read
-from tests.fakes.origin_server import Origin, origin, reply
+from tests.fakes.origin_server import OriginServer, origin, reply
 from tests.waiting import until
 from worker.egress import Gateways
 from worker.egress.certificate_authority import CertificateAuthority
@@ -71,7 +71,7 @@ def opened(provider: LocalProvider) -> Iterator[OpenDesktop]:
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[Origin]:
+def site() -> Iterator[OriginServer]:
     with origin() as found:
         found.pages["/x"] = reply(b"from the network")
         yield found
@@ -110,7 +110,7 @@ class TestWayOut:
         assert found["http://files.example/b.txt"].startswith("403")
         assert "403" in found["https://files.example/a.txt"]
 
-    def test_an_allowed_host_and_no_other(self, opened: OpenDesktop, site: Origin) -> None:
+    def test_an_allowed_host_and_no_other(self, opened: OpenDesktop, site: OriginServer) -> None:
         opened.let_out(EgressRules(hosts=(f"here.example:{site.port}", f"*:{site.port}")), fetch)
         good, bad = f"http://here.example:{site.port}/x", f"http://elsewhere.example:{site.port}/x"
         found = ask(opened, good, bad)

@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.desktop_supervisor.helpers import SMALL, Guest, desktop, eventually, exists, family, supervisor
+from tests.integration.desktop_supervisor.helpers import (
+    SMALL,
+    SandboxedGuest,
+    desktop,
+    eventually,
+    exists,
+    family,
+    supervisor,
+)
 from worker.desktop_supervisor.client import DesktopSupervisorClient
 from worker.local.limits import MIB
 from worker.local.watchdog import host_memory
@@ -40,12 +48,12 @@ def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
         yield found
 
 
-def by_group(guest: Guest) -> bool:
+def by_group(guest: SandboxedGuest) -> bool:
     return "cgroup" in guest.kept.limits["memory"]
 
 
 class TestMemory:
-    def test_one_greedy_process_is_stopped(self, client: DesktopSupervisorClient, guest: Guest) -> None:
+    def test_one_greedy_process_is_stopped(self, client: DesktopSupervisorClient, guest: SandboxedGuest) -> None:
         """With a control group the kernel ends it; without, its own limit makes it fail. The desktop goes on."""
         done = guest.run("/usr/bin/python3", "-c", HOG)
         assert done["returncode"] != 0
@@ -57,7 +65,7 @@ class TestMemory:
 
     @pytest.mark.parametrize("code", [SHARED_HOG, FORKING_HOG], ids=["shared", "forking"])
     def test_no_way_of_asking_leads_over_the_limit(
-        self, client: DesktopSupervisorClient, guest: Guest, code: str
+        self, client: DesktopSupervisorClient, guest: SandboxedGuest, code: str
     ) -> None:
         before = host_memory()[0]
         guest.start("/usr/bin/python3", "-c", code)
@@ -78,7 +86,9 @@ class TestMemory:
             else:
                 assert 0 < used["peak_memory"] <= SMALL.memory
 
-    def test_memory_without_a_process_is_bounded_too(self, client: DesktopSupervisorClient, guest: Guest) -> None:
+    def test_memory_without_a_process_is_bounded_too(
+        self, client: DesktopSupervisorClient, guest: SandboxedGuest
+    ) -> None:
         """Files in memory that only a descriptor holds. The kernel ends whoever looks largest: perhaps the session."""
         if not by_group(guest):
             assert "Function not implemented" in guest.run("/usr/bin/python3", "-c", DESCRIPTOR_HOG)["error"]
@@ -88,7 +98,7 @@ class TestMemory:
         eventually(lambda: guest.kept.dead or client.status().get(name, {}).get("hits", {}).get("memory"), 30)
         assert guest.kept.dead == "" or guest.kept.dead.startswith("memory limit: the kernel killed")
 
-    def test_system_v_shared_memory_is_bounded(self, guest: Guest) -> None:
+    def test_system_v_shared_memory_is_bounded(self, guest: SandboxedGuest) -> None:
         code = (
             "import ctypes, json, os\nlibc = ctypes.CDLL(None, use_errno=True)\nmade = 0\n"
             "while libc.shmget(0, 2**20, 0o1600) >= 0: made += 1\n"
@@ -100,7 +110,7 @@ class TestMemory:
 
 
 class TestKernelObjects:
-    def test_watches_on_files_are_bounded_where_the_worker_shares_their_number(self, guest: Guest) -> None:
+    def test_watches_on_files_are_bounded_where_the_worker_shares_their_number(self, guest: SandboxedGuest) -> None:
         code = (
             "import ctypes, json, os\nlibc = ctypes.CDLL(None, use_errno=True)\nmade = 0\n"
             "while libc.inotify_init() >= 0: made += 1\n"
@@ -110,13 +120,13 @@ class TestKernelObjects:
         assert said == "Too many open files"
         assert made <= (64 if guest.kept.user is None else 1024)
 
-    def test_nothing_that_could_be_bounded_is_not(self, guest: Guest) -> None:
+    def test_nothing_that_could_be_bounded_is_not(self, guest: SandboxedGuest) -> None:
         assert [note for note in guest.kept.notes if "is not limited here" in note] == []
 
 
 class TestProcesses:
     def test_a_fork_bomb_meets_its_limit_and_can_be_removed(
-        self, client: DesktopSupervisorClient, guest: Guest
+        self, client: DesktopSupervisorClient, guest: SandboxedGuest
     ) -> None:
         # Not before the answer has been sent: that may need a thread.
         guest.start("bash", "-c", "sleep 2; bomb() { bomb | bomb & }; bomb; sleep 1000")
@@ -130,7 +140,7 @@ class TestProcesses:
         client.destroy(guest.kept)
         assert [pid for pid in pids if exists(pid)] == []
 
-    def test_threads_count_as_processes(self, guest: Guest) -> None:
+    def test_threads_count_as_processes(self, guest: SandboxedGuest) -> None:
         code = (
             "import json, threading\nstop = threading.Event()\nmade = 0\n"
             "try:\n while True: threading.Thread(target=stop.wait, daemon=True).start(); made += 1\n"
@@ -147,7 +157,9 @@ class TestProcesses:
 
 class TestDisk:
     @pytest.mark.parametrize("place", ["/home/user", "/tmp", "/dev/shm", "/run"])
-    def test_each_place_is_full_at_its_size_and_the_hosts_disk_unchanged(self, guest: Guest, place: str) -> None:
+    def test_each_place_is_full_at_its_size_and_the_hosts_disk_unchanged(
+        self, guest: SandboxedGuest, place: str
+    ) -> None:
         before = shutil.disk_usage("/").used
         others = 4096 * MIB  # Other tests write to the same disk; without a limit it would be filled for 30 s.
         limit = {"/home/user": SMALL.home, "/tmp": SMALL.tmp, "/dev/shm": SMALL.shm, "/run": SMALL.run}[place]
@@ -158,19 +170,19 @@ class TestDisk:
         assert shutil.disk_usage("/").used - before < others
         assert guest.run("echo", "well")["output"] == "well\n"
 
-    def test_one_file_is_bounded(self, guest: Guest) -> None:
+    def test_one_file_is_bounded(self, guest: SandboxedGuest) -> None:
         code = "f = open('/home/user/big', 'wb')\nwhile True: f.write(b'x' * 2**20)"
         assert "File too large" in guest.run("/usr/bin/python3", "-c", code)["error"]
 
-    def test_many_empty_files_are_bounded(self, guest: Guest) -> None:
+    def test_many_empty_files_are_bounded(self, guest: SandboxedGuest) -> None:
         code = "i = 0\nwhile True: open(f'/home/user/{i}', 'w').close(); i += 1"
         assert "No space left on device" in guest.run("/usr/bin/python3", "-c", code, timeout=60)["error"]
 
-    def test_open_files_are_bounded(self, guest: Guest) -> None:
+    def test_open_files_are_bounded(self, guest: SandboxedGuest) -> None:
         code = "held = []\nwhile True: held.append(open('/dev/null'))"
         assert "Too many open files" in guest.run("/usr/bin/python3", "-c", code)["error"]
 
-    def test_no_core_file_is_written(self, guest: Guest) -> None:
+    def test_no_core_file_is_written(self, guest: SandboxedGuest) -> None:
         guest.run("sh", "-c", "ulimit -c unlimited; cd /tmp; kill -ABRT $$")
         assert guest.run("ls", "-A", "/tmp")["output"] == ""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.desktop_supervisor.helpers import ORDINARY, Guest, desktop, supervisor_folder
+from tests.integration.desktop_supervisor.helpers import ORDINARY, SandboxedGuest, desktop, supervisor_folder
 from worker.desktop_supervisor.client import CHECKOUT, DesktopSupervisorClient
 
 pytestmark = pytest.mark.desktop
@@ -48,12 +48,12 @@ class TestReading:
             *("/usr/local/bin", "/var/run/docker.sock", "/run/docker.sock", "/proc/1/root/root"),
         ],
     )
-    def test_path_of_the_host_does_not_exist(self, guest: Guest, path: str) -> None:
+    def test_path_of_the_host_does_not_exist(self, guest: SandboxedGuest, path: str) -> None:
         shown = guest.run("ls", "-A", path)
         assert shown["returncode"] != 0 or shown["output"] == ""
 
     def test_repository_data_and_sockets_of_ours_do_not_exist(
-        self, client: DesktopSupervisorClient, guest: Guest
+        self, client: DesktopSupervisorClient, guest: SandboxedGuest
     ) -> None:
         for path in (
             CHECKOUT,
@@ -63,33 +63,33 @@ class TestReading:
         ):
             assert guest.run("ls", str(path))["returncode"] != 0
 
-    def test_only_its_own_home_exists(self, guest: Guest) -> None:
+    def test_only_its_own_home_exists(self, guest: SandboxedGuest) -> None:
         assert guest.run("ls", "-A", "/home")["output"].split() == ["user"]
 
-    def test_files_in_the_hosts_temporary_folder_are_not_seen(self, guest: Guest) -> None:
+    def test_files_in_the_hosts_temporary_folder_are_not_seen(self, guest: SandboxedGuest) -> None:
         with tempfile.NamedTemporaryFile(dir="/tmp", mode="w") as secret:
             Path(secret.name).chmod(0o644)
             assert guest.run("cat", secret.name)["returncode"] != 0
         assert guest.run("ls", "-A", "/tmp")["output"] == ""
 
-    def test_top_level_holds_nothing_else(self, guest: Guest) -> None:
+    def test_top_level_holds_nothing_else(self, guest: SandboxedGuest) -> None:
         allowed = {"bin", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "opt", "proc", "run", "sbin", "tmp"}
         assert set(guest.run("ls", "-A", "/")["output"].split()) <= allowed | {"usr", "var"}
 
-    def test_no_process_holds_a_file_or_folder_of_the_host_open(self, guest: Guest) -> None:
+    def test_no_process_holds_a_file_or_folder_of_the_host_open(self, guest: SandboxedGuest) -> None:
         assert guest.python(DESCRIPTORS) == []
 
-    def test_users_of_the_host_are_not_named(self, guest: Guest) -> None:
+    def test_users_of_the_host_are_not_named(self, guest: SandboxedGuest) -> None:
         names = {line.split(":")[0] for line in guest.run("cat", "/etc/passwd")["output"].splitlines()}
         assert names == {"root", "user", "nobody"}
 
-    def test_the_secret_of_the_guest_api_is_in_no_environment_and_no_command_line(self, guest: Guest) -> None:
+    def test_the_secret_of_the_guest_api_is_in_no_environment_and_no_command_line(self, guest: SandboxedGuest) -> None:
         shown = guest.run("sh", "-c", "cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline")["output"]
         assert guest.secret not in shown
 
 
 class TestWriting:
-    def test_only_the_places_meant_for_it_can_be_written(self, guest: Guest) -> None:
+    def test_only_the_places_meant_for_it_can_be_written(self, guest: SandboxedGuest) -> None:
         devices = {f"/dev/{name}" for name in ("full", "null", "random", "tty", "urandom", "zero", "ptmx", "pts/ptmx")}
         found = set(guest.python(WRITABLE)) - devices
         # The folder of terminals says that it can be written; nothing can be made in it.
@@ -106,22 +106,22 @@ class TestWriting:
             seen += [place for place in places if Path(place, name).exists()]
         assert seen == []
 
-    def test_no_device_can_be_made(self, guest: Guest) -> None:
+    def test_no_device_can_be_made(self, guest: SandboxedGuest) -> None:
         assert "not permitted" in guest.run("mknod", "/tmp/disk", "b", "254", "0")["error"]
 
-    def test_a_set_user_id_file_gives_nothing(self, guest: Guest) -> None:
+    def test_a_set_user_id_file_gives_nothing(self, guest: SandboxedGuest) -> None:
         guest.run("sh", "-c", "cp /usr/bin/id /tmp/id && chmod 6755 /tmp/id")
         assert "euid" not in guest.run("/tmp/id")["output"]
         assert guest.run("/usr/bin/su", "-c", "id")["returncode"] != 0
 
-    def test_links_do_not_lead_out(self, guest: Guest) -> None:
+    def test_links_do_not_lead_out(self, guest: SandboxedGuest) -> None:
         guest.run("ln", "-s", "/proc/1/root/etc/shadow", "/tmp/one")
         guest.run("ln", "-s", "../../../../../../root", "/tmp/two")
         for path in ("/tmp/one", "/tmp/two", "/proc/1/cwd/root", "/proc/2/root/root", "/.."):
             shown = guest.run("ls", "-A", path)
             assert shown["returncode"] != 0 or "root" not in shown["output"].split()
 
-    def test_what_runs_outside_has_no_name_inside(self, guest: Guest) -> None:
+    def test_what_runs_outside_has_no_name_inside(self, guest: SandboxedGuest) -> None:
         assert str(ORDINARY) not in guest.run("cat", "/etc/passwd")["output"]
 
 

@@ -67,7 +67,7 @@ class Stopwatch:
         return False
 
 
-class Monotonic:
+class LongPlayClock:
     """The real clock."""
 
     def now(self) -> float:
@@ -79,7 +79,7 @@ class Monotonic:
 
 
 @dataclass(frozen=True)
-class Held:
+class DesktopResources:
     """What is held at one moment."""
 
     x_clients: int
@@ -98,7 +98,7 @@ def play(desktop: Desktop, steps: int, episode_seed: int) -> Stopwatch:
     rules = Rules.of(config, make_task())
     watch = Stopwatch()
     told = AgentContext(instruction="", screen=desktop.screen, max_steps=steps, seed=episode_seed)
-    parts = LoopDependencies(plugin(plugin.Params()), desktop, space, watch, Monotonic())
+    parts = LoopDependencies(plugin(plugin.Params()), desktop, space, watch, LongPlayClock())
     assert run_episode(parts, told, rules, LoopProgress()) is EndedBy.STEPS
     return watch
 
@@ -109,13 +109,13 @@ def one(words: str) -> psutil.Process:
     return next(each for each in reversed(below) if words in " ".join(each.cmdline()) and "bwrap" not in each.name())
 
 
-def held(desktop: Desktop) -> Held:
+def held(desktop: Desktop) -> DesktopResources:
     """Counted with no window open, so that what is left belongs to the desktop itself."""
     desktop.call("POST", "/setup/close_all", {})
     said = desktop.run_python(CLIENTS)
     assert said.returncode == 0, said.error
     guest, server, own = one("guest_server.linux.session"), one("Xvfb"), psutil.Process()
-    return Held(
+    return DesktopResources(
         x_clients=int(said.output),
         # The guest server keeps its handles from programs of its own user, so only root can count them.
         guest_handles=guest.num_fds() if os.geteuid() == 0 else None,

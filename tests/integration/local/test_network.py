@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.desktop_supervisor.helpers import Guest, desktop
+from tests.integration.desktop_supervisor.helpers import SandboxedGuest, desktop
 from worker.desktop_supervisor.client import DesktopSupervisorClient
 
 pytestmark = pytest.mark.desktop
@@ -32,7 +32,7 @@ print(json.dumps(found))
 """
 
 
-def attempts(guest: Guest, *addresses: tuple[str, str, object]) -> dict[str, str]:
+def attempts(guest: SandboxedGuest, *addresses: tuple[str, str, object]) -> dict[str, str]:
     """What came of connecting from inside."""
     done = guest.run("/usr/bin/python3", "-c", TRY, json.dumps(addresses))
     assert done["returncode"] == 0, done
@@ -52,14 +52,14 @@ def listening(family: int, address: Any) -> Iterator[socket.socket]:
 
 
 class TestHost:
-    def test_no_port_of_the_host_can_be_reached(self, guest: Guest) -> None:
+    def test_no_port_of_the_host_can_be_reached(self, guest: SandboxedGuest) -> None:
         """The same for API, broker and every other server that listens on loopback or on all addresses."""
         with listening(socket.AF_INET, ("127.0.0.1", 0)) as local, listening(socket.AF_INET, ("0.0.0.0", 0)) as wide:  # noqa: S104
             ports = [local.getsockname()[1], wide.getsockname()[1]]
             found = attempts(guest, *[("AF_INET", "SOCK_STREAM", ["127.0.0.1", port]) for port in ports])
         assert set(found.values()) == {"Connection refused"}
 
-    def test_our_database_cannot_be_reached(self, guest: Guest, postgres_server: str) -> None:
+    def test_our_database_cannot_be_reached(self, guest: SandboxedGuest, postgres_server: str) -> None:
         from sqlalchemy.engine import make_url
 
         url = make_url(postgres_server)
@@ -70,12 +70,12 @@ class TestHost:
         assert "connected" not in found.values()
         assert found[name] == "No such file or directory"
 
-    def test_no_abstract_socket_of_the_host_can_be_reached(self, guest: Guest) -> None:
+    def test_no_abstract_socket_of_the_host_can_be_reached(self, guest: SandboxedGuest) -> None:
         name = f"\0deskarena-test-{os.getpid()}"
         with listening(socket.AF_UNIX, name):
             assert attempts(guest, ("AF_UNIX", "SOCK_STREAM", name))[name] == "Connection refused"
 
-    def test_no_socket_file_of_the_host_can_be_reached(self, guest: Guest) -> None:
+    def test_no_socket_file_of_the_host_can_be_reached(self, guest: SandboxedGuest) -> None:
         with tempfile.TemporaryDirectory(dir="/tmp") as folder:
             Path(folder).chmod(0o777)
             path = f"{folder}/server"
@@ -85,29 +85,29 @@ class TestHost:
 
 
 class TestWorld:
-    def test_there_is_only_a_loopback_and_no_route(self, guest: Guest) -> None:
+    def test_there_is_only_a_loopback_and_no_route(self, guest: SandboxedGuest) -> None:
         shown = guest.run("cat", "/proc/net/dev")["output"].splitlines()[2:]
         assert [line.split(":")[0].strip() for line in shown] == ["lo"]
         assert guest.run("cat", "/proc/net/route")["output"].splitlines()[1:] == []
 
-    def test_no_address_is_reachable_not_even_link_local(self, guest: Guest) -> None:
+    def test_no_address_is_reachable_not_even_link_local(self, guest: SandboxedGuest) -> None:
         """Connecting a datagram socket sends nothing: it only asks the kernel for a route."""
         addresses = ["169.254.169.254", "8.8.8.8", "192.168.0.1", "10.0.0.1"]
         found = attempts(guest, *[("AF_INET", "SOCK_DGRAM", [address, 53]) for address in addresses])
         assert set(found.values()) == {"Network is unreachable"}
 
-    def test_no_name_is_resolved(self, guest: Guest) -> None:
+    def test_no_name_is_resolved(self, guest: SandboxedGuest) -> None:
         code = "import socket; socket.getaddrinfo('example.org', 80)"
         done = guest.run("/usr/bin/python3", "-c", code)
         assert "gaierror" in done["error"]
 
     @pytest.mark.parametrize("family", ["AF_VSOCK", "AF_PACKET", "AF_ALG", "AF_BLUETOOTH", "AF_CAN", "AF_TIPC"])
-    def test_no_other_family_of_sockets_can_be_made(self, guest: Guest, family: str) -> None:
+    def test_no_other_family_of_sockets_can_be_made(self, guest: SandboxedGuest, family: str) -> None:
         """Virtual machine sockets above all: they reach the hypervisor from any network namespace."""
         code = f"import socket; socket.socket(socket.{family}, socket.SOCK_STREAM)"
         assert "Address family not supported" in guest.run("/usr/bin/python3", "-c", code)["error"]
 
-    def test_its_own_loopback_works(self, guest: Guest) -> None:
+    def test_its_own_loopback_works(self, guest: SandboxedGuest) -> None:
         """Programs of a desktop may talk with each other: DevTools and the like."""
         code = (
             "import socket; s = socket.create_server(('127.0.0.1', 0)); c = socket.create_connection(s.getsockname());"
@@ -140,7 +140,7 @@ class TestNeighbour:
             ways.append(("AF_UNIX", "SOCK_STREAM", neighbour.kept.socket))
             assert "connected" not in attempts(guest, *ways).values()
 
-    def test_its_own_guest_api_is_no_file_that_could_be_replaced(self, guest: Guest) -> None:
+    def test_its_own_guest_api_is_no_file_that_could_be_replaced(self, guest: SandboxedGuest) -> None:
         bound = guest.run("cat", "/proc/net/unix")["output"]
         assert guest.kept.socket not in bound
         assert guest.run("ls", guest.kept.socket)["returncode"] != 0

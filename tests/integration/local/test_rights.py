@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.desktop_supervisor.helpers import FLAVOURS, Guest, desktop, family, supervisor
+from tests.integration.desktop_supervisor.helpers import FLAVOURS, SandboxedGuest, desktop, family, supervisor
 from worker.desktop_supervisor.client import DesktopSupervisorClient
 
 pytestmark = pytest.mark.desktop
@@ -74,7 +74,7 @@ def status(text: str, key: str) -> str:
 
 
 class TestRights:
-    def test_every_process_is_without_capabilities_and_cannot_gain_any(self, guest: Guest) -> None:
+    def test_every_process_is_without_capabilities_and_cannot_gain_any(self, guest: SandboxedGuest) -> None:
         for pid in ("self", "1", "2"):
             text = guest.run("cat", f"/proc/{pid}/status")["output"]
             assert {int(status(text, key), 16) for key in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {0}
@@ -83,7 +83,7 @@ class TestRights:
         assert int(status(text, "CapBnd"), 16) == 0
         assert status(text, "Seccomp") == "2"
 
-    def test_outside_it_is_never_root_and_has_no_capabilities(self, guest: Guest) -> None:
+    def test_outside_it_is_never_root_and_has_no_capabilities(self, guest: SandboxedGuest) -> None:
         for pid in family(guest.kept.pid):
             text = Path(f"/proc/{pid}/status").read_text()
             assert "0" not in status(text, "Uid").split()
@@ -91,20 +91,20 @@ class TestRights:
             assert status(text, "Groups") in {"", *status(text, "Gid").split()[:1], "65534"}
             assert int(status(text, "CapEff"), 16) == 0
 
-    def test_no_call_that_needs_rights_works(self, guest: Guest) -> None:
+    def test_no_call_that_needs_rights_works(self, guest: SandboxedGuest) -> None:
         found = guest.python(CALLS.replace("HOST", str(os.getpid())))
         assert [name for name, said in found.items() if said == "done"] == []
 
-    def test_the_host_comes_before_it_when_memory_runs_out(self, guest: Guest) -> None:
+    def test_the_host_comes_before_it_when_memory_runs_out(self, guest: SandboxedGuest) -> None:
         assert int(Path(f"/proc/{guest.kept.pid}/oom_score_adj").read_text()) >= 800
 
-    def test_kernel_settings_cannot_be_written(self, guest: Guest) -> None:
+    def test_kernel_settings_cannot_be_written(self, guest: SandboxedGuest) -> None:
         """Not even those that belong to its own namespaces: the bounds on shared memory are among them."""
         shown = guest.run("sh", "-c", "find /proc/sys /proc/sysrq-trigger -type f -writable 2>/dev/null")
         assert shown["output"] == ""
         assert "Read-only" in guest.run("sh", "-c", "echo 999999 > /proc/sys/kernel/shmall")["error"]
 
-    def test_namespaces_are_all_its_own(self, guest: Guest) -> None:
+    def test_namespaces_are_all_its_own(self, guest: SandboxedGuest) -> None:
         for name in ("user", "net", "pid", "ipc", "uts", "mnt", "cgroup"):
             inside = guest.run("readlink", f"/proc/self/ns/{name}")["output"].strip()
             assert inside != str(Path(f"/proc/self/ns/{name}").readlink()), name
@@ -133,6 +133,6 @@ class TestProcesses:
             assert neighbour.run("echo", "well")["output"] == "well\n"
             assert client.alive()
 
-    def test_no_shared_memory_or_message_queue_of_the_host_is_seen(self, guest: Guest) -> None:
+    def test_no_shared_memory_or_message_queue_of_the_host_is_seen(self, guest: SandboxedGuest) -> None:
         for kind in ("shm", "sem", "msg"):
             assert guest.run("cat", f"/proc/sysvipc/{kind}")["output"].splitlines()[1:] == []

@@ -17,7 +17,7 @@ from backend.domain.machines.desktop_end import EndCause
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop
-from tests.integration.desktop_supervisor.helpers import FLAVOURS, Guest, desktop, exists, family, supervisor
+from tests.integration.desktop_supervisor.helpers import FLAVOURS, SandboxedGuest, desktop, exists, family, supervisor
 from tests.waiting import until
 from worker.desktop_supervisor.client import CHECKOUT, DesktopSupervisorClient
 from worker.local import wine
@@ -43,7 +43,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[DesktopSupervisorClient]:
 
 
 @pytest.fixture
-def guest(client: DesktopSupervisorClient) -> Iterator[Guest]:
+def guest(client: DesktopSupervisorClient) -> Iterator[SandboxedGuest]:
     """A desktop whose prefix can be read; Wine does not run."""
     with desktop(client, os="windows", command=STANDIN) as found:
         yield found
@@ -74,7 +74,7 @@ def name_of(pid: int) -> str:
 
 
 class TestPrefix:
-    def look(self, guest: Guest) -> Any:
+    def look(self, guest: SandboxedGuest) -> Any:
         """What Wine asks of a prefix, and what tasks do."""
         return guest.python(
             "import json, os\n"
@@ -91,7 +91,7 @@ class TestPrefix:
             "}))"
         )
 
-    def test_is_whole_and_the_users_own(self, guest: Guest) -> None:
+    def test_is_whole_and_the_users_own(self, guest: SandboxedGuest) -> None:
         assert self.look(guest) == {
             "ours": True,
             "drives": ["c:"],

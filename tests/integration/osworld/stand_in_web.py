@@ -38,12 +38,12 @@ def stand_in_web(folder: Path) -> Iterator[str]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(_certificate(folder))
 
-    class Handler(BaseHTTPRequestHandler):
+    class StandInWebHandler(BaseHTTPRequestHandler):
         def do_CONNECT(self) -> None:  # noqa: N802 - the base class' naming
             self.send_response(200)
             self.end_headers()
             with context.wrap_socket(self.connection, server_side=True) as inner:
-                Handler(inner, self.client_address, self.server)
+                StandInWebHandler(inner, self.client_address, self.server)
 
         def do_GET(self) -> None:  # noqa: N802 - the base class' naming
             host = self.headers["Host"]
@@ -58,7 +58,7 @@ def stand_in_web(folder: Path) -> Iterator[str]:
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class' naming
             """Nothing: a browser asks for much."""
 
-    server = _Quiet(("127.0.0.1", 0), Handler)
+    server = _Quiet(("127.0.0.1", 0), StandInWebHandler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:

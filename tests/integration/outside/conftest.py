@@ -21,7 +21,7 @@ from tests.waiting import until
 
 
 @dataclass
-class Service:
+class OutsideService:
     """What the tests of one file share."""
 
     url: str
@@ -35,7 +35,7 @@ class Service:
         return self.clients[-1]
 
 
-class Server:
+class ApiThread:
     """The product's API in a thread; at a free port if none is given."""
 
     def __init__(self, settings: Settings, made: World, port: int = 0) -> None:
@@ -56,7 +56,7 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def service(postgres_server: str, redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+def service(postgres_server: str, redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OutsideService]:
     """With the benchmark `notes`: a task that is solved by typing, and an infeasible one."""
     from tests import databases
 
@@ -67,8 +67,8 @@ def service(postgres_server: str, redis_url: str, tmp_path_factory: pytest.TempP
     with databases.copied(postgres_server) as url, world(url) as made:
         made.benchmark(benchmark_of(note_task(), infeasible_task()), name="notes")
         worker = InProcessWorker(settings, made)
-        server = Server(settings, made)
-        found = Service(server.url, made, worker)
+        server = ApiThread(settings, made)
+        found = OutsideService(server.url, made, worker)
         try:
             yield found
         finally:

@@ -17,7 +17,7 @@ from backend.services import events
 from deskarena.client import Client
 from deskarena.errors import ServiceError
 from tests.error_codes import raises_code
-from tests.integration.outside.conftest import Service
+from tests.integration.outside.conftest import OutsideService
 from tests.integration.worker.in_process import attempts, episodes, finished, steps, submit
 from tests.waiting import until
 
@@ -27,7 +27,7 @@ TASK = ("notes/say-hello",)
 class Line:
     """An episode of a `remote` run and its line."""
 
-    def __init__(self, service: Service, *tasks: str, **more: Any) -> None:
+    def __init__(self, service: OutsideService, *tasks: str, **more: Any) -> None:
         self.service = service
         self.run = submit(service.world, "remote", tasks=tasks or TASK, benchmark="notes", **more)
         self.episode = episodes(service.world, self.run.id)[0]
@@ -53,7 +53,7 @@ class Line:
 
 
 @pytest.fixture
-def line(service: Service) -> Any:
+def line(service: OutsideService) -> Any:
     made = Line(service)
     yield made
     made.client.close()
@@ -144,7 +144,7 @@ class TestActing:
         assert found["observation"] is None
         assert not found["episode"]["acting"]
 
-    def test_time_that_is_used_up_ends_it(self, service: Service) -> None:
+    def test_time_that_is_used_up_ends_it(self, service: OutsideService) -> None:
         from backend.domain.model.run import Budget
 
         made = Line(service, budget=Budget(max_seconds=1.5))
@@ -218,7 +218,9 @@ class TestLost:
 
 
 class TestBroker:
-    def test_one_that_starts_anew_costs_no_answer(self, service: Service, redis_url: str, tmp_path: Path) -> None:
+    def test_one_that_starts_anew_costs_no_answer(
+        self, service: OutsideService, redis_url: str, tmp_path: Path
+    ) -> None:
         broker = start_broker(tmp_path / "broker")
         events.configure(broker.url)
         try:
@@ -257,14 +259,14 @@ class TestToken:
         assert kept.token_sha256
         assert line.token not in str(vars(kept))
 
-    def test_other_agents_have_none(self, service: Service) -> None:
+    def test_other_agents_have_none(self, service: OutsideService) -> None:
         run = submit(service.world, "noop", tasks=TASK, benchmark="notes")
         (episode,) = finished(service.world, run.id)
         with pytest.raises(ServiceError) as refused:
             service.client().post(f"/episodes/{episode.id}/agent-token")
         assert refused.value.status == 409
 
-    def test_errors_are_problems(self, service: Service) -> None:
+    def test_errors_are_problems(self, service: OutsideService) -> None:
         answer = httpx.get(f"{service.url}/api/v1/agent", trust_env=False)
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["hint"]

@@ -17,7 +17,7 @@ from backend.services import events
 from backend.services.agents.agent_tokens import issue
 from tests.factories.claims import note_task
 from tests.factories.records import World
-from tests.integration.outside.conftest import Server
+from tests.integration.outside.conftest import ApiThread
 from tests.integration.worker.in_process import InProcessWorker, attempts, benchmark_of, episodes, finished, submit
 from tests.waiting import until
 from worker.agents.containers import Engine
@@ -112,33 +112,33 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-class Api:
+class RestartableApi:
     """The API, which a test may stop and start."""
 
     def __init__(self, settings: Settings, world: World) -> None:
         self._settings, self._world = settings, world
-        self._server = Server(settings, world)
+        self._server = ApiThread(settings, world)
         self.url = self._server.url
 
     def stop(self) -> None:
         self._server.stop()
 
     def start(self) -> None:
-        self._server = Server(self._settings, self._world, self._server.port)
+        self._server = ApiThread(self._settings, self._world, self._server.port)
 
 
 @pytest.fixture
-def api(world: World, redis_url: str, tmp_path: Path) -> Iterator[Api]:
+def api(world: World, redis_url: str, tmp_path: Path) -> Iterator[RestartableApi]:
     registry.load()
     events.configure(redis_url)
-    made = Api(Settings(data_dir=tmp_path), world)
+    made = RestartableApi(Settings(data_dir=tmp_path), world)
     yield made
     made.stop()
     events.configure("")
 
 
 @pytest.fixture
-def running(engine: Path, world: World, api: Api, tmp_path: Path) -> Iterator[World]:
+def running(engine: Path, world: World, api: RestartableApi, tmp_path: Path) -> Iterator[World]:
     """A worker and the API on an installation of one task."""
     settings = Settings(data_dir=tmp_path, slots=2, poll_seconds=0.2, heartbeat_seconds=0.1, api_address=api.url)
     world.benchmark(benchmark_of(note_task()), name="notes")
@@ -170,7 +170,9 @@ class TestContainer:
         (episode,) = finished(running, run.id, 120.0)
         assert (episode.outcome, episode.ended_by) == ("scored", "agent_error")
 
-    def test_one_that_gives_up_while_the_api_is_away_is_not(self, running: World, engine: Path, api: Api) -> None:
+    def test_one_that_gives_up_while_the_api_is_away_is_not(
+        self, running: World, engine: Path, api: RestartableApi
+    ) -> None:
         run = submit(running, "container", benchmark="notes", params={"image": "agent-eager"})
         until((engine / "first").exists, 60.0, what="the program runs")
         api.stop()

@@ -17,7 +17,7 @@ from backend.services.lifecycle import retry_policy
 from deskarena.desktop_env import DesktopEnv
 from deskarena.errors import AttemptLost, NotRunnable
 from tests.error_codes import raises_code
-from tests.integration.outside.conftest import Service
+from tests.integration.outside.conftest import OutsideService
 from tests.integration.worker.in_process import episodes
 from tests.waiting import until
 
@@ -26,7 +26,7 @@ FLY = {"id": "fly", "instruction": "Write hello into the note and save it.", "ev
 
 
 @pytest.fixture
-def env(service: Service) -> Iterator[DesktopEnv]:
+def env(service: OutsideService) -> Iterator[DesktopEnv]:
     made = DesktopEnv(
         action_space="computer_13", screen_size=(640, 480), client=service.client(), benchmark="notes", provider="fake",
         patience=120.0,
@@ -40,7 +40,7 @@ def keys(action_type: str, **parameters: Any) -> dict[str, Any]:
 
 
 class TestDesktopEnv:
-    def test_several_tasks_in_a_row(self, env: DesktopEnv, service: Service) -> None:
+    def test_several_tasks_in_a_row(self, env: DesktopEnv, service: OutsideService) -> None:
         seen = env.reset(task_config=NOTE)
         assert set(seen) == {"screenshot", "accessibility_tree", "terminal", "instruction"}
         with Image.open(io.BytesIO(seen["screenshot"])) as picture:
@@ -69,7 +69,7 @@ class TestDesktopEnv:
         assert (run["accepts_episodes"], run["status"], len(run["episodes"])) == (False, "completed", 3)
         client.close()
 
-    def test_an_episode_that_is_left_is_ended(self, env: DesktopEnv, service: Service) -> None:
+    def test_an_episode_that_is_left_is_ended(self, env: DesktopEnv, service: OutsideService) -> None:
         env.reset(task_config=NOTE)
         env.reset(task_config=NOTE)
         env.step("DONE")
@@ -112,7 +112,7 @@ class TestDesktopEnv:
         env.step("DONE")
         assert env.evaluate() == 1.0
 
-    def test_a_lost_desktop_goes_on_in_the_same_episode(self, env: DesktopEnv, service: Service) -> None:
+    def test_a_lost_desktop_goes_on_in_the_same_episode(self, env: DesktopEnv, service: OutsideService) -> None:
         env.reset(task_config=NOTE)
         service.worker.provider.opened[-1].fake.die("killed by the test")
         with pytest.raises(AttemptLost):
@@ -126,7 +126,9 @@ class TestDesktopEnv:
         (episode,) = episodes(service.world, UUID(env.run_id))
         assert episode.attempt_count == 2
 
-    def test_whoever_does_not_go_on_after_a_loss_has_no_score_of_0(self, env: DesktopEnv, service: Service) -> None:
+    def test_whoever_does_not_go_on_after_a_loss_has_no_score_of_0(
+        self, env: DesktopEnv, service: OutsideService
+    ) -> None:
         env.reset(task_config=NOTE)
         service.worker.provider.opened[-1].fake.die("killed by the test")
         with pytest.raises(AttemptLost):
@@ -140,7 +142,9 @@ class TestDesktopEnv:
         assert (episode.state, episode.score, episode.attempt_count) == ("lost", None, 1)
         assert service.client().get(f"/runs/{run}")["status"] == "completed"
 
-    def test_a_loss_that_the_agent_s_answer_finds_is_told_as_one(self, env: DesktopEnv, service: Service) -> None:
+    def test_a_loss_that_the_agent_s_answer_finds_is_told_as_one(
+        self, env: DesktopEnv, service: OutsideService
+    ) -> None:
         env.reset(task_config=NOTE)
         assert env.run_id is not None
         run, opened = UUID(env.run_id), service.worker.provider.opened[-1]

@@ -8,11 +8,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from deskarena.gym import TYPES, DeskarenaEnv
-from tests.integration.outside.conftest import Service
+from tests.integration.outside.conftest import OutsideService
 
 
 @pytest.fixture
-def env(service: Service) -> Iterator[DeskarenaEnv]:
+def env(service: OutsideService) -> Iterator[DeskarenaEnv]:
     made = DeskarenaEnv(
         "notes", ["notes/say-hello"], client=service.client(), provider="fake", screen_size=(640, 480), patience=120.0
     )
@@ -21,7 +21,7 @@ def env(service: Service) -> Iterator[DeskarenaEnv]:
 
 
 class TestDeskarenaEnv:
-    def test_passes_the_check(self, service: Service) -> None:
+    def test_passes_the_check(self, service: OutsideService) -> None:
         made = gymnasium.make(
             "deskarena/Desktop-v0", benchmark="notes", tasks=["notes/say-hello"], server=service.url, token="",
             provider="fake", screen_size=(640, 480), render_mode="rgb_array", disable_env_checker=True,
@@ -41,7 +41,7 @@ class TestDeskarenaEnv:
         assert (reward, terminated, truncated) == (1.0, True, False)
         assert info["result"]["solved"]
 
-    def test_a_used_up_budget_truncates(self, service: Service) -> None:
+    def test_a_used_up_budget_truncates(self, service: OutsideService) -> None:
         env = DeskarenaEnv("notes", ["notes/say-hello"], client=service.client(), provider="fake",
                            screen_size=(640, 480), max_steps=1)  # fmt: skip
         env.reset()

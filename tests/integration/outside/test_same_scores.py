@@ -10,7 +10,7 @@ from deskarena.client import Client
 from deskarena.desktop_env import DesktopEnv
 from tests.integration.outside.small_agent import as_computer_13, as_pyautogui, play
 from tests.integration.worker.in_process import finished
-from tests.integration.worker.stack import Stack
+from tests.integration.worker.stack import WorkerStack
 from tests.sampling import sample
 from tools.bench.viewer import ApiServer
 
@@ -24,7 +24,7 @@ TASKS = {
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """The whole stack with the starter benchmark, and `oracle`'s run of these tasks, all five under `make test-all`."""
-    stack = Stack(Path(tmp_path_factory.mktemp("stack")), slots=1)
+    stack = WorkerStack(Path(tmp_path_factory.mktemp("stack")), slots=1)
     try:
         stack.import_starter()
         stack.start_worker()

@@ -21,7 +21,7 @@ from backend.domain.model.run import ScreenSize
 from backend.domain.ports.cluster import RevocableDesktop
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from tests.error_codes import raises_code, raises_fields
-from tests.factories.own_machines import Held, held, machine_of, machines, own_memory
+from tests.factories.own_machines import OwnMachineResources, held, machine_of, machines, own_memory
 from tests.factories.tiny_machine import tiny_image
 from tests.factories.vm_hosts import ACCELERATED
 from tests.integration.qemu.conftest import SPEC, Tiny
@@ -238,7 +238,7 @@ class TestFull:
 class TestReset:
     @pytest.mark.long
     def test_twenty_in_a_row_leave_nothing(self, tiny: Tiny) -> None:
-        def resets(times: int) -> tuple[Held, int]:
+        def resets(times: int) -> tuple[OwnMachineResources, int]:
             for _ in range(times):
                 made = tiny.provider.open(SlotRef(0), SPEC)
                 made.let_out(EgressRules(), no_file)

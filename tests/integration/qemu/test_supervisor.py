@@ -20,7 +20,7 @@ from tests.waiting import until
 from worker.qemu.accelerator import AUTO
 from worker.qemu.client import CHECKOUT, SlotSupervisor, SupervisorError
 from worker.qemu.machine import MachineSpec
-from worker.qemu.remote import ForeignPod, RemoteSupervisor
+from worker.qemu.remote import ForeignPod, LeaseSuperseded, RemoteSupervisor
 from worker.qemu.slot import COLD
 from worker.qemu.supervisor import TAKEN_OVER
 

@@ -70,7 +70,7 @@ class Memory:
         return False
 
 
-class Monotonic:
+class HarnessClock:
     """The real clock."""
 
     def now(self) -> float:
@@ -155,7 +155,7 @@ class Bench:
 
     def _episode(self, context: FakeContext, agent: str, folder: Path, judge: Judge | None) -> Result:
         task, plugin = context.task, registry.lookup(PluginKind.AGENT, agent)
-        clock, memory, progress = Monotonic(), Memory(), LoopProgress()
+        clock, memory, progress = HarnessClock(), Memory(), LoopProgress()
         seconds = {"setup": clock.now()}
         run_steps(context, task.setup)
         seconds = {"setup": clock.now() - seconds["setup"], "episode": clock.now()}

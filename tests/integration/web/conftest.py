@@ -14,7 +14,7 @@ from backend.web.app import create_app
 from backend.web.dependencies import AppContext
 from tests import databases
 from tests.factories.records import World, emptied, world
-from tests.factories.scene import Scene, make_scene
+from tests.factories.scene import PageScene, make_scene
 
 OWN = "http://127.0.0.1:8000"
 
@@ -28,7 +28,7 @@ def _no_broker() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def scene(postgres_server: str) -> Iterator[Scene]:
+def scene(postgres_server: str) -> Iterator[PageScene]:
     """Two agents' runs with every outcome, one under way. Tests that use it only look."""
     with databases.copied(postgres_server) as url, world(url) as made:
         yield make_scene(made)
@@ -61,7 +61,7 @@ def lent(made: World, folder: Path) -> Iterator[TestClient]:
 
 
 @pytest.fixture
-def client(scene: Scene, tmp_path: Path) -> Iterator[TestClient]:
+def client(scene: PageScene, tmp_path: Path) -> Iterator[TestClient]:
     """Looks at the scene."""
     with lent(scene.world, tmp_path) as found:
         yield found

@@ -12,7 +12,7 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
 from backend.services import events
-from tests.factories.scene import Scene
+from tests.factories.scene import PageScene
 from tests.integration.web.conftest import OWN
 from tests.sampling import seed
 
@@ -90,7 +90,7 @@ def probed(operation: APIOperation[Any, Any, Any, Any]) -> None:
 class TestGeneratedRequests:
     @pytest.mark.timeout(240)
     def test_every_reading_operation_keeps_to_its_schema(
-        self, client: TestClient, scene: Scene, redis_url: str
+        self, client: TestClient, scene: PageScene, redis_url: str
     ) -> None:
         """Only reading ones: the scene is shared. What changes something has tests of its own."""
         events.configure(redis_url)

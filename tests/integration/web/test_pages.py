@@ -7,14 +7,14 @@ from fastapi.testclient import TestClient
 from backend.domain.model.task import SetupStep
 from backend.services.attempts import attempts
 from tests.factories.records import World, capabilities
-from tests.factories.scene import HOSTILE, Scene
+from tests.factories.scene import HOSTILE, PageScene
 from tests.factories.suites import SAMPLES, read
 from tests.factories.tasks import make_benchmark, make_task
 
 PAGE = {"Accept": "text/html"}
 
 
-def addresses(scene: Scene) -> list[str]:
+def addresses(scene: PageScene) -> list[str]:
     return [
         "/", "/runs", "/runs?q=navi&status=completed", "/runs/new", f"/runs/{scene.finished}", f"/runs/{scene.live}",
         f"/runs/{scene.finished}?domain=files&look=pass", f"/episodes/{scene.solved}?step=0",
@@ -25,7 +25,7 @@ def addresses(scene: Scene) -> list[str]:
 
 
 class TestEveryPage:
-    def test_opens_and_is_not_cached(self, client: TestClient, scene: Scene) -> None:
+    def test_opens_and_is_not_cached(self, client: TestClient, scene: PageScene) -> None:
         for address in addresses(scene):
             answer = client.get(address, headers=PAGE)
             assert answer.status_code == 200, address
@@ -35,7 +35,7 @@ class TestEveryPage:
         for address in ("/", "/runs", "/runs/new", "/benchmarks/starter", "/leaderboards/starter", "/workers"):
             assert fresh.get(address, headers=PAGE).status_code == 200, address
 
-    def test_hostile_words_are_text_everywhere(self, client: TestClient, scene: Scene) -> None:
+    def test_hostile_words_are_text_everywhere(self, client: TestClient, scene: PageScene) -> None:
         shown = 0
         for address in addresses(scene):
             text = client.get(address, headers=PAGE).text
@@ -52,7 +52,7 @@ class TestEveryPage:
 
 
 class TestHome:
-    def test_wall_queue_and_what_needs_a_person(self, client: TestClient, scene: Scene) -> None:
+    def test_wall_queue_and_what_needs_a_person(self, client: TestClient, scene: PageScene) -> None:
         text = client.get("/", headers=PAGE).text
         assert text.count('class="tile"') == 2
         assert all(f'data-attempt="{attempt}"' in text for attempt in scene.attempts)
@@ -62,13 +62,13 @@ class TestHome:
 
 
 class TestRun:
-    def test_the_rate_has_interval_denominator_and_lower_bound(self, client: TestClient, scene: Scene) -> None:
+    def test_the_rate_has_interval_denominator_and_lower_bound(self, client: TestClient, scene: PageScene) -> None:
         text = client.get(f"/runs/{scene.finished}", headers=PAGE).text
         assert "22 of 26 episodes scored; 1 lost (guest 1), 1 quarantined (not counted), 2 not runnable here" in text
         assert 'class="lower"' in text
         assert "95 %:" in text
 
-    def test_a_field_of_the_heat_map_filters_the_list(self, client: TestClient, scene: Scene) -> None:
+    def test_a_field_of_the_heat_map_filters_the_list(self, client: TestClient, scene: PageScene) -> None:
         text = client.get(f"/runs/{scene.finished}?domain=images&difficulty=unlabelled", headers=PAGE).text
         assert text.count('class="task-link"') == 1
 
@@ -83,19 +83,19 @@ class TestRun:
 
 
 class TestEpisode:
-    def test_step_and_attempt_are_in_the_address(self, client: TestClient, scene: Scene) -> None:
+    def test_step_and_attempt_are_in_the_address(self, client: TestClient, scene: PageScene) -> None:
         first = client.get(f"/episodes/{scene.solved}?step=0", headers=PAGE).text
         assert 'id="step-0"' in first
         assert 'data-index="0"' in first
         assert '<circle class="ring" cx="300" cy="140"' in first
         assert client.get(f"/episodes/{scene.lost}?attempt=9", headers=PAGE).status_code == 404
 
-    def test_the_verdict_has_its_reasons(self, client: TestClient, scene: Scene) -> None:
+    def test_the_verdict_has_its_reasons(self, client: TestClient, scene: PageScene) -> None:
         text = client.get(f"/episodes/{scene.solved}", headers=PAGE).text
         assert "the text is as expected" in text
         assert "agent answered DONE" in text
 
-    def test_how_a_machine_was_made_is_told_with_what_slows_it_down(self, client: TestClient, scene: Scene) -> None:
+    def test_how_a_machine_was_made_is_told_with_what_slows_it_down(self, client: TestClient, scene: PageScene) -> None:
         text = html.unescape(client.get(f"/episodes/{scene.solved}", headers=PAGE).text)
         assert 'data-start="clone" data-prepared="yes"' in text
         assert "emulated without KVM, 10 to 30 times slower: no /dev/kvm" in text

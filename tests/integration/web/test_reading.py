@@ -18,8 +18,8 @@ from tests import databases
 from tests.factories.creative import creative_benchmark, picture
 from tests.factories.drafts import make_content
 from tests.factories.records import World, emptied, world
-from tests.factories.reviews import Judged, Said
-from tests.factories.scene import Scene, abilities, make_scene
+from tests.factories.reviews import Judged, JudgedTask
+from tests.factories.scene import PageScene, abilities, make_scene
 from tests.factories.submissions import hand_in
 from tests.integration.web.conftest import client_of
 
@@ -57,7 +57,7 @@ def get_routes() -> list[str]:
 
 
 @dataclass
-class Reader:
+class StaleInstallation:
     """An installation with something of everything, its roll-ups out of date; `writes` are statements since then."""
 
     client: TestClient
@@ -96,7 +96,7 @@ def add_more(made: World) -> str:
         return agent_tokens.issue(session, session.scalars(query).one())
 
 
-def params_of(made: World, scene: Scene, judge: Any) -> dict[str, Any]:
+def params_of(made: World, scene: PageScene, judge: Any) -> dict[str, Any]:
     """A value for each parameter of a route's path."""
     with made.work() as session:
         stored = {
@@ -111,14 +111,16 @@ def params_of(made: World, scene: Scene, judge: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def reader(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+def reader(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StaleInstallation]:
     with databases.copied(postgres_server) as url, world(url) as made:
         scene = make_scene(made)
-        judged = Judged(made, [Said(opened=True, final=True, level="L1")])
+        judged = Judged(made, [JudgedTask(opened=True, final=True, level="L1")])
         client, token = client_of(made, tmp_path_factory.mktemp("data")), add_more(made)
         content = make_content().model_dump(mode="json")
         draft = client.post("/api/v1/drafts", json={"content": content, "by": "ada"}).json()["id"]
-        reader = Reader(client, {**params_of(made, scene, judged.judge), "draft_id": draft}, scene.human, token)
+        reader = StaleInstallation(
+            client, {**params_of(made, scene, judged.judge), "draft_id": draft}, scene.human, token
+        )
 
         def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
             if WRITES.search(statement):
@@ -129,7 +131,7 @@ def reader(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
 
 
 @pytest.mark.parametrize("route", get_routes())
-def test_a_get_route_only_reads(reader: Reader, route: str) -> None:
+def test_a_get_route_only_reads(reader: StaleInstallation, route: str) -> None:
     reader.writes.clear()
     status = reader.get(route)
     assert reader.writes == []

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[3]
 STARTER = ROOT / "backend" / "starter" / "tasks"
 
 
-class WorkerProcess:
+class StartedWorker:
     """`celery -A worker.app worker`, as the product starts it."""
 
     def __init__(self, environment: Mapping[str, str], log: Path) -> None:
@@ -67,7 +67,7 @@ class WorkerProcess:
         return self.process.returncode
 
 
-class Stack:
+class WorkerStack:
     """Database, broker and workers in a folder of their own."""
 
     def __init__(self, folder: Path, *, slots: int = 2, durable: bool = False, **settings: str) -> None:
@@ -98,12 +98,12 @@ class Stack:
         self._engine = make_engine(self.postgres.url)
         store: Any = FolderStore(folder / "data" / "artifacts")
         self.world = World(session_factory(self._engine), store)
-        self.workers: list[WorkerProcess] = []
+        self.workers: list[StartedWorker] = []
         self._numbers = itertools.count(1)
 
-    def start_worker(self, *, wait: bool = True) -> WorkerProcess:
+    def start_worker(self, *, wait: bool = True) -> StartedWorker:
         """Starts one and, if told so, waits until it has tried out its desktops and registered."""
-        worker = WorkerProcess(self.environment, self.folder / f"worker-{next(self._numbers)}.log")
+        worker = StartedWorker(self.environment, self.folder / f"worker-{next(self._numbers)}.log")
         self.workers.append(worker)
         if wait:
             until(lambda: worker.said("registered as"), 90.0, what=f"{worker.log} says that it has registered")

@@ -11,7 +11,7 @@ from backend.db.models import Attempt, Episode, Run
 from backend.domain.model.run import Budget, ScreenSize
 from backend.services.runs.runs import cancel_run
 from tests.integration.worker.in_process import attempts, episodes, evaluations, finished, steps
-from tests.integration.worker.stack import Stack, WorkerProcess
+from tests.integration.worker.stack import StartedWorker, WorkerStack
 from tests.processes import has_ended
 from tests.waiting import until
 
@@ -21,9 +21,9 @@ TASK = "editor/add_milk"
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerStack]:
     """Database and broker for all tests here; leases are short, so that outages need not be long."""
-    made = Stack(
+    made = WorkerStack(
         tmp_path_factory.mktemp("stack"),
         DESKARENA_LEASE_SECONDS=str(LEASE),
         DESKARENA_HEARTBEAT_SECONDS="0.5",
@@ -35,26 +35,26 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 
 @pytest.fixture
-def worker(stack: Stack) -> Iterator[WorkerProcess]:
+def worker(stack: WorkerStack) -> Iterator[StartedWorker]:
     """A worker of this test; whatever workers there are at its end are stopped."""
     yield stack.start_worker()
     stack.stop_workers()
 
 
-def submit(stack: Stack, number: int = 40, **more: Any) -> Run:
+def submit(stack: WorkerStack, number: int = 40, **more: Any) -> Run:
     """A run whose only episode is under way for some ten seconds: an agent that clicks about until its budget ends."""
     more = {"tasks": (TASK,), "budget": Budget(max_steps=number), **more}
     return stack.world.submit("random", screen=ScreenSize(width=1280, height=800), **more)
 
 
-def current(stack: Stack, run_id: UUID) -> tuple[Episode, Attempt | None]:
+def current(stack: WorkerStack, run_id: UUID) -> tuple[Episode, Attempt | None]:
     """The run's first episode and its newest attempt."""
     episode = episodes(stack.world, run_id)[0]
     made = attempts(stack.world, episode.id)
     return episode, made[-1] if made else None
 
 
-def under_way(stack: Stack, run_id: UUID, number: int = 3) -> Attempt:
+def under_way(stack: WorkerStack, run_id: UUID, number: int = 3) -> Attempt:
     """The attempt, once it has taken some steps."""
 
     def found() -> Attempt | None:
@@ -66,7 +66,7 @@ def under_way(stack: Stack, run_id: UUID, number: int = 3) -> Attempt:
     return attempt
 
 
-def family(worker: WorkerProcess) -> list[psutil.Process]:
+def family(worker: StartedWorker) -> list[psutil.Process]:
     """Every process below the worker: desktop supervisor, sandboxes, Xvfb, applications."""
     return psutil.Process(worker.pid).children(recursive=True)
 
@@ -83,7 +83,12 @@ def gone(processes: list[psutil.Process]) -> Callable[[], bool]:
 
 class TestKilledWorker:
     @pytest.mark.parametrize("broker", [True, False], ids=["with-broker", "broker-stopped"])
-    def test_another_attempt_finishes_the_episode(self, stack: Stack, worker: WorkerProcess, broker: bool) -> None:  # noqa: FBT001
+    def test_another_attempt_finishes_the_episode(
+        self,
+        stack: WorkerStack,
+        worker: StartedWorker,
+        broker: bool,  # noqa: FBT001
+    ) -> None:
         if not broker:
             stack.stop_broker()
         try:
@@ -107,7 +112,7 @@ class TestKilledWorker:
         assert len(evaluations(stack.world, scored.id)) == 1
 
     def test_a_worker_of_another_machine_is_given_up_after_the_leases_time(
-        self, stack: Stack, worker: WorkerProcess
+        self, stack: WorkerStack, worker: StartedWorker
     ) -> None:
         second = stack.start_worker()
         run = submit(stack)
@@ -121,7 +126,7 @@ class TestKilledWorker:
 
 
 class TestDatabaseAway:
-    def test_a_short_outage_costs_nothing(self, stack: Stack, worker: WorkerProcess) -> None:
+    def test_a_short_outage_costs_nothing(self, stack: WorkerStack, worker: StartedWorker) -> None:
         run = submit(stack)
         first = under_way(stack, run.id)
         stack.stop_postgres()
@@ -133,7 +138,7 @@ class TestDatabaseAway:
         assert [step.index for step in steps(stack.world, first.id)] == list(range(41))
 
     def test_a_long_one_loses_the_attempt_and_everything_goes_on_by_itself(
-        self, stack: Stack, worker: WorkerProcess
+        self, stack: WorkerStack, worker: StartedWorker
     ) -> None:
         run = submit(stack)
         first = under_way(stack, run.id)
@@ -147,7 +152,7 @@ class TestDatabaseAway:
         assert states == [(True, "lost"), (False, "scored")]
         assert worker.process.poll() is None
 
-    def test_a_worker_starts_without_database_and_broker_and_waits_for_them(self, stack: Stack) -> None:
+    def test_a_worker_starts_without_database_and_broker_and_waits_for_them(self, stack: WorkerStack) -> None:
         stack.stop_postgres()
         stack.stop_broker()
         worker = stack.start_worker(wait=False)
@@ -164,7 +169,7 @@ class TestDatabaseAway:
 
 
 class TestStopped:
-    def test_cancel_in_mid_episode(self, stack: Stack, worker: WorkerProcess) -> None:
+    def test_cancel_in_mid_episode(self, stack: WorkerStack, worker: StartedWorker) -> None:
         run = submit(stack, 400)
         under_way(stack, run.id)
         processes = [each for each in family(worker) if each.name() == "Xvfb"]
@@ -174,7 +179,7 @@ class TestStopped:
         until(gone(processes), 20.0, what="the desktop is gone")
 
     def test_a_stopped_worker_hands_its_attempt_back_and_leaves_nothing(
-        self, stack: Stack, worker: WorkerProcess
+        self, stack: WorkerStack, worker: StartedWorker
     ) -> None:
         run = submit(stack, 400)
         under_way(stack, run.id)
@@ -189,7 +194,7 @@ class TestStopped:
         stack.world.do(cancel_run, run.id)
 
     def test_one_that_is_stopped_while_the_broker_is_away_ends_as_well(
-        self, stack: Stack, worker: WorkerProcess
+        self, stack: WorkerStack, worker: StartedWorker
     ) -> None:
         stack.stop_broker()
         try:
@@ -201,7 +206,7 @@ class TestStopped:
 
 class TestTwoRuns:
     @pytest.mark.usefixtures("worker")
-    def test_at_once_on_two_slots(self, stack: Stack) -> None:
+    def test_at_once_on_two_slots(self, stack: WorkerStack) -> None:
         runs = [submit(stack, 12), submit(stack, 12)]
         until(
             lambda: all(current(stack, run.id)[0].state == "running" for run in runs),

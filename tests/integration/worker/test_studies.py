@@ -8,7 +8,7 @@ import pytest
 from backend.domain.model.run import Budget, RunConfig, ScreenSize
 from backend.domain.studies.study import Factor, StudyConfig
 from backend.services.studies.studies import Results, get_study, study_results, submit_study
-from tests.integration.worker.stack import Stack
+from tests.integration.worker.stack import WorkerStack
 from tests.sampling import runs_everything, sample
 from tests.waiting import until
 
@@ -30,9 +30,9 @@ SECONDS_PER_EPISODE = 90.0
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerStack]:
     """An installation with one worker of two desktops and the starter benchmark."""
-    made = Stack(tmp_path_factory.mktemp("studies"), DESKARENA_POLL_SECONDS="0.5")
+    made = WorkerStack(tmp_path_factory.mktemp("studies"), DESKARENA_POLL_SECONDS="0.5")
     try:
         made.import_starter()
         made.start_worker()
@@ -41,7 +41,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
         made.close()
 
 
-def submit(stack: Stack, agent: str, tasks: list[str]) -> UUID:
+def submit(stack: WorkerStack, agent: str, tasks: list[str]) -> UUID:
     """A study of an agent, one factor at a time."""
     study = StudyConfig(
         name=f"{agent} under other conditions",
@@ -60,7 +60,7 @@ def submit(stack: Stack, agent: str, tasks: list[str]) -> UUID:
         return submit_study(session, study, project=project, actor=actor).id
 
 
-def ended(stack: Stack, study_ids: list[UUID], seconds: float) -> list[Results]:
+def ended(stack: WorkerStack, study_ids: list[UUID], seconds: float) -> list[Results]:
     """What the studies come to when all their episodes have ended."""
 
     def done() -> bool:
@@ -72,7 +72,7 @@ def ended(stack: Stack, study_ids: list[UUID], seconds: float) -> list[Results]:
 
 
 class TestStudy:
-    def test_oracle_and_random_twice(self, stack: Stack) -> None:
+    def test_oracle_and_random_twice(self, stack: WorkerStack) -> None:
         tasks = sample(TASKS, 2 if runs_everything() else 1)
         again = ("oracle", "random") if runs_everything() else ("random",)
         ids = [submit(stack, agent, tasks) for agent in ("oracle", "random", *again)]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.desktops.server import Server
+from tests.unit.desktops.server import GuestSocketServer
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    with Server(tmp_path) as started:
+def server(tmp_path: Path) -> Iterator[GuestSocketServer]:
+    with GuestSocketServer(tmp_path) as started:
         yield started

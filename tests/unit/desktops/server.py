@@ -16,7 +16,7 @@ def reply(status: int, body: bytes, media_type: str = "application/json", *heade
     return lambda connection, _: connection.sendall(head + body)
 
 
-class Server:
+class GuestSocketServer:
     """Serves until it is closed; keeps the requests.
 
     Attributes:

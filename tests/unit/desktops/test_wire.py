@@ -9,14 +9,14 @@ import pytest
 
 from backend.domain.errors import GuestLost, GuestRefused
 from tests.error_codes import raises_code
-from tests.unit.desktops.server import Answer, Server, reply
+from tests.unit.desktops.server import Answer, GuestSocketServer, reply
 from worker.desktops.wire import GuestConnection
 
 SECRET = "secret-of-the-desktop"
 
 
 @pytest.fixture
-def wire(server: Server) -> Iterator[GuestConnection]:
+def wire(server: GuestSocketServer) -> Iterator[GuestConnection]:
     wire = GuestConnection(server.address, SECRET)
     yield wire
     wire.close()
@@ -38,27 +38,27 @@ def trickle(what: bytes) -> Answer:
 
 
 class TestAsk:
-    def test_shows_the_secret_and_takes_no_compression(self, server: Server, wire: GuestConnection) -> None:
+    def test_shows_the_secret_and_takes_no_compression(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         wire.ask("GET", "/probe", seconds=5)
         assert f"authorization: bearer {SECRET}" in head_of(server.requests[0])
         assert "accept-encoding: identity" in head_of(server.requests[0])
 
-    def test_another_secret(self, server: Server, wire: GuestConnection) -> None:
+    def test_another_secret(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         wire.show("other-secret")
         wire.ask("GET", "/probe", seconds=5)
         assert "bearer other-secret" in head_of(server.requests[0])
 
-    def test_gives_body_and_media_type(self, server: Server, wire: GuestConnection) -> None:
+    def test_gives_body_and_media_type(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         server.answer = reply(200, b"abc", "Text/Plain; charset=utf-8")
         assert wire.ask("GET", "/platform", seconds=5).decoded() == "abc"
 
-    def test_one_connection_serves_many_requests(self, server: Server, wire: GuestConnection) -> None:
+    def test_one_connection_serves_many_requests(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         for _ in range(3):
             wire.ask("GET", "/probe", seconds=5)
         assert server.connections == 1
 
     def test_a_connection_that_the_guest_closed_meanwhile_is_opened_again(
-        self, server: Server, wire: GuestConnection
+        self, server: GuestSocketServer, wire: GuestConnection
     ) -> None:
         closed = threading.Event()
 
@@ -101,12 +101,12 @@ class TestLost:
         ],
         ids=["closed", "no HTTP", "cut short", "compressed", "endless head"],
     )
-    def test_a_broken_reply(self, server: Server, wire: GuestConnection, answer: Answer) -> None:
+    def test_a_broken_reply(self, server: GuestSocketServer, wire: GuestConnection, answer: Answer) -> None:
         server.answer = answer
         with pytest.raises(GuestLost):
             wire.ask("GET", "/probe", seconds=5)
 
-    def test_silence(self, server: Server, wire: GuestConnection) -> None:
+    def test_silence(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         server.answer = lambda *_: None
         start = time.monotonic()
         with raises_code(GuestLost, "desktop_unreachable", mentions=("GET", "/probe", "0.3")):
@@ -114,7 +114,9 @@ class TestLost:
         assert time.monotonic() - start < 2
 
     @pytest.mark.parametrize("head", [b"HTTP/1.1 200 X\r\n", b"HTTP/1.1 200 X\r\nContent-Length: 900\r\n\r\n"])
-    def test_a_trickle_ends_at_the_deadline(self, server: Server, wire: GuestConnection, head: bytes) -> None:
+    def test_a_trickle_ends_at_the_deadline(
+        self, server: GuestSocketServer, wire: GuestConnection, head: bytes
+    ) -> None:
         server.answer = trickle(head + b"x" * 500)
         start = time.monotonic()
         with raises_code(GuestLost, "desktop_unreachable"):
@@ -133,7 +135,9 @@ class TestLost:
             (500, b'{"error": "internal", "message": "KeyError"}'),
         ],
     )
-    def test_a_guest_that_is_not_well(self, server: Server, wire: GuestConnection, status: int, body: bytes) -> None:
+    def test_a_guest_that_is_not_well(
+        self, server: GuestSocketServer, wire: GuestConnection, status: int, body: bytes
+    ) -> None:
         server.answer = reply(status, body)
         with pytest.raises(GuestLost):
             wire.ask("GET", "/probe", seconds=5)
@@ -141,19 +145,21 @@ class TestLost:
 
 class TestRefused:
     @pytest.mark.parametrize(("status", "kind"), [(404, "not_found"), (504, "timeout"), (422, "unknown_key")])
-    def test_the_guest_s_own_words(self, server: Server, wire: GuestConnection, status: int, kind: str) -> None:
+    def test_the_guest_s_own_words(
+        self, server: GuestSocketServer, wire: GuestConnection, status: int, kind: str
+    ) -> None:
         server.answer = reply(status, json.dumps({"error": kind, "message": "because"}).encode())
         with raises_code(GuestRefused, "guest_refused") as caught:
             wire.ask("GET", "/probe", seconds=5)
         assert caught.value.kind == kind
 
-    def test_a_long_message_is_cut(self, server: Server, wire: GuestConnection) -> None:
+    def test_a_long_message_is_cut(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         server.answer = reply(500, json.dumps({"error": "failed", "message": "x" * 10_000}).encode())
         with pytest.raises(GuestRefused) as caught:
             wire.ask("GET", "/probe", seconds=5)
         assert len(caught.value.message) == 2000
 
-    def test_larger_than_wanted_by_its_head(self, server: Server, wire: GuestConnection) -> None:
+    def test_larger_than_wanted_by_its_head(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         server.answer = lambda connection, _: connection.sendall(
             b"HTTP/1.1 200 X\r\nContent-Length: 99999999999\r\n\r\n"
         )
@@ -161,7 +167,7 @@ class TestRefused:
             wire.ask("GET", "/file", seconds=5, most=1000)
         assert caught.value.kind == "too_large"
 
-    def test_larger_than_wanted_without_saying_so(self, server: Server, wire: GuestConnection) -> None:
+    def test_larger_than_wanted_without_saying_so(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         def answer(connection: socket.socket, _: bytes) -> None:
             connection.sendall(b"HTTP/1.1 200 X\r\nTransfer-Encoding: chunked\r\n\r\n")
             while not server.stop.is_set():
@@ -172,7 +178,7 @@ class TestRefused:
             wire.ask("GET", "/file", seconds=20, most=1_000_000)
         assert caught.value.kind == "too_large"
 
-    def test_the_next_request_works_again(self, server: Server, wire: GuestConnection) -> None:
+    def test_the_next_request_works_again(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         server.answer = reply(200, b"x" * 100)
         with pytest.raises(GuestRefused):
             wire.ask("GET", "/file", seconds=5, most=10)
@@ -182,12 +188,12 @@ class TestRefused:
 
 class TestReply:
     @pytest.mark.parametrize("body", [b"", b"{", b"[" * 100_000, b"\xff"])
-    def test_what_is_no_json(self, server: Server, wire: GuestConnection, body: bytes) -> None:
+    def test_what_is_no_json(self, server: GuestSocketServer, wire: GuestConnection, body: bytes) -> None:
         server.answer = reply(200, body)
         with raises_code(GuestLost, "guest_protocol_error", mentions="JSON"):
             wire.ask("GET", "/probe", seconds=5).decoded()
 
-    def test_what_is_no_object(self, server: Server, wire: GuestConnection) -> None:
+    def test_what_is_no_object(self, server: GuestSocketServer, wire: GuestConnection) -> None:
         server.answer = reply(200, b"[1]")
         with raises_code(GuestLost, "guest_protocol_error", mentions="JSON"):
             wire.ask("GET", "/probe", seconds=5).mapping()

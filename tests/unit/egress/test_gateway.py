@@ -12,7 +12,7 @@ import pytest
 from backend.domain.errors import NotFound
 from backend.domain.machines.egress_rules import EgressRules
 from backend.services.artifacts.egress_policy import EgressPolicy
-from tests.fakes.origin_server import Origin, origin, reply
+from tests.fakes.origin_server import OriginServer, origin, reply
 from tests.waiting import until
 from worker.egress import Gateway, Gateways
 from worker.egress.certificate_authority import CertificateAuthority
@@ -75,7 +75,7 @@ def way(request: pytest.FixtureRequest, folder: Path) -> Iterator[Way]:
 
 
 @pytest.fixture
-def site() -> Iterator[Origin]:
+def site() -> Iterator[OriginServer]:
     with origin() as found:
         yield found
 
@@ -94,13 +94,13 @@ REACHES_HERE = pytest.mark.parametrize("way", [True], indirect=True)
 
 
 class TestNothing:
-    def test_is_let_through_before_it_is_told(self, way: Way, site: Origin) -> None:
+    def test_is_let_through_before_it_is_told(self, way: Way, site: OriginServer) -> None:
         assert way.get("http://a.example/").startswith("HTTP/1.1 403 Forbidden")
         assert way.ask("CONNECT a.example:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 403")
         assert way.gateway.refused == 2
         assert site.asked == []
 
-    def test_of_this_machine_is_reached_even_where_all_is_allowed(self, way: Way, site: Origin) -> None:
+    def test_of_this_machine_is_reached_even_where_all_is_allowed(self, way: Way, site: OriginServer) -> None:
         way.allow("*", f"*:{site.port}")
         for host in ("a.example", "127.0.0.1", "localhost"):
             answer = way.get(f"http://{host}:{site.port}/")
@@ -139,13 +139,13 @@ class TestStored:
 
 @REACHES_HERE
 class TestForward:
-    def test_a_page(self, way: Way, site: Origin) -> None:
+    def test_a_page(self, way: Way, site: OriginServer) -> None:
         way.allow(f"a.example:{site.port}")
         site.pages["/x?y=1"] = reply(b"page")
         assert way.get(f"http://a.example:{site.port}/x?y=1").endswith("\r\n\r\npage")
         assert site.asked[0][2]["host"] == f"a.example:{site.port}"
 
-    def test_a_form(self, way: Way, site: Origin) -> None:
+    def test_a_form(self, way: Way, site: OriginServer) -> None:
         way.allow(f"a.example:{site.port}")
         way.ask(f"POST http://a.example:{site.port}/x HTTP/1.1\r\nContent-Length: 3\r\n\r\na=1GET /y HTTP/1.1\r\n\r\n")
         assert [(method, path, body) for method, path, _, body in site.asked] == [("POST", "/x", b"a=1")]
@@ -154,7 +154,7 @@ class TestForward:
         way.allow("a.example:9")
         assert way.get("http://a.example:9/").startswith("HTTP/1.1 502")
 
-    def test_a_tunnel(self, way: Way, site: Origin) -> None:
+    def test_a_tunnel(self, way: Way, site: OriginServer) -> None:
         way.allow(f"a.example:{site.port}")
         site.pages["/x"] = reply(b"page")
         with way.connect() as client:
@@ -166,7 +166,7 @@ class TestForward:
 
 @REACHES_HERE
 class TestProxy:
-    def test_a_plain_request_goes_there_whole(self, way: Way, site: Origin) -> None:
+    def test_a_plain_request_goes_there_whole(self, way: Way, site: OriginServer) -> None:
         way.allow("a.example", proxy=f"http://user:p%40ss@127.0.0.1:{site.port}")
         site.pages["http://a.example/x"] = reply(b"page")
         assert way.get("http://a.example/x").endswith("page")
@@ -175,13 +175,15 @@ class TestProxy:
     @pytest.mark.parametrize(
         "host", ["127.0.0.1", "10.0.0.1", "[::1]", "localhost", "127.1", "db.internal", "0x7f000001"]
     )
-    def test_what_is_private_is_refused_before_the_proxy_hears_of_it(self, way: Way, site: Origin, host: str) -> None:
+    def test_what_is_private_is_refused_before_the_proxy_hears_of_it(
+        self, way: Way, site: OriginServer, host: str
+    ) -> None:
         way.allow("*", "::1", proxy=f"http://127.0.0.1:{site.port}")
         assert way.get(f"http://{host}/").startswith("HTTP/1.1 403")
         assert way.ask(f"CONNECT {host}:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 403")
         assert site.asked == []
 
-    def test_a_tunnel_that_the_proxy_refuses(self, way: Way, site: Origin) -> None:
+    def test_a_tunnel_that_the_proxy_refuses(self, way: Way, site: OriginServer) -> None:
         way.allow("a.example", proxy=f"http://127.0.0.1:{site.port}")
         assert way.ask("CONNECT a.example:443 HTTP/1.1\r\n\r\n").startswith("HTTP/1.1 502")
 

@@ -43,7 +43,7 @@ NO_CHANGES: dict[str, dict[str, Any]] = {
 """By the version that is watched from."""
 
 
-class Server(BaseHTTPRequestHandler):
+class WatchServer(BaseHTTPRequestHandler):
     """Answers a watch by what its version asks for; a list in two pieces, or by its label as `NO_LISTS` has it."""
 
     protocol_version = "HTTP/1.1"
@@ -91,7 +91,7 @@ class Server(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Kubernetes]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), WatchServer)
     server.silent = threading.Event()  # type: ignore[attr-defined]
     serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     serving.start()

@@ -41,7 +41,7 @@ class Hasty:
         return _Nothing()
 
 
-class Broken:
+class ClosingCluster:
     """A cluster whose API server closes every connection."""
 
     def list(self, *_: object, **__: object) -> ObjectList:
@@ -60,7 +60,7 @@ class TestReflector:
         reflector.stop()
 
     def test_the_log_has_what_the_connection_said(self, caplog: pytest.LogCaptureFixture) -> None:
-        reflector = Reflector(cast("Cluster", Broken()), PODS)
+        reflector = Reflector(cast("Cluster", ClosingCluster()), PODS)
         reflector.start()
         until(lambda: reflector.trouble)
         reflector.stop()

@@ -11,7 +11,7 @@ def _temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("worker.local.trials.private_folder", lambda _: tmp_path)
 
 
-class Trial:
+class CountedTrial:
     def __init__(self, *answers: str) -> None:
         self.answers = list(answers)
 
@@ -21,15 +21,15 @@ class Trial:
 
 class TestOnce:
     def test_what_went_well_is_not_tried_again(self) -> None:
-        trial = Trial("")
+        trial = CountedTrial("")
         assert [once("wine", ("8.0",), trial) for _ in range(2)] == ["", ""]
 
     def test_what_went_wrong_is(self) -> None:
-        trial = Trial("busy", "")
+        trial = CountedTrial("busy", "")
         assert [once("wine", ("8.0",), trial) for _ in range(3)] == ["busy", "", ""]
 
     def test_so_is_what_has_changed(self) -> None:
-        trial = Trial("", "it broke")
+        trial = CountedTrial("", "it broke")
         assert [once("wine", (version,), trial) for version in ("8.0", "9.0")] == ["", "it broke"]
 
     def test_where_nothing_can_be_noted_it_is_always_tried(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,7 +37,7 @@ class TestOnce:
             raise PermissionError
 
         monkeypatch.setattr("worker.local.trials.private_folder", nobody_may)
-        trial = Trial("", "")
+        trial = CountedTrial("", "")
         assert [once("wine", (), trial) for _ in range(2)] == ["", ""]
         assert trial.answers == []
 

@@ -21,7 +21,7 @@ from tests.error_codes import raises_code
 from tests.factories.pod_image import OURS, RECIPE, copied, lay_out, steps
 from tests.waiting import until
 from worker.qemu.client import SupervisorError
-from worker.qemu.remote import ForeignPod, RemoteSupervisor
+from worker.qemu.remote import ForeignPod, LeaseSuperseded, RemoteSupervisor
 
 SECRET = "a token of the test"
 NOBODY = 65534
@@ -85,7 +85,7 @@ class TestContainerfile:
 
 
 @dataclass
-class Pod:
+class PodFolder:
     """A folder laid out as the image and its volumes would be, and the ways to run it."""
 
     root: Path
@@ -141,7 +141,7 @@ class Pod:
 
 
 @pytest.fixture
-def pod() -> Iterator[Pod]:
+def pod() -> Iterator[PodFolder]:
     if shutil.which("qemu-system-x86_64") is None:
         pytest.skip("needs qemu-system-x86_64: apt install qemu-system-x86")
     import tempfile
@@ -161,12 +161,12 @@ def pod() -> Iterator[Pod]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
         free.close()
-        yield Pod(root, port)
+        yield PodFolder(root, port)
         (root / "images" / "small").chmod(0o755)
 
 
 class TestMain:
-    def test_becomes_a_supervisor_that_a_worker_can_use_and_ends_when_told(self, pod: Pod) -> None:
+    def test_becomes_a_supervisor_that_a_worker_can_use_and_ends_when_told(self, pod: PodFolder) -> None:
         with pod.start(DESKARENA_POD_FENCE="7") as process:
             try:
                 assert process.stdout is not None
@@ -187,7 +187,7 @@ class TestMain:
                 process.kill()
         assert list((pod.root / "run").iterdir()) == [], "nothing remains"
 
-    def test_ends_when_no_worker_comes_any_more(self, pod: Pod) -> None:
+    def test_ends_when_no_worker_comes_any_more(self, pod: PodFolder) -> None:
         with pod.start(DESKARENA_POD_ALONE_SECONDS="2") as process:
             try:
                 worker = until(pod.reached, 20)
@@ -213,21 +213,21 @@ class TestMain:
             ({"PATH": "/none"}, "qemu-system-x86_64 is not installed"),
         ],
     )
-    def test_says_what_is_missing(self, pod: Pod, changed: dict[str, str], told: str) -> None:
+    def test_says_what_is_missing(self, pod: PodFolder, changed: dict[str, str], told: str) -> None:
         assert told in pod.refused(**changed)
 
-    def test_wants_images_that_cannot_be_written_to(self, pod: Pod) -> None:
+    def test_wants_images_that_cannot_be_written_to(self, pod: PodFolder) -> None:
         if os.getuid() == 0:
             os.chown(pod.root / "images" / "small" / "image.json", NOBODY, NOBODY)
         (pod.root / "images" / "small" / "image.json").chmod(0o644)
         assert "mount the images read-only" in pod.refused()
 
-    def test_wants_an_image(self, pod: Pod) -> None:
+    def test_wants_an_image(self, pod: PodFolder) -> None:
         assert "holds no image" in pod.refused(DESKARENA_POD_IMAGES=str(pod.root / "templates"))
 
 
 class TestProblem:
-    def test_a_frozen_supervisor_is_not_well(self, pod: Pod) -> None:
+    def test_a_frozen_supervisor_is_not_well(self, pod: PodFolder) -> None:
         with pod.start() as process:
             try:
                 until(lambda: pod.health(process.pid) == "well", 20)
@@ -236,5 +236,5 @@ class TestProblem:
             finally:
                 process.kill()
 
-    def test_without_a_supervisor_nobody_listens(self, pod: Pod) -> None:
+    def test_without_a_supervisor_nobody_listens(self, pod: PodFolder) -> None:
         assert pod.health(os.getpid()) == f"nothing listens on port {pod.port}"

@@ -25,14 +25,14 @@ TOKEN = "a-token-of-this-pod"
 MASTER = VmHandle("m1", 1, 1, {})
 
 
-class Frozen(VmSlot):
+class FrozenMaster(VmSlot):
     """One whose machine is frozen already: a file of it is to be written to the disk yet."""
 
     def freeze(self, name: str, place: Path) -> list[Path]:
         return [place / "memory"]
 
 
-class Busy:
+class BusySupervisor:
     """A supervisor in a thread, with an image whose disk lets nobody read it before `let` is called."""
 
     def __init__(self, folder: Path, server: socket.socket) -> None:
@@ -46,7 +46,7 @@ class Busy:
         for _ in range(workers):
             with waiting or door.wait() as line:
                 place = RuntimeDir()
-                slot = Frozen(self.folder, self.folder)
+                slot = FrozenMaster(self.folder, self.folder)
                 supervisor = SupervisorSession(
                     line, slot, place, volumes=Volumes(self.folder.parent, self.folder / "templates"), door=door
                 )
@@ -64,14 +64,14 @@ class Busy:
 
 
 @pytest.fixture
-def busy(tmp_path: Path) -> Iterator[Busy]:
+def busy(tmp_path: Path) -> Iterator[BusySupervisor]:
     folder = tmp_path / "debian"
     folder.mkdir()
     with socket.create_server(("127.0.0.1", 0)) as server:
-        yield Busy(folder, server)
+        yield BusySupervisor(folder, server)
 
 
-def asked(pool: ThreadPoolExecutor, worker: RemoteSupervisor, busy: Busy, name: str) -> Future[Any]:
+def asked(pool: ThreadPoolExecutor, worker: RemoteSupervisor, busy: BusySupervisor, name: str) -> Future[Any]:
     """Has a file read that cannot be read yet; returns once that is under way."""
     answer: Future[Any] = (
         pool.submit(worker.hashes, "/images/debian", ["disk"])
@@ -83,7 +83,7 @@ def asked(pool: ThreadPoolExecutor, worker: RemoteSupervisor, busy: Busy, name: 
 
 
 class TestChore:
-    def test_gives_the_hashes_in_the_end(self, busy: Busy) -> None:
+    def test_gives_the_hashes_in_the_end(self, busy: BusySupervisor) -> None:
         with ThreadPoolExecutor() as pool:
             pool.submit(busy.serve, 1)
             worker = RemoteSupervisor(busy.address, TOKEN, 1)
@@ -95,7 +95,7 @@ class TestChore:
             worker.close()
 
     @pytest.mark.parametrize("name", ["disk", "memory"])
-    def test_a_later_lease_is_heard_at_once_and_nothing_of_it_is_left(self, busy: Busy, name: str) -> None:
+    def test_a_later_lease_is_heard_at_once_and_nothing_of_it_is_left(self, busy: BusySupervisor, name: str) -> None:
         with ThreadPoolExecutor() as pool:
             served = pool.submit(busy.serve, 2)
             former = RemoteSupervisor(busy.address, TOKEN, 1)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.order import EACH, RECORDED, WITH_MORE, Recorder, arranged, expected, file_of
+from tests.order import EACH, RECORDED, WITH_MORE, DurationRecorder, arranged, expected, file_of
 
 
 def report(nodeid: str, duration: float) -> pytest.TestReport:
@@ -60,7 +60,7 @@ class TestRecorded:
         assert [name for name in json.loads(RECORDED.read_text()) if not (ROOT / name).is_file()] == []
 
     def test_a_run_writes_its_long_files(self, tmp_path: Path) -> None:
-        recorder = Recorder(tmp_path / "seconds.json")
+        recorder = DurationRecorder(tmp_path / "seconds.json")
         for nodeid, duration in (("b.py::one", 2.0), ("b.py::C::two[x::y]", 2.4), ("a.py::one", 0.1)):
             recorder.pytest_runtest_logreport(report(nodeid, duration))
         recorder.pytest_sessionfinish()

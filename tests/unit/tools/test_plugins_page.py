@@ -16,7 +16,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
-class Plugin:
+class ExamplePlugin:
     __module__ = "a_plugin"
 
 
@@ -32,7 +32,7 @@ class TestWordsOf:
     )
     def test_takes_the_first_paragraph_without_the_name(self, said: ModuleType, docstring: str, words: str) -> None:
         said.__doc__ = docstring
-        assert plugins_page.words_of(PluginKind.AGENT, Plugin) == words
+        assert plugins_page.words_of(PluginKind.AGENT, ExamplePlugin) == words
 
 
 class TestPart:

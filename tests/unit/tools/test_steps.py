@@ -15,7 +15,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-class Work:
+class CountedWork:
     """A step's work that counts how often it was done."""
 
     def __init__(self, path: Path) -> None:
@@ -30,24 +30,24 @@ class Work:
 
 class TestStep:
     def test_does_the_work_once(self, checkout: Path) -> None:
-        work = Work(checkout / "result")
+        work = CountedWork(checkout / "result")
         assert steps.step("thing", "key", "making it", work)
         assert not steps.step("thing", "key", "making it", work)
         assert work.times == 1
 
     def test_does_it_again_for_another_key(self, checkout: Path) -> None:
-        work = Work(checkout / "result")
+        work = CountedWork(checkout / "result")
         steps.step("thing", "key", "making it", work)
         assert steps.step("thing", "other", "making it", work)
 
     def test_does_it_again_when_the_result_is_gone(self, checkout: Path) -> None:
-        work = Work(checkout / "result")
+        work = CountedWork(checkout / "result")
         steps.step("thing", "key", "making it", work)
         work.path.unlink()
         assert steps.step("thing", "key", "making it", work)
 
     def test_does_it_again_after_a_damaged_stamp(self, checkout: Path) -> None:
-        work = Work(checkout / "result")
+        work = CountedWork(checkout / "result")
         steps.step("thing", "key", "making it", work)
         (checkout / ".setup" / "thing.json").write_text("{half a st")
         assert steps.step("thing", "key", "making it", work)

@@ -14,9 +14,9 @@ from backend.services.judging.judges import get_judge
 from tests.error_codes import raises_code
 from tests.factories.judging import CRITERIA
 from tests.factories.records import World
-from tests.factories.reviews import Judged, Said, graph_run
+from tests.factories.reviews import Judged, JudgedTask, graph_run
 
-TEN = [Said(opened=True, final=at < 5) for at in range(10)]
+TEN = [JudgedTask(opened=True, final=at < 5) for at in range(10)]
 
 
 def agreement(made: Judged) -> JudgeAgreement:
@@ -133,7 +133,7 @@ class TestAgreement:
     def test_judge_beside_people_and_people_among_themselves(self, installation: World) -> None:
         """The judge says yes 15 times of 20; ann always says yes, ben that nothing ended right."""
         made = Judged(
-            installation, [Said(opened=True, final=at < 5, level="L1" if at < 4 else "L2") for at in range(10)]
+            installation, [JudgedTask(opened=True, final=at < 5, level="L1" if at < 4 else "L2") for at in range(10)]
         )
         made.draw()
         made.answered("ann", opened=True, final=True)

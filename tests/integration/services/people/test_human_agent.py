@@ -46,7 +46,7 @@ def installed(shared_database: str) -> Iterator[World]:
         yield made
 
 
-class Study:
+class HumanStudy:
     """A person in a run."""
 
     def __init__(self, made: World, **more: Any) -> None:
@@ -101,7 +101,7 @@ def shown(made: World, episode: UUID) -> EpisodePage:
 
 class TestRetry:
     def test_the_person_judges_again(self, installed: World) -> None:
-        study = Study(installed, tasks=("files/a",))
+        study = HumanStudy(installed, tasks=("files/a",))
         episode = study.start(feasible=False)
         installed.lose(installed.must_claim(study.worker), FailureClass.TASK_SETUP)
         study.start(feasible=False)
@@ -118,7 +118,7 @@ class TestRetry:
 class TestLost:
     @pytest.mark.parametrize("failure", [FailureClass.GUEST, FailureClass.CLUSTER, FailureClass.TASK_SETUP])
     def test_nobody_begins_it_without_the_person(self, installed: World, failure: FailureClass) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         episode = study.start(feasible=False)
         claim = installed.must_claim(study.worker)
         installed.begin(claim)
@@ -134,7 +134,7 @@ class TestLost:
             assert f"({failure.value})" in reason.reason
 
     def test_the_person_begins_it_anew_and_has_their_score(self, installed: World) -> None:
-        study = Study(installed, tasks=("files/a",))
+        study = HumanStudy(installed, tasks=("files/a",))
         episode = study.start()
         claim = installed.must_claim(study.worker)
         installed.begin(claim)
@@ -147,7 +147,7 @@ class TestLost:
         assert study.desk().next is NextAction.RATE
 
     def test_its_page_begins_it_anew_as_it_was_judged(self, installed: World) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         episode = study.start(feasible=False)
         assert shown(installed, episode).anew == ""
         installed.lose(installed.must_claim(study.worker))
@@ -159,7 +159,7 @@ class TestLost:
         assert shown(installed, episode).anew == ""
 
     def test_a_second_try_waits_for_them_too(self, installed: World) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         failed = study.play(0.0)
         study.rate(failed, 3)
         with installed.work() as session:
@@ -203,14 +203,14 @@ class TestOrder:
         assert len({tuple(order(seed)) for seed in range(5)}) > 1
 
     def test_nobody_starts_before_the_person(self, installed: World) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         assert installed.claim(study.worker) is None
         assert study.desk().next is NextAction.JUDGE
 
 
 class TestProtocol:
     def test_judge_act_rate_and_the_next(self, installed: World) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         first = study.start(feasible=False)
         assert study.desk().next is NextAction.ACT
         claim = installed.must_claim(study.worker)
@@ -225,7 +225,7 @@ class TestProtocol:
         assert said(installed, first) == {"feasible": False, "rating": 2}
 
     def test_the_run_s_page_keeps_the_result_until_the_rating(self, installed: World) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         done = study.play(1.0)
         hidden = page_of(installed, study.run.id)
         assert hidden.unrated == done
@@ -238,7 +238,7 @@ class TestProtocol:
         assert [(style(row).label, row.score) for row in shown.episodes.rows if row.id == done] == [("solved", 1.0)]
 
     def test_the_attempt_is_a_persons(self, installed: World) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         study.start()
         claim = installed.must_claim(study.worker)
         with installed.work() as session:
@@ -247,12 +247,12 @@ class TestProtocol:
 
     def test_a_person_who_waits_comes_first(self, installed: World) -> None:
         installed.submit("random")
-        study = Study(installed)
+        study = HumanStudy(installed)
         started = study.start()
         assert installed.must_claim(study.worker).episode_id == started
 
     def test_one_task_at_a_time(self, installed: World) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         study.start()
         with installed.work() as session:
             other = session.scalars(select(Episode).where(Episode.available_at == LATER).limit(1)).one()
@@ -260,7 +260,7 @@ class TestProtocol:
                 human_agent.begin(session, study.run.id, other.id, feasible=True)
 
     def test_a_failure_is_told_after_the_rating_and_done_again_for_its_steps(self, installed: World) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         failed = study.play(0.0)
         assert study.desk().next is NextAction.RATE
         study.rate(failed, 3)
@@ -280,14 +280,14 @@ class TestProtocol:
             assert [row.run.id for row in leaderboards.leaderboard(session, "starter").rows] == [study.run.id]
 
     def test_or_not(self, installed: World) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         failed = study.play(0.0)
         study.rate(failed, 1)
         installed.do(human_agent.go_on, study.run.id, failed)
         assert study.desk().next is NextAction.JUDGE
 
     def test_only_what_has_ended_is_rated_and_once(self, installed: World) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         first = study.start()
         with raises_code(Conflict, "task_not_ended"):
             study.rate(first, 1)
@@ -306,7 +306,7 @@ class TestProtocol:
 
 class TestBoard:
     def test_a_human_row_with_steps_time_and_rating(self, installed: World) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         study.rate(study.play(1.0, steps=4), 2)
         installed.roll_up()
         with installed.work() as session:
@@ -318,7 +318,7 @@ class TestBoard:
             assert board.people[0].means.trials == 1
 
     def test_labels_and_step_efficiency(self, installed: World) -> None:
-        study = Study(installed)
+        study = HumanStudy(installed)
         done = study.play(1.0, steps=4)
         study.rate(done, 3)
         assert installed.do(human_baselines.label_tasks, "starter", LabelBasis.TIME) == (1, 1)

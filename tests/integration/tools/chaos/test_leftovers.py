@@ -22,7 +22,7 @@ IDLE = replace(SOUND, leases=[replace(LEASE, released_at=at(1))], attempts=[])
 Start = Callable[[str], None]
 
 
-class Looked:
+class EmptyStack:
     """A stack of which nothing is there but its folder."""
 
     def __init__(self, folder: Path) -> None:
@@ -39,8 +39,8 @@ class Looked:
 
 
 @pytest.fixture
-def looked(tmp_path: Path) -> Looked:
-    return Looked(tmp_path)
+def looked(tmp_path: Path) -> EmptyStack:
+    return EmptyStack(tmp_path)
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def leases_now() -> Facts:
     return replace(SOUND, leases=[replace(SECOND, acquired_at=moment, released_at=None)], attempts=[])
 
 
-def seen(stack: Looked, facts: Facts) -> list[str]:
+def seen(stack: EmptyStack, facts: Facts) -> list[str]:
     """What a look finds that comes longer than the grace time after the first one."""
     watch, moment = LeftoverWatch(), time.time()
     assert watch.look(stack, facts, moment) == []
@@ -72,15 +72,15 @@ def seen(stack: Looked, facts: Facts) -> list[str]:
 
 
 class TestDesktops:
-    def test_nothing_is_found_where_there_is_nothing(self, looked: Looked) -> None:
+    def test_nothing_is_found_where_there_is_nothing(self, looked: EmptyStack) -> None:
         assert seen(looked, IDLE) == []
 
-    def test_one_of_a_lease_is_none(self, looked: Looked, desktop: Start) -> None:
+    def test_one_of_a_lease_is_none(self, looked: EmptyStack, desktop: Start) -> None:
         desktop("d1")
         assert seen(looked, leases_now()) == []
 
     def test_one_that_no_lease_can_need_is_found_however_the_others_change(
-        self, looked: Looked, desktop: Start
+        self, looked: EmptyStack, desktop: Start
     ) -> None:
         watch, moment, later = LeftoverWatch(), time.time(), replace(SECOND, acquired_at=at(10**9), released_at=None)
         facts = replace(SOUND, leases=[later], attempts=[])
@@ -90,7 +90,7 @@ class TestDesktops:
         (found,) = watch.look(looked, facts, moment + GRACE + 1)
         assert found.facts.startswith(f"the desktop {SUPERVISOR}:d1, ")
 
-    def test_too_many_are_found_though_they_change(self, looked: Looked, desktop: Start) -> None:
+    def test_too_many_are_found_though_they_change(self, looked: EmptyStack, desktop: Start) -> None:
         watch, moment = LeftoverWatch(), time.time()
         for name in ("d1", "d2", "d3"):
             desktop(name)
@@ -99,11 +99,11 @@ class TestDesktops:
         (found,) = watch.look(looked, leases_now(), moment + GRACE + 1)
         assert found.facts.startswith("4 desktops with 1 leases")
 
-    def test_a_folder_without_its_desktop_is_found(self, looked: Looked) -> None:
+    def test_a_folder_without_its_desktop_is_found(self, looked: EmptyStack) -> None:
         (looked.supervisor / "d7").mkdir()
         assert seen(looked, IDLE) == [f"the folder {looked.supervisor / 'd7'} without its desktop"]
 
-    def test_one_that_has_left_the_family_is_known_by_its_supervisor(self, looked: Looked) -> None:
+    def test_one_that_has_left_the_family_is_known_by_its_supervisor(self, looked: EmptyStack) -> None:
         words = f"exec -a {title(SUPERVISOR, 'd1')} /bin/sleep 60 >/dev/null 2>&1 & echo $!"
         pid = int(subprocess.run(["bash", "-c", words], capture_output=True, check=True, env={}).stdout)
         try:

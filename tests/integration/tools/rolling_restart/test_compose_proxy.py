@@ -29,18 +29,18 @@ pytestmark = [
 ]
 
 
-class Api(ThreadingHTTPServer):
+class CountingApi(ThreadingHTTPServer):
     """Does what it is asked, then answers; or crashes before the answer, or refuses as one that ends."""
 
     daemon_threads = True
 
     def __init__(self, address: str, port: int) -> None:
-        super().__init__((address, port), Handler)
+        super().__init__((address, port), CountingApiHandler)
         self.mode, self.asked, self.done = "answer", 0, 0
 
 
-class Handler(BaseHTTPRequestHandler):
-    server: Api
+class CountingApiHandler(BaseHTTPRequestHandler):
+    server: CountingApi
 
     def do_POST(self) -> None:
         api = self.server
@@ -108,11 +108,11 @@ def proxy(folder: Path, names: int, api: int) -> Iterator[int]:
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[tuple[int, Api, Api]]:
+def site(tmp_path: Path) -> Iterator[tuple[int, CountingApi, CountingApi]]:
     """The proxy's port, and both servers."""
     with ExitStack() as stack:
-        first = stack.enter_context(Api(ADDRESSES[0], 0))
-        second = stack.enter_context(Api(ADDRESSES[1], first.server_port))
+        first = stack.enter_context(CountingApi(ADDRESSES[0], 0))
+        second = stack.enter_context(CountingApi(ADDRESSES[1], first.server_port))
         for api in (first, second):
             Thread(target=api.serve_forever, args=(0.05,), daemon=True).start()
             stack.callback(api.shutdown)
@@ -134,7 +134,7 @@ def ask(port: int, body: bytes | None = None) -> int:
         return 0
 
 
-def ask_until_asked(api: Api, port: int, body: bytes | None) -> list[int]:
+def ask_until_asked(api: CountingApi, port: int, body: bytes | None) -> list[int]:
     """Asks until that server was among those asked; every status."""
     found: list[int] = []
     while not api.asked and len(found) < MOST:
@@ -144,21 +144,23 @@ def ask_until_asked(api: Api, port: int, body: bytes | None) -> list[int]:
 
 
 class TestProxyOfCompose:
-    def test_a_post_is_never_sent_again_after_a_crash(self, site: tuple[int, Api, Api]) -> None:
+    def test_a_post_is_never_sent_again_after_a_crash(self, site: tuple[int, CountingApi, CountingApi]) -> None:
         port, first, second = site
         first.mode = "crash"
         found = ask_until_asked(first, port, BODY)
         assert found[-1] == 502
         assert first.done + second.done == len(found)
 
-    def test_what_may_be_asked_twice_is_asked_elsewhere_after_a_crash(self, site: tuple[int, Api, Api]) -> None:
+    def test_what_may_be_asked_twice_is_asked_elsewhere_after_a_crash(
+        self, site: tuple[int, CountingApi, CountingApi]
+    ) -> None:
         port, first, _ = site
         first.mode = "crash"
         assert set(ask_until_asked(first, port, None)) == {200}
 
     @pytest.mark.parametrize("body", [BODY, None])
     def test_what_an_ending_server_refuses_is_done_once_elsewhere(
-        self, site: tuple[int, Api, Api], body: bytes | None
+        self, site: tuple[int, CountingApi, CountingApi], body: bytes | None
     ) -> None:
         port, first, second = site
         first.mode = "refuse"
@@ -166,13 +168,15 @@ class TestProxyOfCompose:
         assert set(found) == {200}
         assert (first.done, second.done) == (0, len(found))
 
-    def test_where_all_refuse_it_says_so(self, site: tuple[int, Api, Api]) -> None:
+    def test_where_all_refuse_it_says_so(self, site: tuple[int, CountingApi, CountingApi]) -> None:
         port, first, second = site
         first.mode = second.mode = "refuse"
         assert ask(port, BODY) == 429
         assert first.done + second.done == 0
 
-    def test_a_post_that_nobody_took_goes_to_the_server_that_listens(self, site: tuple[int, Api, Api]) -> None:
+    def test_a_post_that_nobody_took_goes_to_the_server_that_listens(
+        self, site: tuple[int, CountingApi, CountingApi]
+    ) -> None:
         port, first, second = site
         first.shutdown()
         first.server_close()

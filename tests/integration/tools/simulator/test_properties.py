@@ -36,7 +36,7 @@ def _no_broker() -> Iterator[None]:
     events.configure("")
 
 
-class Faults:
+class SimulatedFaults:
     """Workers that are killed and replaced, losses, and a reaper; `scale` makes all times shorter."""
 
     def __init__(self, world: World, timeline: Timeline, scale: float = 1.0) -> None:
@@ -112,7 +112,7 @@ class TestVirtualTime:
         clock = SimulationClock()
         with virtual_time(postgres_server, clock) as world:
             import_tasks(world, TASKS)
-            faults = Faults(world, VirtualTime(clock))
+            faults = SimulatedFaults(world, VirtualTime(clock))
             faults.start()
             faults.timeline.run(faults.over, most=7200.0)  # type: ignore[attr-defined]
             faults.check()
@@ -125,7 +125,7 @@ class TestVirtualTime:
         clock = SimulationClock()
         with virtual_time(postgres_server, clock) as world:
             import_tasks(world, TASKS)
-            faults = Faults(world, VirtualTime(clock))
+            faults = SimulatedFaults(world, VirtualTime(clock))
             faults.start()
             faults.timeline.later(20.0, jumps)
             faults.timeline.run(faults.over, most=7200.0)  # type: ignore[attr-defined]
@@ -137,7 +137,7 @@ class TestRealTime:
         with real_time(postgres_server) as world:
             import_tasks(world, TASKS)
             timeline = RealTime(threads=6)
-            faults = Faults(world, timeline, scale=0.02)
+            faults = SimulatedFaults(world, timeline, scale=0.02)
             faults.start()
             timeline.run(faults.over, most=120.0)
             faults.check()

@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 
 from backend.domain.errors import Invalid, WebFailed
 from backend.domain.ports.web import WebReply
-from tests.factories.scene import Scene
+from tests.factories.scene import PageScene
 from tests.factories.suites import SAMPLES
 
 TASK = {
@@ -97,7 +97,7 @@ class TestImport:
         assert upload(fresh, zipped(folder()), name="../x")[0] == 422
 
 
-class Origin:
+class SingleReplyWeb:
     """A web that answers every address with one reply, and remembers the addresses."""
 
     def __init__(self, body: bytes = b"", status: int = 200, error: Exception | None = None) -> None:
@@ -112,7 +112,7 @@ class Origin:
 
 
 class TestImportFromUrl:
-    def post(self, client: TestClient, web: Origin, **more: object) -> tuple[int, dict[str, object]]:
+    def post(self, client: TestClient, web: SingleReplyWeb, **more: object) -> tuple[int, dict[str, object]]:
         edge = client.app.state.edge  # type: ignore[attr-defined]
         edge.web = web
         body = {"kind": "starter", "url": "https://files.example.org/b.zip", "name": "mine", **more}
@@ -120,12 +120,12 @@ class TestImportFromUrl:
         return answer.status_code, answer.json()
 
     def test_a_zip_of_the_web(self, fresh: TestClient) -> None:
-        web = Origin(zipped(folder()))
+        web = SingleReplyWeb(zipped(folder()))
         assert [self.post(fresh, web)[0] for _ in range(2)] == [201, 200]
         assert web.asked[0] == "https://files.example.org/b.zip"
 
     def test_a_repositorys_page(self, fresh: TestClient) -> None:
-        web = Origin(zipped({f"name-main/{name}": text for name, text in folder().items()}))
+        web = SingleReplyWeb(zipped({f"name-main/{name}": text for name, text in folder().items()}))
         page = "https://github.com/owner/name"
         assert self.post(fresh, web, url=page)[0] == 201
         self.post(fresh, web, url=f"{page}/tree/fix/one")
@@ -134,14 +134,18 @@ class TestImportFromUrl:
     @pytest.mark.parametrize(
         ("web", "status", "code"),
         [
-            (Origin(b"no zip"), 422, "archive_damaged"),
-            (Origin(status=404), 422, "download_refused"),
-            (Origin(error=WebFailed("no answer", code="web_timeout")), 503, "download_failed"),
-            (Origin(error=Invalid("127.0.0.1 is private", code="private_address", path="url")), 422, "private_address"),
+            (SingleReplyWeb(b"no zip"), 422, "archive_damaged"),
+            (SingleReplyWeb(status=404), 422, "download_refused"),
+            (SingleReplyWeb(error=WebFailed("no answer", code="web_timeout")), 503, "download_failed"),
+            (
+                SingleReplyWeb(error=Invalid("127.0.0.1 is private", code="private_address", path="url")),
+                422,
+                "private_address",
+            ),
         ],
     )
     def test_what_cannot_be_had_is_told_and_nothing_is_made(
-        self, fresh: TestClient, web: Origin, status: int, code: str
+        self, fresh: TestClient, web: SingleReplyWeb, status: int, code: str
     ) -> None:
         answer_status, problem = self.post(fresh, web)
         assert (answer_status, problem["code"]) == (status, code)
@@ -279,7 +283,7 @@ class TestBenchmarks:
 
 
 class TestLeaderboard:
-    def test_floors_have_no_rank(self, client: TestClient, scene: Scene) -> None:
+    def test_floors_have_no_rank(self, client: TestClient, scene: PageScene) -> None:
         rows = client.get("/api/v1/leaderboards/starter").json()["rows"]
         assert [(row["agent"], row["rank"], row["mark"]) for row in rows if row["mark"]] == [
             ("human", None, "human"),

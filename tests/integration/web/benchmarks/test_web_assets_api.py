@@ -12,7 +12,7 @@ from backend.web.app import create_app
 from tests.factories.downloads import downloading
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark
-from tests.fakes.origin_server import Origin, origin, redirect, reply
+from tests.fakes.origin_server import OriginServer, origin, redirect, reply
 from tests.integration.web.conftest import OWN
 
 PAGE = b"<!DOCTYPE html><html><body>Not here.</body></html>"
@@ -20,13 +20,13 @@ POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
 
 
 @pytest.fixture
-def site() -> Iterator[Origin]:
+def site() -> Iterator[OriginServer]:
     with origin() as found:
         yield found
 
 
 @pytest.fixture
-def urls(site: Origin) -> dict[str, str]:
+def urls(site: OriginServer) -> dict[str, str]:
     """Address by name: `a` and `b` are good files."""
     site.pages |= {"/a.xlsx": reply(b"table", "application/zip"), "/b.txt": b"text"}
     site.pages |= {"/page.xlsx": reply(PAGE, "text/html"), "/empty": b"", "/pointer.png": POINTER}
@@ -75,7 +75,7 @@ class TestList:
 
 
 class TestFetch:
-    def test_once(self, client: TestClient, installation: World, site: Origin, urls: dict[str, str]) -> None:
+    def test_once(self, client: TestClient, installation: World, site: OriginServer, urls: dict[str, str]) -> None:
         status, row = fetch(client, urls["a.xlsx"])
         assert (status, row["state"], row["size"], row["media_type"]) == (200, "stored", 5, "application/zip")
         assert installation.store.get(row["sha256"]) == b"table"
@@ -83,7 +83,7 @@ class TestFetch:
         assert len(site.asked) == 1
         assert client.get(f"/api/v1/artifacts/{row['sha256']}").content == b"table"
 
-    def test_again(self, client: TestClient, site: Origin, urls: dict[str, str]) -> None:
+    def test_again(self, client: TestClient, site: OriginServer, urls: dict[str, str]) -> None:
         fetch(client, urls["b.txt"])
         site.pages["/b.txt"] = b"changed"
         assert fetch(client, urls["b.txt"], force=True)[1]["size"] == 7
@@ -105,26 +105,26 @@ class TestFetch:
         assert fetch(client, urls["page.html"])[1]["state"] == "stored"
 
     def test_a_server_that_is_busy_is_asked_thrice_and_not_called_dead(
-        self, client: TestClient, site: Origin, urls: dict[str, str]
+        self, client: TestClient, site: OriginServer, urls: dict[str, str]
     ) -> None:
         status, body = fetch(client, urls["busy"])
         assert (status, len(site.asked)) == (503, 3)
         assert "503" in body["detail"]
         assert listed(client)[urls["busy"]]["state"] == "missing"
 
-    def test_a_dead_link_takes_nothing_away(self, client: TestClient, site: Origin, urls: dict[str, str]) -> None:
+    def test_a_dead_link_takes_nothing_away(self, client: TestClient, site: OriginServer, urls: dict[str, str]) -> None:
         before = fetch(client, urls["a.xlsx"])[1]
         del site.pages["/a.xlsx"]
         after = fetch(client, urls["a.xlsx"], force=True)[1]
         assert (after["state"], after["sha256"]) == ("stored", before["sha256"])
         assert "404" in after["problem"]
 
-    def test_an_address_that_no_task_needs_is_not_asked(self, client: TestClient, site: Origin) -> None:
+    def test_an_address_that_no_task_needs_is_not_asked(self, client: TestClient, site: OriginServer) -> None:
         assert fetch(client, f"{site.address}/other")[0] == 404
         assert site.asked == []
 
     def test_an_address_in_the_private_network(
-        self, installation: World, urls: dict[str, str], client: TestClient, site: Origin, tmp_path: Path
+        self, installation: World, urls: dict[str, str], client: TestClient, site: OriginServer, tmp_path: Path
     ) -> None:
         guarded = TestClient(
             create_app(Settings(data_dir=tmp_path), installation.factory, installation.store), base_url=OWN

@@ -19,7 +19,7 @@ from backend.db.models import Attempt, Benchmark, Episode, Evaluation, Run, Step
 from backend.domain.errors import FailureClass
 from backend.services.export import export as exporting
 from tests.factories.records import World
-from tests.factories.scene import Scene
+from tests.factories.scene import PageScene
 from tests.integration.web.conftest import client_of
 
 Files = Mapping[str, bytes]
@@ -170,7 +170,7 @@ def fits(row: Mapping[str, Any], asked: Mapping[str, list[str]]) -> bool:
 
 
 @pytest.fixture(scope="module")
-def everything(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+def everything(scene: PageScene, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """What every trajectory says of itself, with what the database says of its task."""
     client = client_of(scene.world, tmp_path_factory.mktemp("data"))
     files = files_of(client, "any_result=true&form=trajectories&pictures=false")
@@ -183,13 +183,13 @@ def everything(scene: Scene, tmp_path_factory: pytest.TempPathFactory) -> list[d
 
 
 class TestLeftOut:
-    def test_what_is_lost_or_has_not_ended_and_why(self, client: TestClient, scene: Scene) -> None:
+    def test_what_is_lost_or_has_not_ended_and_why(self, client: TestClient, scene: PageScene) -> None:
         rows = rows_of(files_of(client, "any_result=true&pictures=false"), "excluded.jsonl")
         reasons = {row["reason"] for row in rows}
         assert {"lost: guest", "not runnable", "waiting", "running", "the task is in quarantine"} <= reasons
         assert {row["episode"]: row["reason"] for row in rows}[str(scene.lost)] == "lost: guest"
 
-    def test_without_pictures(self, client: TestClient, scene: Scene) -> None:
+    def test_without_pictures(self, client: TestClient, scene: PageScene) -> None:
         with scene.world.work() as session:
             attempt = select(Attempt.id).where(Attempt.episode_id == scene.solved).scalar_subquery()
             kept = {row.id: row.frame_sha256 for row in session.scalars(select(Step).where(Step.attempt_id == attempt))}

@@ -9,7 +9,7 @@ from sqlalchemy import select
 
 from backend.db.models import Judge
 from tests.factories.records import World
-from tests.factories.reviews import Judged, Said, graph_run
+from tests.factories.reviews import Judged, JudgedTask, graph_run
 
 PAGE = {"Accept": "text/html"}
 OWN = {"Origin": "http://127.0.0.1:8000", **PAGE}
@@ -18,7 +18,7 @@ OWN = {"Origin": "http://127.0.0.1:8000", **PAGE}
 @pytest.fixture
 def judged(installation: World) -> Judged:
     """Four attempts of a judge."""
-    said = [Said(opened=True, final=at < 2, level=f"L{at % 2 + 1}") for at in range(4)]
+    said = [JudgedTask(opened=True, final=at < 2, level=f"L{at % 2 + 1}") for at in range(4)]
     return Judged(installation, said)
 
 

@@ -9,7 +9,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.factories.records import World
-from tests.factories.scene import Scene
+from tests.factories.scene import PageScene
 
 BODY = {"benchmark": "starter", "agent": "noop", "name": "nightly"}
 
@@ -121,7 +121,7 @@ class TestList:
 
 
 class TestShow:
-    def test_with_its_episodes(self, client: TestClient, scene: Scene) -> None:
+    def test_with_its_episodes(self, client: TestClient, scene: PageScene) -> None:
         run = client.get(f"/api/v1/runs/{scene.finished}?include=episodes").json()
         episode = next(item for item in run["episodes"] if item["id"] == str(scene.solved))
         assert len(run["episodes"]) == 26
@@ -131,7 +131,7 @@ class TestShow:
         assert (episode["attempts"], episode["domain"], episode["difficulty"]) == (1, "files", "easy")
         assert episode["seconds"].keys() >= {"reset", "setup", "agent", "evaluation"}
 
-    def test_the_summary_hides_nothing(self, client: TestClient, scene: Scene) -> None:
+    def test_the_summary_hides_nothing(self, client: TestClient, scene: PageScene) -> None:
         run = client.get(f"/api/v1/runs/{scene.finished}").json()
         found = run["summary"]
         assert sum(run["counts"].values()) == found["episodes"] == 26
@@ -150,14 +150,14 @@ class TestShow:
 
 
 class TestWait:
-    def test_an_ended_run_answers_at_once(self, client: TestClient, scene: Scene) -> None:
+    def test_an_ended_run_answers_at_once(self, client: TestClient, scene: PageScene) -> None:
         began = time.monotonic()
         answer = client.get(f"/api/v1/runs/{scene.finished}", headers={"Prefer": "wait=60"})
         assert answer.json()["status"] == "completed"
         assert answer.headers["preference-applied"] == "wait=60"
         assert time.monotonic() - began < 30
 
-    def test_a_run_that_goes_on_answers_after_the_time(self, client: TestClient, scene: Scene) -> None:
+    def test_a_run_that_goes_on_answers_after_the_time(self, client: TestClient, scene: PageScene) -> None:
         answer = client.get(f"/api/v1/runs/{scene.live}", headers={"Prefer": "respond-async, wait=1"})
         assert answer.json()["status"] == "running"
 
@@ -203,7 +203,7 @@ class TestCommands:
 
 
 class TestEpisodes:
-    def test_filters_and_parts(self, client: TestClient, scene: Scene) -> None:
+    def test_filters_and_parts(self, client: TestClient, scene: PageScene) -> None:
         base = f"/api/v1/runs/{scene.finished}/episodes"
         page = client.get(f"{base}?domain=files&limit=2").json()
         rest = client.get(page["next"]).json()
@@ -214,18 +214,18 @@ class TestEpisodes:
 
 
 class TestEvents:
-    def test_after_a_number_without_a_gap(self, client: TestClient, scene: Scene) -> None:
+    def test_after_a_number_without_a_gap(self, client: TestClient, scene: PageScene) -> None:
         page = client.get(f"/api/v1/runs/{scene.finished}/events?after=3&limit=4").json()
         assert [event["seq"] for event in page["items"]] == [4, 5, 6, 7]
         assert client.get(page["next"]).json()["items"][0]["seq"] == 8
 
-    def test_the_first_is_the_submission(self, client: TestClient, scene: Scene) -> None:
+    def test_the_first_is_the_submission(self, client: TestClient, scene: PageScene) -> None:
         first = client.get(f"/api/v1/runs/{scene.finished}/events?limit=1").json()["items"][0]
         assert (first["kind"], first["data"]["episodes"]) == ("run_submitted", 26)
 
 
 class TestExport:
-    def test_json_lines(self, client: TestClient, scene: Scene) -> None:
+    def test_json_lines(self, client: TestClient, scene: PageScene) -> None:
         answer = client.get(f"/api/v1/runs/{scene.finished}/export")
         lines = [json.loads(line) for line in answer.text.splitlines()]
         assert answer.headers["content-disposition"].startswith("attachment")
@@ -233,7 +233,7 @@ class TestExport:
         assert sum(line["kind"] == "episode" for line in lines) == 26
         assert all(line["steps"] for line in lines if line["kind"] == "attempt" and line["state"] == "scored")
 
-    def test_zip_with_a_table_of_episodes(self, client: TestClient, scene: Scene) -> None:
+    def test_zip_with_a_table_of_episodes(self, client: TestClient, scene: PageScene) -> None:
         answer = client.get(f"/api/v1/runs/{scene.finished}/export?format=zip")
         with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
             table = archive.read("episodes.csv").decode().splitlines()

@@ -4,7 +4,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.factories.records import World, stored
-from tests.factories.scene import HOSTILE, Scene
+from tests.factories.scene import HOSTILE, PageScene
 
 
 class TestEpisode:
@@ -28,14 +28,14 @@ class TestEpisode:
 
 
 class TestAttempts:
-    def test_the_lost_ones_are_shown_too(self, client: TestClient, scene: Scene) -> None:
+    def test_the_lost_ones_are_shown_too(self, client: TestClient, scene: PageScene) -> None:
         episode = client.get(f"/api/v1/episodes/{scene.lost}").json()
         found = client.get(f"/api/v1/episodes/{scene.lost}/attempts").json()["items"]
         assert episode["attempts"] == len(found) == 3
         assert {attempt["failure_class"] for attempt in found} == {"guest"}
         assert episode["flagged"]
 
-    def test_with_evaluation_and_evidence(self, client: TestClient, scene: Scene) -> None:
+    def test_with_evaluation_and_evidence(self, client: TestClient, scene: PageScene) -> None:
         (attempt,) = client.get(f"/api/v1/episodes/{scene.solved}/attempts").json()["items"]
         (evaluation,) = attempt["evaluations"]
         assert attempt["slot"] == "bench-01 · local 0"
@@ -47,7 +47,7 @@ class TestAttempts:
 
 
 class TestSteps:
-    def test_in_parts(self, client: TestClient, scene: Scene) -> None:
+    def test_in_parts(self, client: TestClient, scene: PageScene) -> None:
         (attempt,) = client.get(f"/api/v1/episodes/{scene.solved}/attempts").json()["items"]
         page = client.get(f"/api/v1/attempts/{attempt['id']}/steps?limit=2").json()
         rest = client.get(page["next"]).json()["items"]
@@ -56,7 +56,7 @@ class TestSteps:
         assert steps[0]["actions"][0]["type"] == "CLICK"
         assert steps[-1]["results"] == [{"final": True}]
 
-    def test_hostile_words_come_as_they_are(self, client: TestClient, scene: Scene) -> None:
+    def test_hostile_words_come_as_they_are(self, client: TestClient, scene: PageScene) -> None:
         (attempt,) = client.get(f"/api/v1/episodes/{scene.hostile}/attempts").json()["items"]
         answer = client.get(f"/api/v1/attempts/{attempt['id']}/steps")
         assert answer.json()["items"][0]["explanation"] == HOSTILE
@@ -68,7 +68,7 @@ class TestSteps:
 
 
 class TestArtifacts:
-    def test_a_picture_is_shown(self, client: TestClient, scene: Scene) -> None:
+    def test_a_picture_is_shown(self, client: TestClient, scene: PageScene) -> None:
         (attempt,) = client.get(f"/api/v1/episodes/{scene.solved}/attempts").json()["items"]
         step = client.get(f"/api/v1/attempts/{attempt['id']}/steps").json()["items"][0]
         answer = client.get(step["frame"]["url"])
@@ -76,7 +76,7 @@ class TestArtifacts:
         assert answer.content.startswith(b"\xff\xd8")
         assert "immutable" in answer.headers["cache-control"]
 
-    def test_what_a_guest_gave_is_only_saved(self, client: TestClient, scene: Scene) -> None:
+    def test_what_a_guest_gave_is_only_saved(self, client: TestClient, scene: PageScene) -> None:
         (attempt,) = client.get(f"/api/v1/episodes/{scene.solved}/attempts").json()["items"]
         evidence = next(item for item in attempt["evaluations"][0]["evidence"] if item["url"])
         answer = client.get(evidence["url"])
@@ -85,7 +85,7 @@ class TestArtifacts:
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert "sandbox" in answer.headers["content-security-policy"]
 
-    def test_a_tree_is_text_and_never_a_page(self, client: TestClient, scene: Scene) -> None:
+    def test_a_tree_is_text_and_never_a_page(self, client: TestClient, scene: PageScene) -> None:
         (attempt,) = client.get(f"/api/v1/episodes/{scene.solved}/attempts").json()["items"]
         step = client.get(f"/api/v1/attempts/{attempt['id']}/steps").json()["items"][0]
         answer = client.get(step["a11y"]["url"])

@@ -17,7 +17,7 @@ from backend.services.capacity.model_endpoints import Endpoints
 from backend.services.capacity.task_secrets import TaskSecrets
 from tests.factories.starter_tasks import make_task
 from tests.fakes.desktop import FakeDesktop
-from tests.fakes.model_apis import Said
+from tests.fakes.model_apis import ScriptedReply
 from tests.fakes.model_server import ModelServer, model_server
 from tests.fakes.recorder import MemoryRecorder
 from worker.base.lease import HeldLease, LeaseGrant
@@ -105,7 +105,7 @@ class TestEpisode:
         server.say(REPLIES[0])
         server.fail(500)
         server.say(REPLIES[1])
-        server.cut(said=Said("never finished " * 40))
+        server.cut(said=ScriptedReply("never finished " * 40))
         server.say(REPLIES[2])
         # The time budget would not allow for the waiting, if that were the agent's.
         ended_by, progress, _ = played(models, max_seconds=30.0)

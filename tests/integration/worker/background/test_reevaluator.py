@@ -119,7 +119,7 @@ class TestOne:
         assert rescorer.one()
 
     def test_a_fence_that_did_not_work_once_is_tried_again(self, world: World, tmp_path: Path) -> None:
-        class Fence(InProcessJudge):
+        class EvaluatorFence(InProcessJudge):
             works = False
 
             @property
@@ -129,7 +129,7 @@ class TestOne:
                 return Sandbox.BWRAP
 
         registry.load()
-        judge = Fence()
+        judge = EvaluatorFence()
         models = ModelPool.of(Settings(data_dir=tmp_path)).models
         rescorer = Rescorer(Database(world.factory), world.store, judge, models, every=0.1)
         ask_by_function(world)

@@ -182,7 +182,7 @@ class TestStopped:
         assert finished(world, run.id)[0].state == "scored"
 
 
-class FakeCluster(FakeProvider):
+class FakeClusterProvider(FakeProvider):
     """Slots that are said to be a cluster's, which may be `gone`; `asked` how often what it can do."""
 
     cluster, desktops, gone, asked = "", 2, "", 0
@@ -208,7 +208,7 @@ class TestAway:
     ) -> None:
         monkeypatch.setattr("worker.scheduling.dispatcher.NEWS_REST", 60.0)
         world.benchmark(benchmark_of())
-        provider = FakeCluster()
+        provider = FakeClusterProvider()
         assert isinstance(provider, ClusterProvider)
         worker = start_worker(provider)
         first = submit(world, "patient")

@@ -58,7 +58,7 @@ class TestAct:
             begun(line).act(SEEN)
 
 
-class Late(FakeLine):
+class LateLine(FakeLine):
     """What is said comes while it is waited for, never before."""
 
     def take(self, seconds: float) -> Mapping[str, Any] | None:
@@ -67,7 +67,7 @@ class Late(FakeLine):
 
 class TestLookAgain:
     def test_what_came_while_nobody_acted_is_done_after_another_look(self) -> None:
-        agent = begun(Late({"actions": [CLICK]}), look_again=True)
+        agent = begun(LateLine({"actions": [CLICK]}), look_again=True)
         looked = agent.act(SEEN)
         assert (looked.actions, looked.invalid, looked.stop) == ((), "", None)
         assert agent.act(SEEN).actions[0].type is ActionType.CLICK

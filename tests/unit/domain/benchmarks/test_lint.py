@@ -69,11 +69,11 @@ class TestCallProblems:
 def broken_step() -> Iterator[str]:
     """A set-up step whose check breaks."""
 
-    class Broken:
+    class BreakingStep:
         def check(self, parameters: Mapping[str, Any]) -> None:
             parameters["nothing"]
 
-    registry.register(PluginKind.SETUP, "breaks-in-a-test")(Broken)
+    registry.register(PluginKind.SETUP, "breaks-in-a-test")(BreakingStep)
     yield "breaks-in-a-test"
     registry.unregister(PluginKind.SETUP, "breaks-in-a-test")
 

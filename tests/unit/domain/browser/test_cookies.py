@@ -25,7 +25,7 @@ ROW = [".amazon.com", "visited", "/"]
 CALL = MetricCall(func="is_cookie_deleted", result={"type": "cookie_data", "dest": "Cookies"})
 
 
-class Place:
+class CookieDesktop:
     """A desktop whose browser has cookies, and a file that looks otherwise each time that it is read."""
 
     def __init__(self, told: object, *files: object, calls: Sequence[MetricCall] = (CALL,)) -> None:
@@ -52,31 +52,31 @@ class Place:
 
 class TestAwaitWritten:
     def test_what_is_written_is_not_awaited(self) -> None:
-        assert Place([KEPT], [ROW]).waits() == (True, 1)
+        assert CookieDesktop([KEPT], [ROW]).waits() == (True, 1)
 
     def test_a_cookie_that_is_not_in_the_file_yet(self) -> None:
-        assert Place([KEPT], [], [], [ROW]).waits() == (True, 3)
+        assert CookieDesktop([KEPT], [], [], [ROW]).waits() == (True, 3)
 
     def test_a_deleted_one_that_is_in_the_file_still(self) -> None:
-        assert Place([KEPT], [ROW, OLD], [ROW]).waits() == (True, 2)
+        assert CookieDesktop([KEPT], [ROW, OLD], [ROW]).waits() == (True, 2)
 
     def test_one_of_the_session_may_be_in_the_file_or_not(self) -> None:
-        assert Place([KEPT, PASSING], [ROW]).waits() == (True, 1)
-        assert Place([KEPT, PASSING], [ROW, [".amazon.com", "basket", "/"]]).waits() == (True, 1)
+        assert CookieDesktop([KEPT, PASSING], [ROW]).waits() == (True, 1)
+        assert CookieDesktop([KEPT, PASSING], [ROW, [".amazon.com", "basket", "/"]]).waits() == (True, 1)
 
     @pytest.mark.parametrize("file", ["", "no JSON", "7", [7], {"a": 1}])
     def test_a_file_that_cannot_be_read_is_given_the_time(self, file: object) -> None:
-        place = Place([KEPT], file)
+        place = CookieDesktop([KEPT], file)
         begun = place.desktop.clock.now()
         assert not place.waits()[0]
         assert 35 <= place.desktop.clock.now() - begun < 40
 
     @pytest.mark.parametrize("told", [None, "cookies", [7], [{"domain": {}}]])
     def test_a_browser_that_talks_nonsense(self, told: object) -> None:
-        assert not Place(told, [ROW]).waits()[0]
+        assert not CookieDesktop(told, [ROW]).waits()[0]
 
     def test_a_browser_that_cannot_be_asked(self) -> None:
-        place = Place([KEPT], [ROW])
+        place = CookieDesktop([KEPT], [ROW])
         assert runs(place.context)
         place.browser.running = False
         assert not runs(place.context)
@@ -98,7 +98,7 @@ class TestAsksForCookies:
 class TestEnding:
     @pytest.mark.parametrize(("call", "reads"), [(CALL, 2), (MetricCall(func="exact_match"), 0)])
     def test_the_browser_ends_when_it_has_written_what_is_asked_for(self, call: MetricCall, reads: int) -> None:
-        place = Place([KEPT], [], [ROW], calls=[call])
+        place = CookieDesktop([KEPT], [], [ROW], calls=[call])
         alive, seen = ["12"], []
 
         def end(words: Sequence[str]) -> ExecResult:
@@ -111,7 +111,7 @@ class TestEnding:
         assert seen == [reads]
 
     def test_what_is_no_browser_ends_at_once(self) -> None:
-        place = Place([KEPT], [])
+        place = CookieDesktop([KEPT], [])
         place.desktop.commands |= {
             "pgrep": lambda _: ExecResult(returncode=1),
             "pkill": lambda _: ExecResult(returncode=0),
@@ -122,18 +122,18 @@ class TestEnding:
 
 class TestGetter:
     def test_reads_the_file_of_a_running_browser_when_it_is_written(self) -> None:
-        place = Place([KEPT], [], [], [ROW])
+        place = CookieDesktop([KEPT], [], [], [ROW])
         collect(place.context, place.context.task)
         assert place.reads == 3
 
     def test_reads_that_of_an_ended_one_at_once(self) -> None:
-        place = Place([KEPT], [])
+        place = CookieDesktop([KEPT], [])
         place.browser.running = False
         collect(place.context, place.context.task)
         assert place.reads == 0
 
     def test_a_browser_that_hangs_gets_the_time_to_write(self) -> None:
-        place = Place([KEPT], [ROW])
+        place = CookieDesktop([KEPT], [ROW])
         place.browser.tabs = hung  # type: ignore[method-assign]
         begun = place.desktop.clock.now()
         collect(place.context, place.context.task)
@@ -142,7 +142,7 @@ class TestGetter:
     @pytest.mark.parametrize("folder", ["", "C:/Other"])
     def test_edge_on_windows_is_ended_when_it_has_written(self, folder: str) -> None:
         call = MetricCall(func="is_cookie_deleted", result={"type": "cookie_data_for_edge", "user_data_dir": folder})
-        place = Place([KEPT], [], [ROW], calls=[call])
+        place = CookieDesktop([KEPT], [], [ROW], calls=[call])
         place.desktop.platform = "Windows"
         seen: list[int] = []
 

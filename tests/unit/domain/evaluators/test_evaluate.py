@@ -111,7 +111,7 @@ class TestCollect:
 
     @pytest.mark.parametrize(("kind", "asked"), [("timeout", 2), ("failed", 2), ("not_available", 1)])
     def test_a_desktop_that_is_too_busy_is_asked_once_more(self, kind: str, asked: int) -> None:
-        desktop = Busy(kind)
+        desktop = BusyDesktop(kind)
         call = MetricCall(func="exact_match", result={"type": "check_clipboard_contains", "text": "x"})
         task = make_task(call).model_copy(update={"dialect": "omnibench"})
         with raises_code(EvaluatorFailed, "evidence_not_gathered"):
@@ -125,7 +125,7 @@ def refused(tries: list[str], kind: str) -> ExecResult:
     raise GuestRefused("not now", kind=kind)
 
 
-class Busy(FakeDesktop):
+class BusyDesktop(FakeDesktop):
     """Its clipboard cannot be read."""
 
     def __init__(self, kind: str) -> None:

@@ -16,7 +16,7 @@ from tests.fakes.votes import MemoryVotes
 GOOD = answer(opened=(True, 1), final=True)
 
 
-class Asked:
+class JudgedAttempt:
     """A judge of an attempt of three steps."""
 
     def __init__(self, *answers: Answer, steps: int = 3, max_steps: int | None = None, **config: object) -> None:
@@ -45,7 +45,7 @@ class Asked:
 
 class TestJudge:
     def test_asks_with_all_criteria_steps_and_pictures(self) -> None:
-        asked = Asked(GOOD)
+        asked = JudgedAttempt(GOOD)
         found = asked.judge()
         assert found.value("opened", CRITERIA).step == 1
         assert asked.told[0] == (
@@ -63,7 +63,7 @@ class TestJudge:
         )
 
     def test_shows_no_more_pictures_than_it_may_and_none_larger(self) -> None:
-        asked = Asked(GOOD, steps=9, pictures=3, picture_side=320)
+        asked = JudgedAttempt(GOOD, steps=9, pictures=3, picture_side=320)
         found = asked.judge()
         assert found.pictures == (0, 4, 9)
         pictures = [part.image for part in asked.models.asked[0].messages[1].parts if part.image is not None]
@@ -71,7 +71,7 @@ class TestJudge:
         assert sum(line.startswith("Step ") for line in asked.told) == 9
 
     def test_one_answer_may_be_mended(self) -> None:
-        asked = Asked(answer(opened=True), GOOD)
+        asked = JudgedAttempt(answer(opened=True), GOOD)
         found = asked.judge()
         assert [reply.problem for reply in found.votes[0].replies] == ["without a verdict: final", ""]
         assert found.value("final", CRITERIA).value == 1.0
@@ -80,7 +80,7 @@ class TestJudge:
         assert "opened, final" in last
 
     def test_two_broken_answers_are_no_verdict(self) -> None:
-        asked = Asked("no idea", answer(opened=True, final=True, other=True))
+        asked = JudgedAttempt("no idea", answer(opened=True, final=True, other=True))
         with raises_code(EvaluatorFailed, "judge_answer_invalid", mentions="not listed: other"):
             asked.judge()
         assert [reply.problem for _, _, reply in asked.votes.kept] == [
@@ -98,10 +98,10 @@ class TestJudge:
     )
     def test_no_answer_is_no_verdict(self, said: Answer, code: str, mentions: str) -> None:
         with raises_code(EvaluatorFailed, code, mentions=mentions):
-            Asked(said).judge()
+            JudgedAttempt(said).judge()
 
     def test_a_picture_that_is_gone(self) -> None:
-        asked = Asked(GOOD)
+        asked = JudgedAttempt(GOOD)
         with raises_code(EvaluatorFailed, "picture_unreadable"):
             asked.judge(pictures={})
         assert asked.models.asked == []
@@ -124,7 +124,7 @@ class TestJudge:
         assert not missing or f"{shown} of {steps + 1}" in reasons[1]
 
     def test_an_attempt_without_pictures(self) -> None:
-        asked = Asked(GOOD)
+        asked = JudgedAttempt(GOOD)
         asked.steps = tuple(step.model_copy(update={"picture": None}) for step in asked.steps)
         with raises_code(EvaluatorFailed, "picture_missing"):
             asked.judge()
@@ -137,7 +137,7 @@ class TestJudge:
 
 class TestCache:
     def test_the_same_question_costs_nothing(self) -> None:
-        asked = Asked(GOOD)
+        asked = JudgedAttempt(GOOD)
         first = asked.judge()
         again = asked.judge()
         assert len(asked.models.asked) == 1
@@ -147,7 +147,7 @@ class TestCache:
         assert again.verdicts(CRITERIA) == first.verdicts(CRITERIA)
 
     def test_more_votes_ask_only_for_those_that_are_missing(self) -> None:
-        asked = Asked(GOOD, GOOD, answer(opened=False, final=False))
+        asked = JudgedAttempt(GOOD, GOOD, answer(opened=False, final=False))
         asked.judge()
         asked.config = asked.config.model_copy(update={"votes": 3})
         found = asked.judge()
@@ -155,7 +155,7 @@ class TestCache:
         assert [request.seed for request in asked.models.asked] == [0, 1, 2]
 
     def test_a_broken_answer_is_asked_for_again(self) -> None:
-        asked = Asked("no", "no", GOOD)
+        asked = JudgedAttempt("no", "no", GOOD)
         with pytest.raises(EvaluatorFailed):
             asked.judge()
         assert asked.judge().value("final", CRITERIA).value == 1.0
@@ -165,7 +165,7 @@ class TestCache:
         [{"temperature": 0.3}, {"model": "judge-2"}, {"pictures": 2}, {"picture_side": 400}, {"endpoint": "other"}],
     )
     def test_another_judge_is_asked_anew(self, change: dict[str, object]) -> None:
-        asked = Asked(GOOD, GOOD)
+        asked = JudgedAttempt(GOOD, GOOD)
         first = asked.judge().input_sha256
         asked.config = asked.config.model_copy(update=change)
         assert asked.judge().input_sha256 != first

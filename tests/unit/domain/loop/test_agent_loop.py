@@ -25,7 +25,7 @@ DONE = Decision(actions=(Action(type=ActionType.DONE),))
 BAD = Decision(actions=(Action(type=ActionType.PRESS, keys=("hyperdrive",)),))
 
 
-class Episode:
+class LoopRun:
     """One call of run_episode with fakes all around it."""
 
     def __init__(self, *answers: Answer, on_reset: Exception | None = None, max_steps: int = 10, **budget: Any) -> None:
@@ -80,43 +80,43 @@ class TestRules:
 
 class TestEnds:
     def test_done(self) -> None:
-        episode = Episode(TYPE, DONE)
+        episode = LoopRun(TYPE, DONE)
         assert episode.run() is EndedBy.DONE
         assert [step.index for step in episode.steps] == [0, 1]
         assert episode.progress.steps == 2
 
     def test_infeasible(self) -> None:
-        assert Episode(Decision(actions=(Action(type=ActionType.FAIL),))).run() is EndedBy.INFEASIBLE
+        assert LoopRun(Decision(actions=(Action(type=ActionType.FAIL),))).run() is EndedBy.INFEASIBLE
 
     def test_steps(self) -> None:
-        episode = Episode(*[TYPE] * 20, max_steps=3)
+        episode = LoopRun(*[TYPE] * 20, max_steps=3)
         assert episode.run() is EndedBy.STEPS
         assert len(episode.steps) == 3
         assert len(episode.agent.seen) == 3
 
     def test_the_last_allowed_step_may_be_done(self) -> None:
-        assert Episode(TYPE, DONE, max_steps=2).run() is EndedBy.DONE
+        assert LoopRun(TYPE, DONE, max_steps=2).run() is EndedBy.DONE
 
     def test_tokens(self) -> None:
         costly = TYPE.model_copy(update={"usage": Usage(input_tokens=60, output_tokens=10)})
-        episode = Episode(*[costly] * 9, max_tokens=100)
+        episode = LoopRun(*[costly] * 9, max_tokens=100)
         assert episode.run() is EndedBy.TOKENS
         assert episode.progress.usage == Usage(input_tokens=120, output_tokens=20)
 
     def test_money(self) -> None:
         costly = TYPE.model_copy(update={"usage": Usage(usd=0.4)})
-        episode = Episode(*[costly] * 9, max_usd=1.0)
+        episode = LoopRun(*[costly] * 9, max_usd=1.0)
         assert episode.run() is EndedBy.MONEY
         assert len(episode.steps) == 3
 
     def test_empty_answers_waste_steps_and_are_not_invalid(self) -> None:
-        episode = Episode(*[Decision()] * 9, max_steps=7)
+        episode = LoopRun(*[Decision()] * 9, max_steps=7)
         assert episode.run() is EndedBy.STEPS
 
 
 class TestTime:
     def test_the_agents_thinking_counts(self) -> None:
-        episode = Episode(max_seconds=10.0)
+        episode = LoopRun(max_seconds=10.0)
 
         def slow(_: Observation) -> Decision:
             episode.clock.advance(4.0)
@@ -127,7 +127,7 @@ class TestTime:
         assert len(episode.steps) == 3
 
     def test_an_answer_that_came_too_late_is_kept_but_not_carried_out(self) -> None:
-        episode = Episode(max_seconds=10.0)
+        episode = LoopRun(max_seconds=10.0)
 
         def slow(_: Observation) -> Decision:
             episode.clock.advance(11.0)
@@ -139,13 +139,13 @@ class TestTime:
         assert episode.steps[0].decision == TYPE
 
     def test_our_own_part_does_not_count(self) -> None:
-        episode = Episode(*[TYPE] * 3, DONE, max_seconds=10.0)
+        episode = LoopRun(*[TYPE] * 3, DONE, max_seconds=10.0)
         episode.recorder.on_keep = lambda _: episode.clock.advance(60.0)
         assert episode.run() is EndedBy.DONE
         assert episode.progress.spent["record"] == pytest.approx(300.0)
 
     def test_an_agent_that_never_answers_runs_out_of_time(self) -> None:
-        episode = Episode(TYPE, max_seconds=10.0)
+        episode = LoopRun(TYPE, max_seconds=10.0)
         given: list[float] = []
 
         def never(call: Callable[[], Any], seconds: float) -> Any:
@@ -162,27 +162,27 @@ class TestTime:
 
 class TestInvalid:
     def test_the_agent_is_told_in_its_next_observation(self) -> None:
-        episode = Episode(BAD, DONE)
+        episode = LoopRun(BAD, DONE)
         assert episode.run() is EndedBy.DONE
         assert "unknown key 'hyperdrive'" in episode.agent.seen[1].note
         assert "unknown key" in episode.steps[1].observation.note
 
     def test_the_note_is_told_once(self) -> None:
-        episode = Episode(BAD, TYPE, DONE)
+        episode = LoopRun(BAD, TYPE, DONE)
         episode.run()
         assert episode.agent.seen[2].note == ""
 
     def test_too_many_in_a_row_end_the_episode(self) -> None:
-        episode = Episode(*[BAD] * 9, max_invalid=3)
+        episode = LoopRun(*[BAD] * 9, max_invalid=3)
         assert episode.run() is EndedBy.INVALID
         assert len(episode.steps) == 3
 
     def test_a_valid_action_between_them_starts_the_count_again(self) -> None:
-        episode = Episode(BAD, BAD, TYPE, BAD, BAD, DONE, max_invalid=3)
+        episode = LoopRun(BAD, BAD, TYPE, BAD, BAD, DONE, max_invalid=3)
         assert episode.run() is EndedBy.DONE
 
     def test_replies_that_were_not_understood_count_too(self) -> None:
-        episode = Episode(Decision(invalid="no code block"), BAD, Decision(invalid="x"), max_invalid=3)
+        episode = LoopRun(Decision(invalid="no code block"), BAD, Decision(invalid="x"), max_invalid=3)
         assert episode.run() is EndedBy.INVALID
         assert "no code block" in episode.agent.seen[1].note
 
@@ -192,27 +192,27 @@ class TestAgentError:
         "error", [AgentFailed("no idea"), ValueError("no idea"), TimeoutError("no idea"), KeyError("no idea")]
     )
     def test_whatever_the_agent_raises_ends_the_episode(self, error: Exception) -> None:
-        episode = Episode(TYPE, error)
+        episode = LoopRun(TYPE, error)
         assert episode.run() is EndedBy.AGENT_ERROR
         assert "no idea" in episode.progress.note
         assert len(episode.steps) == 1
         assert "no idea" in episode.last.results[0]["note"]
 
     def test_also_at_the_start(self) -> None:
-        episode = Episode(on_reset=ValueError("bad start"))
+        episode = LoopRun(on_reset=ValueError("bad start"))
         assert episode.run() is EndedBy.AGENT_ERROR
         assert episode.steps == []
         assert len(episode.recorder.steps) == 1
 
     def test_an_answer_of_another_kind_is_the_agents_error(self) -> None:
-        episode = Episode(lambda _: "click there")  # type: ignore[arg-type,return-value]
+        episode = LoopRun(lambda _: "click there")  # type: ignore[arg-type,return-value]
         assert episode.run() is EndedBy.AGENT_ERROR
         assert "str" in episode.progress.note
 
 
 class TestLost:
     def test_a_model_api_failure_passes(self) -> None:
-        episode = Episode(TYPE, ModelApiFailed("429"))
+        episode = LoopRun(TYPE, ModelApiFailed("429"))
         with pytest.raises(ModelApiFailed):
             episode.run()
         assert episode.agent.closed == 1
@@ -220,20 +220,20 @@ class TestLost:
     @pytest.mark.parametrize("when", ["reset", "act"])
     def test_a_server_of_ours_that_is_away_is_no_failure_of_the_agent(self, when: str) -> None:
         error = Unavailable("the database is away")
-        episode = Episode(TYPE, on_reset=error) if when == "reset" else Episode(TYPE, error)
+        episode = LoopRun(TYPE, on_reset=error) if when == "reset" else LoopRun(TYPE, error)
         with raises_code(ClusterLost, "service_unavailable", mentions="the database is away"):
             episode.run()
         assert episode.agent.closed == 1
 
     def test_a_lost_lease_passes_and_nothing_is_kept(self) -> None:
-        episode = Episode(TYPE, TYPE)
+        episode = LoopRun(TYPE, TYPE)
         episode.recorder.lease_lost = True
         with pytest.raises(LeaseLost):
             episode.run()
         assert episode.recorder.steps == []
 
     def test_cancel_passes_before_the_next_step(self) -> None:
-        episode = Episode(TYPE)
+        episode = LoopRun(TYPE)
 
         def cancel(_: Observation) -> Decision:
             episode.recorder.is_cancelled = True
@@ -245,14 +245,14 @@ class TestLost:
         assert len(episode.steps) == 2
 
     def test_a_desktop_that_dies_at_an_action_says_so(self) -> None:
-        episode = Episode(TYPE, TYPE)
+        episode = LoopRun(TYPE, TYPE)
         episode.desktop.on_perform = lambda _: episode.desktop.die("memory limit")
         with raises_code(GuestLost, "desktop_gone"):
             episode.run()
         assert episode.progress.acted
 
     def test_a_desktop_that_dies_while_the_agent_thinks_after_an_action(self) -> None:
-        episode = Episode(TYPE)
+        episode = LoopRun(TYPE)
 
         def die(_: Observation) -> Decision:
             episode.desktop.die()
@@ -264,7 +264,7 @@ class TestLost:
         assert episode.progress.acted
 
     def test_a_desktop_that_was_never_touched_died_by_itself(self) -> None:
-        episode = Episode(Decision())
+        episode = LoopRun(Decision())
 
         def die(_: Observation) -> Decision:
             episode.desktop.die()
@@ -278,7 +278,7 @@ class TestLost:
 
 class TestRecord:
     def test_what_the_agent_left_is_kept_at_the_end(self) -> None:
-        episode = Episode(TYPE, Decision(actions=(*TYPE.actions, *DONE.actions)))
+        episode = LoopRun(TYPE, Decision(actions=(*TYPE.actions, *DONE.actions)))
         episode.run()
         assert episode.is_final(episode.last)
         assert episode.last.index == 2
@@ -287,7 +287,7 @@ class TestRecord:
         assert episode.last.results[0]["ended_by"] == "done"
 
     def test_a_step_is_kept_before_the_next_observation(self) -> None:
-        episode = Episode()
+        episode = LoopRun()
         kept: list[int] = []
 
         def look(_: Observation) -> Decision:
@@ -299,7 +299,7 @@ class TestRecord:
         assert kept == [0, 1, 2]
 
     def test_seconds_are_parted(self) -> None:
-        episode = Episode(TYPE, DONE)
+        episode = LoopRun(TYPE, DONE)
         episode.desktop.still_moving = 0.3
         episode.run()
         assert [step.timing.settle for step in episode.steps] == [0.0, pytest.approx(0.5)]
@@ -307,7 +307,7 @@ class TestRecord:
         assert episode.progress.spent["settle"] == pytest.approx(0.5)
 
     def test_keeping_a_step_counts_to_the_next(self) -> None:
-        episode = Episode(TYPE, DONE)
+        episode = LoopRun(TYPE, DONE)
         episode.recorder.on_keep = lambda _: episode.clock.advance(0.25)
         episode.run()
         assert [step.timing.record for step in episode.recorder.steps] == [
@@ -318,7 +318,7 @@ class TestRecord:
         assert episode.steps[1].timing.overhead == pytest.approx(0.25)
 
     def test_a_step_that_cannot_be_kept_ends_the_attempt(self) -> None:
-        episode = Episode(TYPE, TYPE)
+        episode = LoopRun(TYPE, TYPE)
 
         def full(_: StepRecord) -> None:
             raise ClusterLost("disk full")
@@ -329,13 +329,13 @@ class TestRecord:
         assert len(episode.agent.seen) == 1
 
     def test_the_last_actions_settle_before_what_they_left_is_kept(self) -> None:
-        episode = Episode(Decision(actions=(*TYPE.actions, *DONE.actions)))
+        episode = LoopRun(Decision(actions=(*TYPE.actions, *DONE.actions)))
         episode.desktop.still_moving = 0.3
         episode.run()
         assert episode.last.timing.settle == pytest.approx(0.5)
 
     def test_a_picture_is_kept_that_the_agent_must_not_see(self) -> None:
-        episode = Episode(DONE)
+        episode = LoopRun(DONE)
         episode.space = A11yTree()
         episode.run()
         assert episode.agent.seen[0].frame is None
@@ -343,7 +343,7 @@ class TestRecord:
         assert episode.steps[0].observation.frame is not None
 
     def test_the_agent_is_closed_once(self) -> None:
-        episode = Episode(DONE)
+        episode = LoopRun(DONE)
         episode.run()
         assert episode.agent.closed == 1
 
@@ -351,7 +351,7 @@ class TestRecord:
 class CountingWatch:
     """Says after which steps it was asked; gives up after `most`."""
 
-    def __init__(self, episode: Episode, most: int = 1000) -> None:
+    def __init__(self, episode: LoopRun, most: int = 1000) -> None:
         self.episode = episode
         self.most = most
         self.asked: list[int] = []
@@ -370,25 +370,25 @@ class CountingWatch:
 
 class TestWatch:
     def test_it_looks_after_every_step_the_last_included(self) -> None:
-        episode = Episode(TYPE, WAIT, DONE)
+        episode = LoopRun(TYPE, WAIT, DONE)
         watch = episode.watch = CountingWatch(episode)
         assert episode.run() is EndedBy.DONE
         assert (watch.begun, watch.asked) == (1, [0, 1, 2])
 
     def test_too_long_without_progress_ends_the_episode(self) -> None:
-        episode = Episode(*[TYPE] * 9)
+        episode = LoopRun(*[TYPE] * 9)
         episode.watch = CountingWatch(episode, most=3)
         assert episode.run() is EndedBy.STALLED
         assert len(episode.steps) == 3
         assert "newly reached" in episode.progress.note
 
     def test_an_agent_that_is_done_is_done_all_the_same(self) -> None:
-        episode = Episode(TYPE, DONE)
+        episode = LoopRun(TYPE, DONE)
         episode.watch = CountingWatch(episode, most=2)
         assert episode.run() is EndedBy.DONE
 
     def test_looking_is_not_the_agents_time(self) -> None:
-        episode = Episode(TYPE, TYPE, DONE)
+        episode = LoopRun(TYPE, TYPE, DONE)
         episode.watch = CountingWatch(episode)
         episode.run()
         assert episode.progress.spent["check"] == pytest.approx(1.5)

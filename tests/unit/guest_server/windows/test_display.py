@@ -10,7 +10,7 @@ from guest_server.windows import display
 from guest_server.windows.display import DevMode, show_size
 
 
-class FakeUser:
+class ResizableScreen:
     """A screen of 1024x768 that may be asked for another size."""
 
     def __init__(self, answer: int = 0) -> None:
@@ -35,13 +35,13 @@ class TestMode:
 
 class TestShowSize:
     def test_asks_for_both_sides(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        user = FakeUser()
+        user = ResizableScreen()
         monkeypatch.setattr(display, "user32", user)
         show_size(1440, 900)
         assert user.asked == [(ctypes.sizeof(DevMode), 0x180000, 1440, 900)]
 
     def test_what_is_shown_already_is_left(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        user = FakeUser()
+        user = ResizableScreen()
         monkeypatch.setattr(display, "user32", user)
         show_size(1024, 768)
         assert user.asked == []
@@ -49,7 +49,7 @@ class TestShowSize:
     def test_a_size_that_is_not_offered_is_logged(
         self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
-        monkeypatch.setattr(display, "user32", FakeUser(-2))
+        monkeypatch.setattr(display, "user32", ResizableScreen(-2))
         with caplog.at_level(logging.WARNING):
             show_size(1441, 901)
         assert "1441x901" in caplog.text

@@ -31,7 +31,7 @@ def row(name: str, pid: int = 50, *, parent: int = 1, born: int = 900, own: bool
     return SnapshotProcess(pid, parent, born, name, own)
 
 
-class Sources:
+class MemorySources:
     """A Windows in memory."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class TestOfATask:
 class TestPending:
     @pytest.mark.parametrize(("key", "name", "words"), RESTARTS)
     def test_each_reason_has_its_words(self, key: str, name: str, words: str) -> None:
-        sources = Sources()
+        sources = MemorySources()
         sources.values[key, name] = name != "SystemSetupInProgress" or 1
         assert pending([], sources.registry) == [words]
 
@@ -164,7 +164,7 @@ class TestAskLicence:
 
 class TestWindowsHealth:
     def test_all_facts(self, tmp_path: Path) -> None:
-        sources = Sources()
+        sources = MemorySources()
         health = WindowsHealth(tmp_path, sources, SERVER, ask=lambda: NOW)
         health.settled()
         sources.rows.append(row("notepad.exe"))
@@ -181,11 +181,11 @@ class TestWindowsHealth:
         def ask() -> None:
             asked.append(1)
 
-        health = WindowsHealth(tmp_path, Sources(), SERVER, ask=ask)
+        health = WindowsHealth(tmp_path, MemorySources(), SERVER, ask=ask)
         health.settled()
         health.settled()
         assert asked == [1]
 
     def test_an_unsettled_desktop_knows_nothing(self, tmp_path: Path) -> None:
         with raises_fields(GuestError, kind="failed"):
-            WindowsHealth(tmp_path, Sources(), SERVER).facts()
+            WindowsHealth(tmp_path, MemorySources(), SERVER).facts()

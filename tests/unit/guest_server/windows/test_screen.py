@@ -51,7 +51,7 @@ class FakeGdi:
         pass
 
 
-class FakeUser:
+class ChangingScreen:
     """A screen whose size changes; its pointer is hidden."""
 
     def __init__(self) -> None:
@@ -71,15 +71,15 @@ class FakeUser:
 
 
 @pytest.fixture
-def windows(monkeypatch: pytest.MonkeyPatch) -> tuple[FakeGdi, FakeUser]:
-    gdi, user = FakeGdi(), FakeUser()
+def windows(monkeypatch: pytest.MonkeyPatch) -> tuple[FakeGdi, ChangingScreen]:
+    gdi, user = FakeGdi(), ChangingScreen()
     monkeypatch.setattr(windows_screen, "gdi32", gdi)
     monkeypatch.setattr(windows_screen, "user32", user)
     return gdi, user
 
 
 class TestGdiScreen:
-    def test_a_peeked_picture_outlives_a_change_of_the_size(self, windows: tuple[FakeGdi, FakeUser]) -> None:
+    def test_a_peeked_picture_outlives_a_change_of_the_size(self, windows: tuple[FakeGdi, ChangingScreen]) -> None:
         screen = GdiScreen()
         seen = screen.peek()
         windows[1].size = (8, 6)
@@ -87,7 +87,7 @@ class TestGdiScreen:
         assert bytes(seen.pixels) == bytes([DRAWN]) * 48
 
     def test_memory_is_given_back_once(
-        self, windows: tuple[FakeGdi, FakeUser], monkeypatch: pytest.MonkeyPatch
+        self, windows: tuple[FakeGdi, ChangingScreen], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         gdi, user = windows
         monkeypatch.setattr(windows_screen, "failure", lambda what: GuestError("failed", what))

@@ -33,7 +33,7 @@ class Control:
     more: dict[Property, Value] = field(default_factory=dict)
 
 
-class FakeDesktop:
+class FakeUiaDesktop:
     """The objects of a desktop; `made` are all that were handed out."""
 
     def __init__(self, root: Control, focused: Control) -> None:
@@ -163,8 +163,8 @@ ROOT = Control("", [Control("Window", [EDITOR, Control("Dead", gone=True)])])
 
 
 @pytest.fixture
-def desktop(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDesktop]:
-    made = FakeDesktop(ROOT, EDITOR)
+def desktop(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeUiaDesktop]:
+    made = FakeUiaDesktop(ROOT, EDITOR)
 
     def create(identity: str, interface: str) -> Com:
         assert (identity, interface) == (uia.AUTOMATION_8, uia.IUIAUTOMATION_2)
@@ -180,7 +180,7 @@ def desktop(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDesktop]:
 
 
 class TestAutomation:
-    def test_a_walk_gives_the_tree(self, desktop: FakeDesktop) -> None:
+    def test_a_walk_gives_the_tree(self, desktop: FakeUiaDesktop) -> None:
         tree = ControlWalk(Automation(), WANTED).desktop()
         assert 'name="Editor"' in tree.xml
         assert ">first line\nsecond<" in tree.xml
@@ -188,13 +188,13 @@ class TestAutomation:
         assert "(10, 20)" in tree.xml
         assert (tree.nodes, tree.cut) == (4, "a control did not answer")
 
-    def test_every_property_is_asked_for_once_and_ahead(self, desktop: FakeDesktop) -> None:
+    def test_every_property_is_asked_for_once_and_ahead(self, desktop: FakeUiaDesktop) -> None:
         Automation()
         assert desktop.asked == [*map(int, PROPERTIES), 30001]
         assert desktop.scope == 1
         assert desktop.timeouts == [3000, 3000]
 
-    def test_all_that_was_lent_is_given_back(self, desktop: FakeDesktop) -> None:
+    def test_all_that_was_lent_is_given_back(self, desktop: FakeUiaDesktop) -> None:
         automation = Automation()
         ControlWalk(automation, WANTED).desktop()
         automation.text_cursor(automation.focused())
@@ -203,11 +203,11 @@ class TestAutomation:
         assert [each.held for each in desktop.made if each.held] == []
         assert desktop.strings.lent == {}
 
-    def test_the_selection_and_its_line(self, desktop: FakeDesktop) -> None:
+    def test_the_selection_and_its_line(self, desktop: FakeUiaDesktop) -> None:
         automation = Automation()
         assert automation.text_cursor(automation.focused()) == ("line", "first line")
 
-    def test_the_control_at_a_point(self, desktop: FakeDesktop) -> None:
+    def test_the_control_at_a_point(self, desktop: FakeUiaDesktop) -> None:
         automation = Automation()
         assert automation.control_info(automation.at(3, 4)).name == "Window"
         with pytest.raises(GoneError, match="0x80040201"):

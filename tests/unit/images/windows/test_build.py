@@ -41,7 +41,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, *runs: str) -> list[bool]:
     """In the machine's place: how each start ends. Gives for each whether there was a layer to go on with."""
     went_on: list[bool] = []
 
-    class Machine:
+    class ScriptedMachine:
         def until_off(self, _phase: str, *, ending: Callable[[], None], **_more: object) -> None:
             how = runs[len(went_on) - 1]
             if how != "cut off":
@@ -50,10 +50,10 @@ def machine(monkeypatch: pytest.MonkeyPatch, *runs: str) -> list[bool]:
                 raise CutOffError
 
     @contextmanager
-    def started(_spec: object, disks: Disks, *_more: object) -> Iterator[Machine]:
+    def started(_spec: object, disks: Disks, *_more: object) -> Iterator[ScriptedMachine]:
         went_on.append(disks.overlay.exists())
         disks.overlay.touch()
-        yield Machine()
+        yield ScriptedMachine()
 
     monkeypatch.setattr(build, "build_machine", started)
     monkeypatch.setattr(build, "this_host", lambda _: EMULATING_HOST)

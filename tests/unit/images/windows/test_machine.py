@@ -25,7 +25,7 @@ class Monitor:
         return self._end.fileno()
 
 
-class Machine:
+class EndingMachine:
     """In the place of QEMU: says its last words and is off, both between two looks."""
 
     def __init__(self, monitor: socket.socket, serial: socket.socket, words: bytes) -> None:
@@ -50,7 +50,7 @@ def ends() -> Iterator[list[socket.socket]]:
 def run(ends: list[socket.socket], words: bytes) -> list[str]:
     """What was told."""
     ours, theirs, _, monitor = ends
-    machine: Any = Machine(monitor, theirs, words)
+    machine: Any = EndingMachine(monitor, theirs, words)
     told: list[str] = []
     Build(machine, ours, secret="secret").until_off("windows", seconds=30, press_keys=False, tell=told.append)
     return told

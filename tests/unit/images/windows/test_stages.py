@@ -8,7 +8,7 @@ from tests.error_codes import raises_code
 from worker.images.windows.stages import Stage, Stages, folder_lock, logged
 
 
-class Work:
+class CountedStages:
     """Three stages that count how often they were done; each makes a file."""
 
     def __init__(self, folder: Path) -> None:
@@ -38,33 +38,33 @@ class Work:
 
 
 @pytest.fixture
-def work(tmp_path: Path) -> Work:
-    return Work(tmp_path)
+def work(tmp_path: Path) -> CountedStages:
+    return CountedStages(tmp_path)
 
 
 class TestRun:
-    def test_does_all_once(self, work: Work) -> None:
+    def test_does_all_once(self, work: CountedStages) -> None:
         assert work.run() == ["a", "b", "c"]
         assert work.run() == []
 
-    def test_goes_on_with_the_stage_that_broke_off(self, work: Work) -> None:
+    def test_goes_on_with_the_stage_that_broke_off(self, work: CountedStages) -> None:
         work.fails = "b"
         with pytest.raises(RuntimeError):
             work.run()
         work.fails = ""
         assert work.run() == ["b", "c"]
 
-    def test_does_again_what_has_other_inputs_and_all_behind_it(self, work: Work) -> None:
+    def test_does_again_what_has_other_inputs_and_all_behind_it(self, work: CountedStages) -> None:
         work.run()
         work.inputs["b"] = "2"
         assert work.run() == ["b", "c"]
 
-    def test_does_again_what_lost_its_file(self, work: Work) -> None:
+    def test_does_again_what_lost_its_file(self, work: CountedStages) -> None:
         work.run()
         (work.folder / "made-c").unlink()
         assert work.run() == ["c"]
 
-    def test_a_stage_done_again_takes_the_marks_behind_it_along(self, work: Work) -> None:
+    def test_a_stage_done_again_takes_the_marks_behind_it_along(self, work: CountedStages) -> None:
         work.run()
         (work.folder / "made-a").unlink()
         work.fails = "b"
@@ -73,12 +73,12 @@ class TestRun:
         work.fails = ""
         assert work.run() == ["b", "c"], "c was made of what a made before"
 
-    def test_a_damaged_mark_is_none(self, work: Work) -> None:
+    def test_a_damaged_mark_is_none(self, work: CountedStages) -> None:
         work.run()
         (work.folder / "c.done").write_text("{")
         assert work.run() == ["c"]
 
-    def test_says_how_long_each_took(self, work: Work) -> None:
+    def test_says_how_long_each_took(self, work: CountedStages) -> None:
         work.run()
         assert list(Stages(work.folder, print).seconds()) == ["a", "b", "c"]
 

@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
         return True
 
 
-class Work:
+class TrackedLines:
     """A tracker and the lines that follow it."""
 
     def __init__(self, out: io.StringIO, **more: object) -> None:
@@ -49,7 +49,7 @@ def fail_after(tracker: Tracker) -> None:
 
 class TestLog:
     def test_tells_what_begins_every_ten_seconds_and_what_it_took(self) -> None:
-        work = Work(io.StringIO())
+        work = TrackedLines(io.StringIO())
         work.boot(25)
         begun, ten, twenty, done = work.told()
         assert begun == "booting (at most 60 s)"
@@ -58,7 +58,7 @@ class TestLog:
         assert done == "booting: done after 25 s"
 
     def test_what_was_over_between_two_looks_is_told(self) -> None:
-        work = Work(io.StringIO())
+        work = TrackedLines(io.StringIO())
         with work.tracker.during("start", "starting"):
             work.clock.sleep(0.2)
         with work.tracker.during("lock", "waiting for others"):
@@ -69,7 +69,7 @@ class TestLog:
         assert work.told() == ["starting: done after 0.2 s", "checking: failed after 0.0 s"]
 
     def test_what_somebody_else_tells_is_not_told_again(self) -> None:
-        work = Work(io.StringIO(), only_meanwhile=True, prefix="image: ")
+        work = TrackedLines(io.StringIO(), only_meanwhile=True, prefix="image: ")
         work.boot(12)
         (ten,) = work.told()
         assert ten.startswith("image: booting: 10 s")
@@ -77,7 +77,7 @@ class TestLog:
 
 class TestTerminal:
     def test_is_one_line_that_changes_every_second(self) -> None:
-        work = Work(Terminal())
+        work = TrackedLines(Terminal())
         work.boot(3)
         begun, meanwhile = work.told()[0], work.out.getvalue().split("\r")[1:]
         assert begun == "booting (at most 60 s)"
@@ -90,7 +90,7 @@ class TestTerminal:
         out = Terminal()
         handler = logging.StreamHandler(out)
         monkeypatch.setattr(logging.getLogger(), "handlers", [handler])
-        work = Work(out)
+        work = TrackedLines(out)
         with work.lines, work.tracker.during("boot", "booting"):
             work.lines.show()
             logging.getLogger("worker").warning("something else")
@@ -101,7 +101,7 @@ class TestTerminal:
 class TestPicture:
     def test_is_kept_whole_and_its_place_told_once(self, tmp_path: Path) -> None:
         picture = tmp_path / "cache" / "prepare-tiny.png"
-        work = Work(io.StringIO(), picture=picture)
+        work = TrackedLines(io.StringIO(), picture=picture)
         work.boot(25)
         assert picture.read_bytes()[:4] == b"\x89PNG"
         assert sum(str(picture) in line for line in work.told()) == 1
@@ -109,7 +109,7 @@ class TestPicture:
 
     def test_of_what_failed_is_the_last_one(self, tmp_path: Path) -> None:
         picture = tmp_path / "prepare-tiny.png"
-        work = Work(io.StringIO(), picture=picture)
+        work = TrackedLines(io.StringIO(), picture=picture)
         with pytest.raises(OSError, match="no answer"), work.tracker.during("boot", "booting", screen=work.screen):
             fail_after(work.tracker)
         work.lines.show()
@@ -117,7 +117,7 @@ class TestPicture:
 
     def test_that_cannot_be_kept_is_told_and_ends_nothing(self, tmp_path: Path) -> None:
         (tmp_path / "cache").write_text("in the way")
-        work = Work(io.StringIO(), picture=tmp_path / "cache" / "a.png")
+        work = TrackedLines(io.StringIO(), picture=tmp_path / "cache" / "a.png")
         work.boot(25)
         assert sum("cannot be saved" in line for line in work.told()) == 1
         assert work.told()[-1] == "booting: done after 25 s"

@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.integration.cli.service import Service
+from tests.integration.cli.service import ScriptedService
 from worker.agents.agent_api_proxy import AgentApiProxy, lets_through
 
 
@@ -27,8 +27,8 @@ class TestLetsThrough:
 
 
 @pytest.fixture
-def service() -> Iterator[Service]:
-    made = Service(
+def service() -> Iterator[ScriptedService]:
+    made = ScriptedService(
         {"GET /api/v1/agent": {"state": "running"}, "POST /api/v1/agent/actions": (202, {"repeated": False})}
     )
     yield made
@@ -36,14 +36,14 @@ def service() -> Iterator[Service]:
 
 
 @pytest.fixture
-def door(service: Service, tmp_path: Path) -> Iterator[AgentApiProxy]:
+def door(service: ScriptedService, tmp_path: Path) -> Iterator[AgentApiProxy]:
     door = AgentApiProxy(tmp_path / "s", service.url)
     yield door
     door.close()
 
 
 @pytest.fixture
-def inside(door: AgentApiProxy, service: Service, tmp_path: Path) -> Iterator[httpx.Client]:
+def inside(door: AgentApiProxy, service: ScriptedService, tmp_path: Path) -> Iterator[httpx.Client]:
     """As a container sees it."""
     with httpx.Client(transport=httpx.HTTPTransport(uds=str(door.path)), base_url="http://deskarena") as client:
         yield client
@@ -54,7 +54,7 @@ def inside(door: AgentApiProxy, service: Service, tmp_path: Path) -> Iterator[ht
 
 
 class TestAgentDoor:
-    def test_passes_on_with_the_token(self, service: Service, inside: httpx.Client) -> None:
+    def test_passes_on_with_the_token(self, service: ScriptedService, inside: httpx.Client) -> None:
         headers = {"Authorization": "Bearer dka_1", "X-Other": "no"}
         assert inside.get("/api/v1/agent", headers=headers).json() == {"state": "running"}
         answer = inside.post("/api/v1/agent/actions", json={"index": 0}, headers=headers)
@@ -63,13 +63,13 @@ class TestAgentDoor:
         assert (asked, body, given["Authorization"]) == ("POST /api/v1/agent/actions", {"index": 0}, "Bearer dka_1")
         assert "X-Other" not in given
 
-    def test_refuses_everything_else(self, service: Service, inside: httpx.Client) -> None:
+    def test_refuses_everything_else(self, service: ScriptedService, inside: httpx.Client) -> None:
         assert inside.get("/api/v1/runs").status_code == 403
         assert inside.post("/api/v1/runs/1/cancel", content=b"x" * 2**22).status_code == 403
         assert inside.get("/api/v1/runs").headers["connection"] == "close"
         assert service.asked == []
 
-    def test_refuses_what_is_too_large(self, service: Service, inside: httpx.Client) -> None:
+    def test_refuses_what_is_too_large(self, service: ScriptedService, inside: httpx.Client) -> None:
         assert inside.post("/api/v1/agent/actions", content=b"x" * (2**20 + 1)).status_code == 413
         assert service.asked == []
 
@@ -96,7 +96,7 @@ class TestWasAway:
 
     @pytest.mark.parametrize("status", [500, 502, 503])
     def test_when_it_said_that_it_cannot(
-        self, door: AgentApiProxy, service: Service, inside: httpx.Client, status: int
+        self, door: AgentApiProxy, service: ScriptedService, inside: httpx.Client, status: int
     ) -> None:
         service.answers["POST /api/v1/agent/actions"] = (status, {"detail": "the broker is away"})
         before = time.monotonic()
@@ -104,11 +104,13 @@ class TestWasAway:
         assert door.was_away(before)
         assert not door.was_away(time.monotonic())
 
-    def test_when_it_could_not_be_reached(self, door: AgentApiProxy, service: Service, inside: httpx.Client) -> None:
+    def test_when_it_could_not_be_reached(
+        self, door: AgentApiProxy, service: ScriptedService, inside: httpx.Client
+    ) -> None:
         service.stop()
         before = time.monotonic()
         assert inside.get("/api/v1/agent").status_code == 503
-        back = Service(service.answers, service.port)
+        back = ScriptedService(service.answers, service.port)
         assert door.was_away(before)
         assert not door.was_away(time.monotonic())
         back.stop()
@@ -122,7 +124,9 @@ class TestWasAway:
 
 
 class TestAnswers:
-    def test_counts_what_was_taken_once(self, door: AgentApiProxy, service: Service, inside: httpx.Client) -> None:
+    def test_counts_what_was_taken_once(
+        self, door: AgentApiProxy, service: ScriptedService, inside: httpx.Client
+    ) -> None:
         inside.get("/api/v1/agent")
         for said in [(202, {"repeated": False}), (202, {"repeated": True}), (409, {}), (202, []), (202, b"no")]:
             service.answers["POST /api/v1/agent/actions"] = said

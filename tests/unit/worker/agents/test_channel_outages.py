@@ -7,7 +7,7 @@ from tests.error_codes import raises_code
 from worker.agents.channel_outages import API, API_PATIENCE, BROKER, ChannelOutages
 
 
-class Clock:
+class OutageClock:
     """In the place of `time`."""
 
     now = 1000.0
@@ -17,18 +17,18 @@ class Clock:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
+def clock(monkeypatch: pytest.MonkeyPatch) -> OutageClock:
+    made = OutageClock()
     monkeypatch.setattr("worker.agents.channel_outages.time", made)
     return made
 
 
 @pytest.fixture
-def outages(clock: Clock) -> ChannelOutages:  # noqa: ARG001 - it is read by it.
+def outages(clock: OutageClock) -> ChannelOutages:  # noqa: ARG001 - it is read by it.
     return ChannelOutages(10.0)
 
 
-def pass_by(outages: ChannelOutages, clock: Clock, why: str, seconds: int) -> None:
+def pass_by(outages: ChannelOutages, clock: OutageClock, why: str, seconds: int) -> None:
     """Noted every second."""
     for _ in range(seconds):
         clock.now += 1.0
@@ -36,7 +36,7 @@ def pass_by(outages: ChannelOutages, clock: Clock, why: str, seconds: int) -> No
 
 
 class TestSeconds:
-    def test_all_outages_count(self, outages: ChannelOutages, clock: Clock) -> None:
+    def test_all_outages_count(self, outages: ChannelOutages, clock: OutageClock) -> None:
         pass_by(outages, clock, "", 3)
         pass_by(outages, clock, BROKER, 4)
         assert outages.seconds() == 3.0  # From the first that was noted.
@@ -45,7 +45,7 @@ class TestSeconds:
         pass_by(outages, clock, API, 3)
         assert outages.seconds() == 6.0
 
-    def test_one_after_the_other_is_no_gap(self, outages: ChannelOutages, clock: Clock) -> None:
+    def test_one_after_the_other_is_no_gap(self, outages: ChannelOutages, clock: OutageClock) -> None:
         pass_by(outages, clock, BROKER, 4)
         pass_by(outages, clock, API, 4)
         pass_by(outages, clock, "", 1)
@@ -58,17 +58,17 @@ class TestNote:
             False, True, False, False, False, True,
         ]  # fmt: skip
 
-    def test_a_broker_is_waited_for_as_long_as_a_lease_lives(self, outages: ChannelOutages, clock: Clock) -> None:
+    def test_a_broker_is_waited_for_as_long_as_a_lease_lives(self, outages: ChannelOutages, clock: OutageClock) -> None:
         pass_by(outages, clock, BROKER, 11)
         with raises_code(ClusterLost, "agent_channel_down"):
             pass_by(outages, clock, BROKER, 1)
 
-    def test_an_api_is_waited_for_much_longer(self, outages: ChannelOutages, clock: Clock) -> None:
+    def test_an_api_is_waited_for_much_longer(self, outages: ChannelOutages, clock: OutageClock) -> None:
         pass_by(outages, clock, API, int(API_PATIENCE) + 1)
         with raises_code(ClusterLost, "agent_channel_down", mentions="API"):
             pass_by(outages, clock, API, 1)
 
-    def test_who_did_not_look_knows_nothing(self, outages: ChannelOutages, clock: Clock) -> None:
+    def test_who_did_not_look_knows_nothing(self, outages: ChannelOutages, clock: OutageClock) -> None:
         pass_by(outages, clock, BROKER, 2)
         clock.now += 60.0
         outages.note(BROKER)
@@ -76,7 +76,7 @@ class TestNote:
 
 
 class TestUnheard:
-    def test_until_somebody_is_heard_of(self, outages: ChannelOutages, clock: Clock) -> None:
+    def test_until_somebody_is_heard_of(self, outages: ChannelOutages, clock: OutageClock) -> None:
         assert outages.unheard == ""
         pass_by(outages, clock, API, 2)
         pass_by(outages, clock, "", 2)

@@ -13,7 +13,7 @@ from backend.domain.model.trajectory import Frame, Observation
 from tests.error_codes import raises_code
 from tests.fakes.agent_channel import FakeLine
 from tests.fakes.engine import ScriptedEngine
-from tests.integration.cli.service import Service
+from tests.integration.cli.service import ScriptedService
 from tests.waiting import until
 from worker.agents.container_channel import ContainerChannel
 
@@ -23,8 +23,8 @@ POST = "POST /api/v1/agent/actions"
 
 
 @pytest.fixture
-def service() -> Iterator[Service]:
-    made = Service({"GET /api/v1/agent": {"state": "running"}, POST: (202, {"repeated": False})})
+def service() -> Iterator[ScriptedService]:
+    made = ScriptedService({"GET /api/v1/agent": {"state": "running"}, POST: (202, {"repeated": False})})
     yield made
     made.stop()
 
@@ -32,7 +32,7 @@ def service() -> Iterator[Service]:
 class Beside:
     """A line with a container of which a test is the program."""
 
-    def __init__(self, service: Service, folder: Path) -> None:
+    def __init__(self, service: ScriptedService, folder: Path) -> None:
         self.engine = ScriptedEngine(folder)
         self.far = FakeLine()
         attempt = UUID("018f0000-0000-7000-8000-000000000001")
@@ -58,7 +58,7 @@ class Beside:
 
 
 @pytest.fixture
-def beside(service: Service, tmp_path: Path) -> Iterator[Beside]:
+def beside(service: ScriptedService, tmp_path: Path) -> Iterator[Beside]:
     made = Beside(service, tmp_path / "engine")
     yield made
     made.line.close()
@@ -89,7 +89,7 @@ class TestTake:
         with raises_code(ClusterLost, "container_killed"):
             beside.line.take(5.0)
 
-    def test_nor_where_the_api_was_away_though_it_is_back(self, beside: Beside, service: Service) -> None:
+    def test_nor_where_the_api_was_away_though_it_is_back(self, beside: Beside, service: ScriptedService) -> None:
         beside.line.show(SEEN, {})
         service.answers[POST] = (503, {"detail": "the database is away"})
         assert beside.post() == 503
@@ -98,7 +98,7 @@ class TestTake:
             beside.line.take(5.0)
 
     def test_an_api_that_was_away_long_before_is_no_excuse(
-        self, beside: Beside, service: Service, monkeypatch: pytest.MonkeyPatch
+        self, beside: Beside, service: ScriptedService, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("worker.agents.container_channel.AWAY_SECONDS", 0.0)
         beside.line.show(SEEN, {})

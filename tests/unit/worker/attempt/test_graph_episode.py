@@ -13,7 +13,7 @@ from backend.domain.model.task import Task
 from backend.domain.model.trajectory import Action, ActionType, Decision
 from backend.domain.omnibench.build import build
 from backend.domain.omnibench.task_file import read_task
-from tests.factories.attempt import Attempt
+from tests.factories.attempt import AttemptCase
 from tests.factories.omnibench import subtask, task_json
 
 APPS = {"a": "mousepad", "b": "mousepad", "c": "calc", "d": "mousepad", "e": "calc"}
@@ -42,7 +42,7 @@ def graph_task() -> Task:
 
 def played(steps: Sequence[str] | None, agent: str = "replay") -> tuple[Evaluation, EndedBy | None]:
     """What comes of typing these texts, one per step; `make x` makes the file of x. None = what the agent does."""
-    attempt = Attempt(graph_task(), agent, budget=Budget(max_steps=40))
+    attempt = AttemptCase(graph_task(), agent, budget=Budget(max_steps=40))
     if steps is not None:
         trajectory = tuple(Decision(actions=(Action(type=ActionType.TYPING, text=text),)) for text in steps)
         attempt.claim = dataclasses.replace(attempt.claim, trajectory=trajectory)

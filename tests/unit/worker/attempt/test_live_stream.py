@@ -17,7 +17,7 @@ from worker.attempt.live_stream import LiveStreamThread
 SECRET = "a-secret-of-this-desktop"
 
 
-class FakeGuest:
+class StreamingGuest:
     """The guest's `/stream`: sends a picture whenever the screen changes."""
 
     def __init__(self, path: Path) -> None:
@@ -81,8 +81,8 @@ class FakeViewers:
 
 
 @pytest.fixture
-def guest(tmp_path: Path) -> Iterator[FakeGuest]:
-    made = FakeGuest(tmp_path / "guest.sock")
+def guest(tmp_path: Path) -> Iterator[StreamingGuest]:
+    made = StreamingGuest(tmp_path / "guest.sock")
     yield made
     made.close()
 
@@ -93,7 +93,7 @@ def viewers() -> FakeViewers:
 
 
 @pytest.fixture
-def pump(guest: FakeGuest, viewers: FakeViewers) -> Iterator[LiveStreamThread]:
+def pump(guest: StreamingGuest, viewers: FakeViewers) -> Iterator[LiveStreamThread]:
     made = LiveStreamThread(uuid4(), (guest.address, SECRET), viewers, fps=5.0, step=lambda: 3)
     yield made
     made.close()
@@ -102,11 +102,11 @@ def pump(guest: FakeGuest, viewers: FakeViewers) -> Iterator[LiveStreamThread]:
 
 @pytest.mark.usefixtures("pump")
 class TestLivePump:
-    def test_nothing_is_captured_while_nobody_watches(self, guest: FakeGuest, viewers: FakeViewers) -> None:
+    def test_nothing_is_captured_while_nobody_watches(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         until(lambda: viewers.asked >= 2)
         assert guest.asked == []
 
-    def test_frames_flow_while_somebody_watches(self, guest: FakeGuest, viewers: FakeViewers) -> None:
+    def test_frames_flow_while_somebody_watches(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         viewers.number = 1
         until(lambda: viewers.frames)
         guest.change()
@@ -117,19 +117,19 @@ class TestLivePump:
         assert (meta["step"], meta["width"], meta["height"]) == (3, 640, 480)
         assert abs(meta["captured_at"] - time.time()) < 10.0
 
-    def test_the_rate_is_asked_of_the_guest(self, guest: FakeGuest, viewers: FakeViewers) -> None:
+    def test_the_rate_is_asked_of_the_guest(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         viewers.number = 1
         until(lambda: guest.asked)
         assert guest.asked[0] == "/stream?fps=5.0&quality=70"
 
-    def test_it_stops_when_the_last_viewer_leaves(self, guest: FakeGuest, viewers: FakeViewers) -> None:
+    def test_it_stops_when_the_last_viewer_leaves(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         viewers.number = 1
         until(lambda: guest.open == 1)
         viewers.number = 0
         until(lambda: guest.open == 0)
 
     def test_a_picture_that_stands_still_is_renewed(
-        self, guest: FakeGuest, viewers: FakeViewers, monkeypatch: pytest.MonkeyPatch
+        self, guest: StreamingGuest, viewers: FakeViewers, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(live_stream, "RENEW_SECONDS", 0.1)
         viewers.number = 1
@@ -138,7 +138,7 @@ class TestLivePump:
 
 
 class TestTrouble:
-    def test_a_wrong_secret_hurts_nobody(self, guest: FakeGuest, viewers: FakeViewers) -> None:
+    def test_a_wrong_secret_hurts_nobody(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         viewers.number = 1
         pump = LiveStreamThread(uuid4(), (guest.address, "wrong"), viewers, fps=5.0, step=lambda: 0)
         until(lambda: guest.refused >= 1)

@@ -21,7 +21,7 @@ from backend.domain.model.run import Budget, ImageView
 from backend.domain.model.task import EvaluatorSpec, MetricCall, SetupStep, Task
 from backend.domain.model.trajectory import Action, ActionType, Decision, Frame, StepRecord
 from backend.services.scheduling.claims import Claim
-from tests.factories.attempt import Attempt
+from tests.factories.attempt import AttemptCase
 from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.claims import infeasible_task, note_task
 from tests.fakes.desktop import FakeDesktop
@@ -35,16 +35,16 @@ def _plugins() -> None:
     registry.load()
 
 
-def with_assets(task: Task, assets: dict[str, str]) -> Attempt:
+def with_assets(task: Task, assets: dict[str, str]) -> AttemptCase:
     """An attempt whose task set has these assets."""
-    attempt = Attempt(task)
+    attempt = AttemptCase(task)
     attempt.claim = dataclasses.replace(attempt.claim, assets=assets)
     return attempt
 
 
 class TestScored:
     def test_a_solved_task(self) -> None:
-        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+        attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
         assert attempt.run()
         assert attempt.book.moves == ["running", "evaluating", "scored"]
         assert attempt.book.ended_by is EndedBy.DONE
@@ -53,43 +53,43 @@ class TestScored:
 
     @pytest.mark.parametrize("image", [None, ImageView(scale=0.5)])
     def test_the_oracle_has_the_tree_where_the_run_shows_none(self, image: ImageView | None) -> None:
-        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+        attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
         config = attempt.claim.config.model_copy(update={"observation": "screenshot", "image": image})
         attempt.claim = dataclasses.replace(attempt.claim, config=config)
         attempt.run()
         assert attempt.score == 1.0
 
     def test_an_unsolved_one(self) -> None:
-        attempt = Attempt(note_task())
+        attempt = AttemptCase(note_task())
         attempt.run()
         assert attempt.book.moves[-1] == "scored"
         assert attempt.score == 0.0
 
     def test_giving_up_a_feasible_task_is_zero_without_a_look(self) -> None:
-        attempt = Attempt(note_task(), "always_fail")
+        attempt = AttemptCase(note_task(), "always_fail")
         attempt.run()
         assert attempt.score == 0.0
         assert attempt.judge.asked == 0
 
     def test_saying_that_an_infeasible_task_is_infeasible(self) -> None:
-        attempt = Attempt(infeasible_task(), "always_fail")
+        attempt = AttemptCase(infeasible_task(), "always_fail")
         attempt.run()
         assert attempt.score == 1.0
         assert attempt.judge.asked == 0
 
     def test_the_agents_own_error_is_evaluated_like_any_other_end(self) -> None:
-        attempt = Attempt(note_task(oracle=None), "oracle")
+        attempt = AttemptCase(note_task(oracle=None), "oracle")
         attempt.run()
         assert attempt.book.ended_by is EndedBy.AGENT_ERROR
         assert attempt.score == 0.0
 
     def test_parameters_that_the_agent_refuses_are_its_own_error(self) -> None:
-        attempt = Attempt(note_task(), "random", params={"stop_chance": 7})
+        attempt = AttemptCase(note_task(), "random", params={"stop_chance": 7})
         attempt.run()
         assert attempt.book.ended_by is EndedBy.AGENT_ERROR
 
     def test_what_is_told_of_its_opening_ends_before_its_desktop_is_noted(self) -> None:
-        attempt, order = Attempt(note_task()), list[str]()
+        attempt, order = AttemptCase(note_task()), list[str]()
 
         @contextmanager
         def opening(_claim: Claim, book: AttemptLog) -> Iterator[None]:
@@ -103,12 +103,12 @@ class TestScored:
         assert attempt.book.desktop
 
     def test_seconds_are_told_by_phase(self) -> None:
-        attempt = Attempt(note_task())
+        attempt = AttemptCase(note_task())
         attempt.run()
         assert {"reset", "setup", "agent", "action", "settle", "record", "evaluation"} <= set(attempt.book.seconds)
 
     def test_the_next_desktop_is_prepared_meanwhile(self) -> None:
-        attempt = Attempt(note_task())
+        attempt = AttemptCase(note_task())
         attempt.run()
         assert [slot for slot, _ in attempt.provider.prepared] == [SlotRef(0)]
 
@@ -120,7 +120,7 @@ class TestScored:
         assert attempt.provider.opened[0].way_out == EgressRules(files={url: "1" * 64})
 
     def test_nothing_stays_behind(self) -> None:
-        attempt = Attempt(note_task())
+        attempt = AttemptCase(note_task())
         attempt.run()
         assert attempt.provider.opened[0].closed == 1
         assert attempt.pump.closed == 1
@@ -128,7 +128,7 @@ class TestScored:
 
 class TestLost:
     def test_no_desktop(self) -> None:
-        attempt = Attempt(note_task())
+        attempt = AttemptCase(note_task())
         attempt.provider.broken = ClusterLost("no memory left", code="host_memory_full")
         assert not attempt.run()
         assert attempt.book.moves == ["lost"]
@@ -136,7 +136,7 @@ class TestLost:
 
     def test_a_set_up_step_that_is_refused_says_which(self) -> None:
         steps = (*note_task().setup, SetupStep(type="open", parameters={"path": "/nowhere"}))
-        attempt = Attempt(note_task(setup=steps))
+        attempt = AttemptCase(note_task(setup=steps))
         attempt.run()
         assert attempt.book.loss == (FailureClass.TASK_SETUP, "step_failed")
         assert "set-up step 3" in attempt.book.message
@@ -144,7 +144,7 @@ class TestLost:
 
     def test_a_missing_asset(self) -> None:
         steps = (SetupStep(type="upload_file", parameters={"files": [{"local_path": "a.txt", "path": "/a"}]}),)
-        attempt = Attempt(note_task(setup=steps))
+        attempt = AttemptCase(note_task(setup=steps))
         attempt.run()
         assert attempt.book.loss == (FailureClass.TASK_SETUP, "asset_missing")
 
@@ -152,7 +152,7 @@ class TestLost:
         """Nothing is spent on it: no desktop, no agent."""
         url = "https://files.example/gold.xlsx"
         call = MetricCall(func="exact_match", expected={"type": "cloud_file", "path": url, "dest": "a"})
-        attempt = Attempt(note_task(evaluator=EvaluatorSpec(calls=(call,))))
+        attempt = AttemptCase(note_task(evaluator=EvaluatorSpec(calls=(call,))))
         assert attempt.run()
         assert attempt.book.loss == (FailureClass.TASK_SETUP, "asset_not_fetched")
         assert url in attempt.book.message
@@ -160,7 +160,7 @@ class TestLost:
         assert attempt.provider.opened == []
 
     def test_what_the_machine_of_a_lost_guest_shows_is_kept(self) -> None:
-        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+        attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
         blue = Frame(data=b"\xff\xd8blue", media_type="image/jpeg", width=720, height=400)
 
         def furnish(desktop: FakeDesktop) -> None:
@@ -178,7 +178,7 @@ class TestLost:
         assert last.results[0]["final"]
 
     def test_a_desktop_that_the_cluster_took_away_is_no_fault_of_the_guest_s(self) -> None:
-        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+        attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
 
         def furnish(desktop: FakeDesktop) -> None:
             def evict(_: Action) -> None:
@@ -195,7 +195,7 @@ class TestLost:
         assert not attempt.book.after_action
 
     def test_a_desktop_that_died_before_any_action(self) -> None:
-        attempt = Attempt(note_task())
+        attempt = AttemptCase(note_task())
         attempt.provider.on_open = lambda desktop: desktop.die("killed")
         attempt.run()
         assert attempt.book.moves == ["lost"]
@@ -203,7 +203,7 @@ class TestLost:
 
     def test_a_desktop_that_is_not_well(self) -> None:
         """Nobody acts on it, it is thrown away, and the slot rests before it makes another one."""
-        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+        attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
 
         def furnish(desktop: FakeDesktop) -> None:
             desktop.ailing = {"clock": 0.0}
@@ -219,7 +219,7 @@ class TestLost:
         assert "health" in attempt.book.seconds
 
     def test_an_evaluation_without_verdict_is_no_score(self) -> None:
-        attempt = Attempt(note_task())
+        attempt = AttemptCase(note_task())
         attempt.judge.broken = EvaluatorFailed("it broke (3 tries)", code="evaluator_crashed")
         attempt.run()
         assert attempt.book.moves == ["running", "evaluating", "unjudged"]
@@ -228,7 +228,7 @@ class TestLost:
         assert [found.result is not None for found in attempt.book.evidence] == [True]
 
     def test_no_room_for_a_picture(self) -> None:
-        attempt = Attempt(note_task())
+        attempt = AttemptCase(note_task())
 
         def full(_: StepRecord) -> None:
             raise ClusterLost("no room for an artifact", code="service_unavailable")
@@ -239,7 +239,7 @@ class TestLost:
         assert attempt.book.loss == (FailureClass.CLUSTER, "service_unavailable")
 
     def test_our_own_bugs_are_no_score_either(self) -> None:
-        attempt = Attempt(note_task())
+        attempt = AttemptCase(note_task())
 
         def broken(_: StepRecord) -> None:
             raise RuntimeError("a bug")
@@ -252,9 +252,9 @@ class TestLost:
 
 
 class TestStopped:
-    def stopping(self, error: Exception, **more: Any) -> Attempt:
+    def stopping(self, error: Exception, **more: Any) -> AttemptCase:
         """An attempt that is told to stop at its first action."""
-        attempt = Attempt(note_task(oracle=SOLUTION), "oracle", **more)
+        attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle", **more)
 
         def stop(_: Action) -> None:
             attempt.hold.stop(error)  # type: ignore[arg-type]
@@ -281,13 +281,13 @@ class TestStopped:
         assert not attempt.book.after_action
 
     def test_one_that_ended_before_it_began_opens_nothing(self) -> None:
-        attempt = Attempt(note_task())
+        attempt = AttemptCase(note_task())
         attempt.hold.stop(ClusterLost("the worker was stopped"))
         assert attempt.run()
         assert attempt.provider.opened == []
 
     def test_a_cancelled_run_that_the_recorder_noticed(self) -> None:
-        attempt = Attempt(note_task(), budget=Budget(max_steps=3))
+        attempt = AttemptCase(note_task(), budget=Budget(max_steps=3))
         attempt.book.is_cancelled = True
         attempt.run()
         assert attempt.book.moves == ["running", "cancelled"]
@@ -296,8 +296,8 @@ class TestStopped:
 class TestParts:
     """Parts of a task that are looked at after each step; typing `a=done` writes the file of part a."""
 
-    def attempt(self, *types: str) -> Attempt:
-        attempt = Attempt(task_of_parts(part("a"), part("b", "a")), "replay")
+    def attempt(self, *types: str) -> AttemptCase:
+        attempt = AttemptCase(task_of_parts(part("a"), part("b", "a")), "replay")
         steps = tuple(Decision(actions=(Action(type=ActionType.TYPING, text=text),)) for text in types)
         attempt.claim = dataclasses.replace(attempt.claim, trajectory=steps)
 

@@ -10,7 +10,7 @@ import pytest
 from backend.domain import registry
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import Budget
-from tests.factories.attempt import Attempt
+from tests.factories.attempt import AttemptCase
 from tests.factories.claims import note_task
 from tests.fakes.agent_channel import FakeLine
 from tests.waiting import until
@@ -24,8 +24,8 @@ def _plugins() -> None:
 class TestFromOutside:
     """A program elsewhere, which does not answer."""
 
-    def attempt(self, line: FakeLine) -> Attempt:
-        attempt = Attempt(note_task(), "remote")
+    def attempt(self, line: FakeLine) -> AttemptCase:
+        attempt = AttemptCase(note_task(), "remote")
         config = attempt.claim.config.model_copy(update={"budget": Budget(max_seconds=1)})
         attempt.claim, attempt.line = dataclasses.replace(attempt.claim, config=config), line
         return attempt
@@ -44,14 +44,14 @@ class TestFromOutside:
         assert attempt.book.message == "the API was away"
 
     def test_an_outage_is_not_its_time(self) -> None:
-        class Broken(FakeLine):
+        class OutageLine(FakeLine):
             """Its first wait for an answer is an outage, as the clocks of a test have it: a long one."""
 
             def take(self, seconds: float) -> Any:
                 self.held = 100.0
                 return super().take(seconds)
 
-        attempt = self.attempt(line := Broken())
+        attempt = self.attempt(line := OutageLine())
         with ThreadPoolExecutor(1) as other:
             running = other.submit(attempt.run)
             line.wait_shown(1)

@@ -6,7 +6,7 @@ import pytest
 from backend.domain import registry
 from backend.domain.errors import Cancelled, ClusterLost, DeskarenaError, LeaseLost
 from backend.domain.model.task import Task
-from tests.factories.attempt import Attempt
+from tests.factories.attempt import AttemptCase
 from tests.factories.claims import note_task
 from tests.unit.worker.attempt.test_runner import SOLUTION
 from worker.evaluation.concurrency import LOOK_SECONDS
@@ -20,9 +20,9 @@ def _plugins() -> None:
 class TestTurn:
     """Others are evaluated, so that the attempt waits in line."""
 
-    def waiting(self, task: Task, then: Callable[[Attempt], None]) -> Attempt:
+    def waiting(self, task: Task, then: Callable[[AttemptCase], None]) -> AttemptCase:
         """The attempt, while whose first pause in line something happens. Its turn comes by and by."""
-        attempt = Attempt(task, "oracle")
+        attempt = AttemptCase(task, "oracle")
         attempt.judge.turns.number = 1
         pause = attempt.hold.pause
 

@@ -6,7 +6,7 @@ from worker.base.circuit_breaker import LONGEST_PAUSE, CircuitBreaker
 from worker.k8s.cluster import ClusterError, ClusterUnavailable, RequestRefused
 
 
-class Server:
+class ProbedServer:
     """What `ask` asks; `asked` are the moments."""
 
     def __init__(self) -> None:
@@ -28,16 +28,16 @@ class Server:
 
 
 @pytest.fixture
-def server() -> Server:
-    return Server()
+def server() -> ProbedServer:
+    return ProbedServer()
 
 
-def test_one_that_has_done_all_is_not_asked(server: Server) -> None:
+def test_one_that_has_done_all_is_not_asked(server: ProbedServer) -> None:
     server.let_pass(60)
     assert (server.asked, server.answers.why_not) == ([], "")
 
 
-def test_one_that_is_away_is_asked_less_and_less_and_known_as_soon_as_it_is_back(server: Server) -> None:
+def test_one_that_is_away_is_asked_less_and_less_and_known_as_soon_as_it_is_back(server: ProbedServer) -> None:
     server.error = ClusterUnavailable("nobody answers")
     server.answers.failed("the first pod")
     assert server.answers.why_not == "the first pod"
@@ -49,7 +49,7 @@ def test_one_that_is_away_is_asked_less_and_less_and_known_as_soon_as_it_is_back
     assert server.answers.why_not == ""
 
 
-def test_many_failures_do_not_put_off_the_next_question(server: Server) -> None:
+def test_many_failures_do_not_put_off_the_next_question(server: ProbedServer) -> None:
     server.error = ClusterUnavailable("nobody answers")
     for _ in range(20):
         server.answers.failed("a pod")
@@ -57,14 +57,14 @@ def test_many_failures_do_not_put_off_the_next_question(server: Server) -> None:
     assert [round(each) for each in server.asked] == [1, 3, 7, 15]
 
 
-def test_one_that_says_no_has_answered(server: Server) -> None:
+def test_one_that_says_no_has_answered(server: ProbedServer) -> None:
     server.error = RequestRefused("the quota is used up", code=403)
     server.answers.failed("a pod")
     server.let_pass(2)
     assert server.answers.why_not == ""
 
 
-def test_the_next_time_is_a_first_time(server: Server) -> None:
+def test_the_next_time_is_a_first_time(server: ProbedServer) -> None:
     server.error = ClusterUnavailable("nobody answers")
     server.answers.failed("a pod")
     server.let_pass(20)

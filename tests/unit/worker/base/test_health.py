@@ -13,7 +13,7 @@ from worker.base.health import LOOK_AGAIN_SECONDS, check_health, check_room
 SCREEN = ScreenSize(width=640, height=480)
 
 
-class Patience:
+class PatienceClock:
     """A clock that moves only while somebody waits, and what happens meanwhile."""
 
     def __init__(self, desktop: FakeDesktop, then: Mapping[int, Mapping[str, Any]] | None = None) -> None:
@@ -26,8 +26,8 @@ class Patience:
         self._desktop.ailing = dict(self._then.get(self.pauses, self._desktop.ailing))
 
 
-def check(desktop: FakeDesktop, patience: Patience | None = None, wanted: ScreenSize = SCREEN) -> None:
-    waiting = patience or Patience(desktop)
+def check(desktop: FakeDesktop, patience: PatienceClock | None = None, wanted: ScreenSize = SCREEN) -> None:
+    waiting = patience or PatienceClock(desktop)
     limits = HealthLimits(patience=3.0)
     check_health(desktop, wanted, desktop.frame(), limits, pause=waiting.pause, monotonic=lambda: waiting.now)
 
@@ -39,13 +39,13 @@ def desktop() -> FakeDesktop:
 
 class TestCheckHealth:
     def test_a_healthy_desktop_is_asked_once(self, desktop: FakeDesktop) -> None:
-        patience = Patience(desktop)
+        patience = PatienceClock(desktop)
         check(desktop, patience)
         assert patience.pauses == 0
 
     def test_all_failures_are_named_at_once(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"clock": 0.0, "black": True}
-        patience = Patience(desktop)
+        patience = PatienceClock(desktop)
         with raises_code(GuestLost, "desktop_unhealthy", mentions="black_screen") as lost:
             check(desktop, patience)
         assert "docs/internals/health.md" in lost.value.hint
@@ -53,24 +53,24 @@ class TestCheckHealth:
 
     def test_a_screen_that_is_still_black_gets_a_moment(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"black": True}
-        patience = Patience(desktop, {4: {}})
+        patience = PatienceClock(desktop, {4: {}})
         check(desktop, patience)
         assert patience.pauses == 4
 
     def test_a_program_that_ends_by_itself_is_not_an_earlier_tasks(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"processes": ({"pid": 5, "name": "cmd.exe"},)}
-        patience = Patience(desktop, {2: {}})
+        patience = PatienceClock(desktop, {2: {}})
         check(desktop, patience)
         assert patience.pauses == 2
 
     def test_one_that_stays_is(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"processes": ({"pid": 5, "name": "miner"},)}
         with raises_code(GuestLost, "desktop_unhealthy"):
-            check(desktop, Patience(desktop))
+            check(desktop, PatienceClock(desktop))
 
     def test_one_that_stays_black_is_given_up(self, desktop: FakeDesktop) -> None:
         desktop.ailing = {"black": True}
-        patience = Patience(desktop)
+        patience = PatienceClock(desktop)
         with raises_code(GuestLost, "desktop_unhealthy", mentions="black_screen"):
             check(desktop, patience)
         assert patience.now == pytest.approx(3.0, abs=2 * LOOK_AGAIN_SECONDS)

@@ -22,7 +22,7 @@ def _plugins() -> None:
     registry.load()
 
 
-class Refusing(FakeProvider):
+class RefusingProvider(FakeProvider):
     """A provider that cannot work here."""
 
     def availability(self) -> Availability:
@@ -70,7 +70,7 @@ class TestDescribe:
         assert {"screenshot", "a11y_tree", "screenshot_a11y"} <= set(can["observations"])
 
     def test_a_provider_that_cannot_work_says_why_and_has_no_slots(self, tmp_path: Path) -> None:
-        info = describe(Settings(data_dir=tmp_path), {"fake": Refusing()}, InProcessJudge())
+        info = describe(Settings(data_dir=tmp_path), {"fake": RefusingProvider()}, InProcessJudge())
         assert info.slots == {}
         assert info.capabilities["providers"]["fake"]["reason"] == "Xvfb is missing"
 

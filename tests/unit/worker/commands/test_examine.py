@@ -98,7 +98,7 @@ class TestExamine:
     ) -> None:
         closed = threading.Event()
 
-        class Late(Local):
+        class HangingProvider(Local):
             """Whose desktop with Wine is not there until it is closed."""
 
             def __init__(self, _: Settings) -> None:
@@ -111,7 +111,7 @@ class TestExamine:
             closed.wait(60)
             return TrialFinding(OK, "")
 
-        monkeypatch.setattr(examine, "LocalProvider", Late)
+        monkeypatch.setattr(examine, "LocalProvider", HangingProvider)
         monkeypatch.setattr(examine, "try_wine", late)
         monkeypatch.setattr(examine, "try_containers", lambda: TrialFinding(OK, ""))
         monkeypatch.setattr(examine, "try_evaluators", lambda: TrialFinding(OK, ""))
@@ -183,12 +183,12 @@ class TestHelpers:
         assert examine.try_containers().state == MISSING
 
     def test_no_fence_for_evaluators(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        class Broken:
+        class UnstartableEvaluator:
             @property
             def sandbox(self) -> object:
                 raise EvaluatorFailed("no child can be started")
 
-        monkeypatch.setattr(examine, "Evaluator", Broken)
+        monkeypatch.setattr(examine, "Evaluator", UnstartableEvaluator)
         assert examine.try_evaluators() == TrialFinding(BROKEN, "no child can be started")
 
     def test_what_breaks_in_one_trial_is_said_of_that_one(self) -> None:

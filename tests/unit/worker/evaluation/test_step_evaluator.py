@@ -25,10 +25,10 @@ def odd_task(func: str) -> tuple[Task, Part]:
     return task_of_parts(odd), odd
 
 
-class Child(SandboxedProcess):
+class RecordedChild(SandboxedProcess):
     """One that is remembered."""
 
-    started: ClassVar[list["Child"]] = []
+    started: ClassVar[list["RecordedChild"]] = []
 
     def __init__(self, *words: Any) -> None:
         super().__init__(*words)
@@ -36,21 +36,21 @@ class Child(SandboxedProcess):
 
 
 @pytest.fixture
-def children(monkeypatch: pytest.MonkeyPatch) -> list[Child]:
+def children(monkeypatch: pytest.MonkeyPatch) -> list[RecordedChild]:
     """All children that a test starts."""
-    monkeypatch.setattr(Child, "started", [])
-    monkeypatch.setattr("worker.evaluation.step_evaluator.SandboxedProcess", Child)
-    return Child.started
+    monkeypatch.setattr(RecordedChild, "started", [])
+    monkeypatch.setattr("worker.evaluation.step_evaluator.SandboxedProcess", RecordedChild)
+    return RecordedChild.started
 
 
 @pytest.fixture
-def looks(children: list[Child]) -> StepEvaluator:
+def looks(children: list[RecordedChild]) -> StepEvaluator:
     assert children == []
     return Evaluator(LIMITS, sandbox=found()).looks()
 
 
 class TestLook:
-    def test_one_child_answers_again_and_again(self, looks: StepEvaluator, children: list[Child]) -> None:
+    def test_one_child_answers_again_and_again(self, looks: StepEvaluator, children: list[RecordedChild]) -> None:
         task = task_of_parts(part("a"))
         one = task.evaluator.parts[0]
         try:
@@ -75,7 +75,7 @@ class TestLook:
         finally:
             looks.close()
 
-    def test_nothing_is_left_behind(self, looks: StepEvaluator, children: list[Child]) -> None:
+    def test_nothing_is_left_behind(self, looks: StepEvaluator, children: list[RecordedChild]) -> None:
         (child,) = children
         looks.close()
         looks.close()

@@ -16,7 +16,7 @@ from worker.models._listing import answers
 from worker.models.openai_chat import OpenAIChat
 
 
-class Server(http.server.ThreadingHTTPServer):
+class ListingServer(http.server.ThreadingHTTPServer):
     """Answers each GET with a status, and notes what it was asked."""
 
     daemon_threads = True
@@ -47,8 +47,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(status: int) -> Iterator[Server]:
-    with Server(status) as server:
+def serving(status: int) -> Iterator[ListingServer]:
+    with ListingServer(status) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server

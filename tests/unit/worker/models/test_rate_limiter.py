@@ -6,7 +6,7 @@ import pytest
 from worker.models.rate_limiter import RateLimiter, WaitTimer
 
 
-class Clock:
+class WaitingClock:
     """A clock that moves when somebody waits."""
 
     def __init__(self) -> None:
@@ -19,7 +19,7 @@ class Clock:
         self.at += seconds
 
 
-def times(gate: RateLimiter, clock: Clock, number: int, tokens: int = 0) -> list[int]:
+def times(gate: RateLimiter, clock: WaitingClock, number: int, tokens: int = 0) -> list[int]:
     """When that many requests were let through, in whole seconds from the first."""
     found = []
     for _ in range(number):
@@ -31,19 +31,19 @@ def times(gate: RateLimiter, clock: Clock, number: int, tokens: int = 0) -> list
 
 class TestTurn:
     def test_without_limits_nobody_waits(self) -> None:
-        clock = Clock()
+        clock = WaitingClock()
         assert times(RateLimiter(1, now=clock), clock, 5) == [0] * 5
 
     def test_requests_per_minute(self) -> None:
-        clock = Clock()
+        clock = WaitingClock()
         assert times(RateLimiter(9, requests=2, now=clock), clock, 5) == [0, 0, 60, 60, 120]
 
     def test_tokens_per_minute(self) -> None:
-        clock = Clock()
+        clock = WaitingClock()
         assert times(RateLimiter(9, tokens=1000, now=clock), clock, 4, tokens=600) == [0, 0, 60, 60]
 
     def test_a_request_under_way_is_reckoned_like_the_one_before(self) -> None:
-        clock = Clock()
+        clock = WaitingClock()
         gate = RateLimiter(9, tokens=1000, now=clock)
         times(gate, clock, 1, tokens=600)
         with gate.turn(clock.pause) as second:
@@ -71,7 +71,7 @@ class TestTurn:
         assert most == 2
 
     def test_a_place_is_given_back_when_the_request_fails(self) -> None:
-        clock = Clock()
+        clock = WaitingClock()
         gate = RateLimiter(1, now=clock)
         with pytest.raises(KeyError), gate.turn(clock.pause):
             raise KeyError
@@ -86,7 +86,7 @@ class TestTurn:
             pass
 
     def test_all_rest_when_told_to_but_not_longer_than_a_minute(self) -> None:
-        clock = Clock()
+        clock = WaitingClock()
         gate = RateLimiter(9, now=clock)
         gate.rest(5)
         assert times(gate, clock, 1) == [5]
@@ -96,7 +96,7 @@ class TestTurn:
 
 class TestWaited:
     def test_what_is_under_way_counts_until_its_answer_is_there(self) -> None:
-        clock = Clock()
+        clock = WaitingClock()
         waited = WaitTimer(clock)
         call = waited.begin()
         clock.at += 10
@@ -106,7 +106,7 @@ class TestWaited:
         assert waited.seconds() == 3
 
     def test_a_call_without_an_answer_counts_in_full(self) -> None:
-        clock = Clock()
+        clock = WaitingClock()
         waited = WaitTimer(clock)
         call = waited.begin()
         clock.at += 10
@@ -125,7 +125,7 @@ class TestWaited:
 
 class TestLimited:
     def test_says_how_long_a_call_has_been_waiting_for_its_turn(self) -> None:
-        clock = Clock()
+        clock = WaitingClock()
         gate, waited = RateLimiter(9, requests=1, now=clock), WaitTimer(clock)
         told = []
 

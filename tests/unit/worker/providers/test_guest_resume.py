@@ -16,7 +16,7 @@ from worker.providers._guest_resume import restore, wait_answer
 OLD, NEW = "the-template-s-secret", "this-clone-s-secret"
 
 
-class FakeGuest(http.server.ThreadingHTTPServer):
+class ResumingGuest(http.server.ThreadingHTTPServer):
     """Answers /probe and /restored; the first answer may be `slow` by so many seconds."""
 
     daemon_threads = True
@@ -32,7 +32,7 @@ class FakeGuest(http.server.ThreadingHTTPServer):
 
 
 class _Handler(http.server.BaseHTTPRequestHandler):
-    server: FakeGuest
+    server: ResumingGuest
 
     def _answer(self, value: dict[str, Any], status: int = 200) -> None:
         if self.headers["Authorization"] != f"Bearer {self.server.secret}":
@@ -65,44 +65,44 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def guest() -> Iterator[FakeGuest]:
-    made = FakeGuest()
+def guest() -> Iterator[ResumingGuest]:
+    made = ResumingGuest()
     yield made
     made.shutdown()
     made.server_close()
 
 
 class TestRestore:
-    def test_tells_time_secret_and_entropy_once(self, guest: FakeGuest) -> None:
+    def test_tells_time_secret_and_entropy_once(self, guest: ResumingGuest) -> None:
         restore(GuestDesktop(guest.address, OLD), NEW)
         (told,) = guest.told
         assert abs(told["time"] - time.time()) < 5
         assert (told["secret"], guest.secret) == (NEW, NEW)
         assert len(told["entropy"]) >= 64
 
-    def test_two_clones_hear_different_entropy(self, guest: FakeGuest) -> None:
+    def test_two_clones_hear_different_entropy(self, guest: ResumingGuest) -> None:
         restore(GuestDesktop(guest.address, OLD), NEW)
         restore(GuestDesktop(guest.address, NEW), NEW)
         assert guest.told[0]["entropy"] != guest.told[1]["entropy"]
 
-    def test_a_guest_that_woke_up_slowly_hears_the_time_again(self, guest: FakeGuest) -> None:
+    def test_a_guest_that_woke_up_slowly_hears_the_time_again(self, guest: ResumingGuest) -> None:
         guest.slow = 1.0
         restore(GuestDesktop(guest.address, OLD), NEW)
         first, second = guest.told
         assert second["time"] - first["time"] >= 1.0
         assert second["secret"] == NEW
 
-    def test_a_guest_that_cannot_is_lost(self, guest: FakeGuest) -> None:
+    def test_a_guest_that_cannot_is_lost(self, guest: ResumingGuest) -> None:
         guest.status = 500
         with pytest.raises(GuestLost, match="could not be told that it was resumed: no clock"):
             restore(GuestDesktop(guest.address, OLD), NEW)
 
 
 class TestWaitAnswer:
-    def test_returns_when_the_guest_answers(self, guest: FakeGuest) -> None:
+    def test_returns_when_the_guest_answers(self, guest: ResumingGuest) -> None:
         assert wait_answer(guest.address, OLD, seconds=5, dead=str) < 5
 
-    def test_a_guest_with_another_secret_is_not_waited_for(self, guest: FakeGuest) -> None:
+    def test_a_guest_with_another_secret_is_not_waited_for(self, guest: ResumingGuest) -> None:
         begun = time.monotonic()
         with pytest.raises(GuestLost, match="a wrong secret"):
             wait_answer(guest.address, "another-secret-of-16", seconds=60, dead=str)

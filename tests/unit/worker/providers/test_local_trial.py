@@ -14,7 +14,7 @@ from worker.providers.local_trial import Trial, use
 DETAILS = {"home": "overlay"}
 
 
-class Window(FakeDesktop):
+class TrialDesktop(FakeDesktop):
     """A desktop in which Python opens the trial's window, whose tree says what a test wants."""
 
     def __init__(self, tree: str, *, gtk: bool = True) -> None:
@@ -47,26 +47,26 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 class TestTree:
     def test_one_with_the_window_s_button(self) -> None:
-        desktop = Window('<frame><push-button name="deskarena-trial" /></frame>')
+        desktop = TrialDesktop('<frame><push-button name="deskarena-trial" /></frame>')
         assert tried(desktop) == Trial(DETAILS, "")
         assert desktop.launched == ["/usr/bin/python3"]
 
     def test_one_that_stays_empty(self) -> None:
-        assert "are missing" in tried(Window('<desktop-frame name="main" />')).no_tree
+        assert "are missing" in tried(TrialDesktop('<desktop-frame name="main" />')).no_tree
 
     def test_where_no_window_can_be_opened_it_was_not_tried(self) -> None:
-        said = tried(Window('<desktop-frame name="main" />', gtk=False)).no_tree
+        said = tried(TrialDesktop('<desktop-frame name="main" />', gtk=False)).no_tree
         assert said == "not tried: no window can be opened: no typelib for Gtk"
 
     def test_one_whose_reader_is_gone(self) -> None:
-        desktop = Window("")
+        desktop = TrialDesktop("")
         desktop.die("the registry does not answer")
         assert tried(desktop).no_tree
 
 
 class TestPrograms:
     def test_those_that_do_not_start_say_what_happened(self) -> None:
-        desktop = Window("deskarena-trial")
+        desktop = TrialDesktop("deskarena-trial")
         desktop.commands["old"] = lambda _: ExecResult(returncode=127, error="first\nlibX11.so.6: cannot open\n")
         found = tried(desktop, good=["true"], bad=["false"], old=["old"], late=["hangs"])
         assert found.broken == {"bad": "it exited with 1", "old": "libX11.so.6: cannot open", "late": "it did not end"}

@@ -52,7 +52,7 @@ class TestClosedOnFailure:
         assert made.closed == 0
 
 
-class Made:
+class PreparedDesktop:
     """A desktop made ahead."""
 
     def __init__(self) -> None:
@@ -74,31 +74,35 @@ OTHER = DesktopSpec(screen=ScreenSize(width=640, height=480))
 
 class TestSpare:
     @pytest.fixture
-    def made(self) -> Made:
-        return Made()
+    def made(self) -> PreparedDesktop:
+        return PreparedDesktop()
 
     @pytest.fixture
-    def spare(self, made: Made) -> SpareDesktop[Made]:
-        spare: SpareDesktop[Made] = SpareDesktop(SPEC, 0.05)
+    def spare(self, made: PreparedDesktop) -> SpareDesktop[PreparedDesktop]:
+        spare: SpareDesktop[PreparedDesktop] = SpareDesktop(SPEC, 0.05)
         spare.coming.set_result(made)
         return spare
 
-    def test_what_is_wanted_is_taken_and_says_that_it_was_prepared(self, spare: SpareDesktop[Made], made: Made) -> None:
+    def test_what_is_wanted_is_taken_and_says_that_it_was_prepared(
+        self, spare: SpareDesktop[PreparedDesktop], made: PreparedDesktop
+    ) -> None:
         assert spare.is_ready()
         assert spare.take(SPEC) is made
         assert (made.details, made.closed) == ({"path": "clone", "prepared": True}, 0)
 
-    def test_another_one_than_wanted_is_destroyed(self, spare: SpareDesktop[Made], made: Made) -> None:
+    def test_another_one_than_wanted_is_destroyed(
+        self, spare: SpareDesktop[PreparedDesktop], made: PreparedDesktop
+    ) -> None:
         assert spare.take(OTHER) is None
         assert made.closed == 1
 
-    def test_one_that_has_died_is_destroyed(self, spare: SpareDesktop[Made], made: Made) -> None:
+    def test_one_that_has_died_is_destroyed(self, spare: SpareDesktop[PreparedDesktop], made: PreparedDesktop) -> None:
         made.lives = False
         assert spare.take(SPEC) is None
         assert made.closed == 1
 
     def test_one_that_could_not_be_made_is_none(self) -> None:
-        spare: SpareDesktop[Made] = SpareDesktop(SPEC, 0.05)
+        spare: SpareDesktop[PreparedDesktop] = SpareDesktop(SPEC, 0.05)
         spare.coming.set_exception(ClusterLost("no room"))
         assert not spare.is_ready()
         assert spare.take(SPEC) is None
@@ -106,9 +110,9 @@ class TestSpare:
 
     @pytest.mark.parametrize("give_up", [lambda spare: spare.take(SPEC), lambda spare: spare.discard()])
     def test_one_that_comes_too_late_is_destroyed_when_it_comes(
-        self, made: Made, give_up: Callable[[SpareDesktop[Made]], object]
+        self, made: PreparedDesktop, give_up: Callable[[SpareDesktop[PreparedDesktop]], object]
     ) -> None:
-        spare: SpareDesktop[Made] = SpareDesktop(SPEC, 0.05)
+        spare: SpareDesktop[PreparedDesktop] = SpareDesktop(SPEC, 0.05)
         assert give_up(spare) is None
         spare.coming.set_result(made)
         assert made.closed == 1
@@ -119,44 +123,46 @@ FIRST, SECOND = SlotRef(0), SlotRef(1)
 
 class TestSlotDesktops:
     @pytest.fixture
-    def slots(self) -> SlotDesktops[Made]:
+    def slots(self) -> SlotDesktops[PreparedDesktop]:
         return SlotDesktops()
 
-    def prepared(self, slots: SlotDesktops[Made], slot: SlotRef = FIRST) -> Made:
-        assert slots.prepare(slot, SPEC, Made, seconds=5.0)
+    def prepared(self, slots: SlotDesktops[PreparedDesktop], slot: SlotRef = FIRST) -> PreparedDesktop:
+        assert slots.prepare(slot, SPEC, PreparedDesktop, seconds=5.0)
         return slots.spares[slot].coming.result(5.0)
 
-    def test_the_prepared_one_is_opened_and_the_former_one_destroyed(self, slots: SlotDesktops[Made]) -> None:
-        former = slots.open(FIRST, SPEC, Made)
+    def test_the_prepared_one_is_opened_and_the_former_one_destroyed(
+        self, slots: SlotDesktops[PreparedDesktop]
+    ) -> None:
+        former = slots.open(FIRST, SPEC, PreparedDesktop)
         ahead = self.prepared(slots)
-        assert slots.open(FIRST, SPEC, Made) is ahead
+        assert slots.open(FIRST, SPEC, PreparedDesktop) is ahead
         assert (former.closed, ahead.closed, dict(slots.spares)) == (1, 0, {})
 
-    def test_one_of_another_spec_makes_way_for_a_new_one(self, slots: SlotDesktops[Made]) -> None:
+    def test_one_of_another_spec_makes_way_for_a_new_one(self, slots: SlotDesktops[PreparedDesktop]) -> None:
         ahead = self.prepared(slots)
-        assert slots.open(FIRST, OTHER, Made) is not ahead
+        assert slots.open(FIRST, OTHER, PreparedDesktop) is not ahead
         assert ahead.closed == 1
 
-    def test_the_same_is_not_prepared_twice_nor_more_than_allowed(self, slots: SlotDesktops[Made]) -> None:
+    def test_the_same_is_not_prepared_twice_nor_more_than_allowed(self, slots: SlotDesktops[PreparedDesktop]) -> None:
         self.prepared(slots)
-        assert not slots.prepare(FIRST, SPEC, Made, seconds=5.0)
-        assert not slots.prepare(SECOND, SPEC, Made, seconds=5.0, most=1)
+        assert not slots.prepare(FIRST, SPEC, PreparedDesktop, seconds=5.0)
+        assert not slots.prepare(SECOND, SPEC, PreparedDesktop, seconds=5.0, most=1)
 
-    def test_another_spec_replaces_the_prepared_one(self, slots: SlotDesktops[Made]) -> None:
+    def test_another_spec_replaces_the_prepared_one(self, slots: SlotDesktops[PreparedDesktop]) -> None:
         ahead = self.prepared(slots)
-        assert slots.prepare(FIRST, OTHER, Made, seconds=5.0, most=1)
+        assert slots.prepare(FIRST, OTHER, PreparedDesktop, seconds=5.0, most=1)
         assert slots.spares[FIRST].coming.result(5.0) is not ahead
         assert ahead.closed == 1
 
-    def test_one_can_make_room(self, slots: SlotDesktops[Made]) -> None:
+    def test_one_can_make_room(self, slots: SlotDesktops[PreparedDesktop]) -> None:
         ahead = self.prepared(slots, SECOND)
         assert slots.discard_one()
         assert (ahead.closed, slots.discard_one()) == (1, False)
 
-    def test_after_the_end_nothing_is_left_and_nothing_opens(self, slots: SlotDesktops[Made]) -> None:
-        opened, ahead, late = slots.open(FIRST, SPEC, Made), self.prepared(slots, SECOND), Made()
+    def test_after_the_end_nothing_is_left_and_nothing_opens(self, slots: SlotDesktops[PreparedDesktop]) -> None:
+        opened, ahead, late = slots.open(FIRST, SPEC, PreparedDesktop), self.prepared(slots, SECOND), PreparedDesktop()
         slots.close()
-        assert not slots.prepare(FIRST, SPEC, Made, seconds=5.0)
+        assert not slots.prepare(FIRST, SPEC, PreparedDesktop, seconds=5.0)
         with pytest.raises(ClusterLost):
             slots.open(FIRST, SPEC, lambda: late)
         assert (opened.closed, ahead.closed, late.closed) == (1, 1, 1)

@@ -30,7 +30,7 @@ ASKS = b"GET http://files.example/large HTTP/1.1\r\n\r\n"
 PIECE = 65_536
 
 
-class Guest(threading.Thread):
+class DeafGuest(threading.Thread):
     """A guest API that asks for a file by its first line, and never reads what comes."""
 
     def __init__(self) -> None:
@@ -71,8 +71,8 @@ class Guest(threading.Thread):
 
 
 @pytest.fixture
-def guest() -> Iterator[Guest]:
-    made = Guest()
+def guest() -> Iterator[DeafGuest]:
+    made = DeafGuest()
     yield made
     made.die()
 
@@ -83,7 +83,7 @@ def supervisor(tmp_path: Path) -> FakeSupervisor:
 
 
 @pytest.fixture
-def machine(supervisor: FakeSupervisor, guest: Guest, tmp_path: Path) -> Iterator[QemuDesktop]:
+def machine(supervisor: FakeSupervisor, guest: DeafGuest, tmp_path: Path) -> Iterator[QemuDesktop]:
     supervisor.on_end = guest.die
     gateways, way_out = Gateways(), tmp_path / "gateway"
     held = supervisor.held(guest.port)
@@ -97,7 +97,7 @@ def machine(supervisor: FakeSupervisor, guest: Guest, tmp_path: Path) -> Iterato
 
 class TestClose:
     def test_a_guest_that_reads_no_more_keeps_nothing_alive(
-        self, machine: QemuDesktop, supervisor: FakeSupervisor, guest: Guest, tmp_path: Path
+        self, machine: QemuDesktop, supervisor: FakeSupervisor, guest: DeafGuest, tmp_path: Path
     ) -> None:
         machine.let_out(EgressRules(files={"http://files.example/large": "1" * 64}), lambda _: bytes(20 * 2**20))
         until(guest.is_sent_much)

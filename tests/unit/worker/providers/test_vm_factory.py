@@ -126,7 +126,7 @@ class TestMake:
         assert failures(makings, GuestLost("ill"), tmp_path)[1] == 3
 
 
-class Refusing(FakeSupervisor):
+class RefusingSupervisor(FakeSupervisor):
     """Starts no machine with these accelerators; notes what was tried."""
 
     def __init__(self, folder: Path, *refused: str) -> None:
@@ -152,7 +152,7 @@ KVM_ORDER = VmRequest.of(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.scr
 
 class TestEmulationInPlaceOfKvm:
     def test_an_image_that_boots_neither_way_has_the_first_failure_and_is_tried_once_each(self, tmp_path: Path) -> None:
-        supervisor = Refusing(tmp_path, "kvm", "tcg")
+        supervisor = RefusingSupervisor(tmp_path, "kvm", "tcg")
         with pytest.raises(ClusterLost, match="no machine with kvm"):
             VmFactory(DEFAULT_LIMITS).prepare(VmHost(supervisor, Unchecked(Templates(tmp_path))), KVM_ORDER)
         assert supervisor.tried == ["kvm", "tcg"]
@@ -161,7 +161,7 @@ class TestEmulationInPlaceOfKvm:
         acceleration = dataclasses.replace(ACCELERATED, reason=AccelerationReason.SET)
         host = dataclasses.replace(KVM_HOST, acceleration=acceleration)
         order = VmRequest.of(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), host)
-        supervisor = Refusing(tmp_path, "kvm")
+        supervisor = RefusingSupervisor(tmp_path, "kvm")
         with pytest.raises(ClusterLost, match="no machine with kvm"):
             VmFactory(DEFAULT_LIMITS).prepare(VmHost(supervisor, Unchecked(Templates(tmp_path))), order)
         assert supervisor.tried == ["kvm"]
@@ -173,6 +173,6 @@ class TestEmulationInPlaceOfKvm:
                 (place / name).touch()
             about = StoredTemplate(emulated.key, "debian", (1280, 800), "s", {}, "it did not boot")
             templates.keep(place, **vars(about))
-        supervisor = Refusing(tmp_path, "kvm")
+        supervisor = RefusingSupervisor(tmp_path, "kvm")
         template = VmFactory(DEFAULT_LIMITS).prepare(VmHost(supervisor, Unchecked(templates)), KVM_ORDER)
         assert (template.key, template.why_emulated, supervisor.tried) == (emulated.key, "it did not boot", [])

@@ -47,14 +47,14 @@ def answering(*answers: bytes) -> Iterator[str]:
     """A server that gives these answers as they are, one per request, and closes each time."""
     left = list(answers)
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class RawReplyHandler(http.server.BaseHTTPRequestHandler):
         def handle_one_request(self) -> None:
             while self.rfile.readline() not in {b"\r\n", b""}:
                 pass
             self.wfile.write(left.pop(0))
             self.close_connection = True
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), RawReplyHandler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield f"http://127.0.0.1:{server.server_address[1]}"

@@ -13,7 +13,7 @@ from typing import Any
 SECRET = sys.stdin.readline().strip()
 
 
-class Handler(BaseHTTPRequestHandler):
+class StandInHandler(BaseHTTPRequestHandler):
     def log_message(self, *words: Any) -> None:
         pass
 
@@ -53,11 +53,11 @@ def run(body: dict[str, Any]) -> dict[str, Any]:
     return {"returncode": done.returncode, "output": done.stdout[-100000:], "error": done.stderr[-100000:]}
 
 
-class Server(ThreadingMixIn, UnixStreamServer):
+class StandInServer(ThreadingMixIn, UnixStreamServer):
     daemon_threads = True
 
     def __init__(self) -> None:
-        super().__init__("", Handler, bind_and_activate=False)
+        super().__init__("", StandInHandler, bind_and_activate=False)
         self.socket.close()
         self.socket = socket.socket(fileno=int(os.environ["DESKARENA_LISTEN_FD"]))
 
@@ -71,7 +71,7 @@ while numbers[-1] < int(os.environ.get("DESKARENA_PROTECTED_PIDS", "0")):
     thread.start()
     thread.join()
     numbers.append(thread.native_id or 0)
-server = Server()
+server = StandInServer()
 sys.stdout.write(json.dumps({"ready": True, "screen": os.environ["DESKARENA_SCREEN"]}) + "\n")
 sys.stdout.flush()
 server.serve_forever()
