@@ -9,7 +9,7 @@ import pytest
 
 from backend.web.templating import usd
 from tests.fakes.model_apis import ScriptedReply
-from tests.fakes.model_server import ReceivedRequest, ModelServer, model_server
+from tests.fakes.model_server import ModelServer, ReceivedRequest, model_server
 from tests.integration.cli.service import deskarena
 from tests.integration.embedded.test_up import Up, with_worker
 from tests.sampling import runs_everything

@@ -24,7 +24,7 @@ from typing import Any
 
 from tests.fakes.model_apis import APIS, Event, Json, ModelApi, ScriptedReply
 
-__all__ = ["ReceivedRequest", "ModelServer", "ScriptedReply", "model_server"]
+__all__ = ["ModelServer", "ReceivedRequest", "ScriptedReply", "model_server"]
 HUGE = 2 * 2**30
 _BLOCK = b" " * 2**16
 _CODES = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 404: "not_found_error"}
