@@ -186,7 +186,7 @@ class TestExamples:
     def test_action_space(self, plugin: Any) -> None:
         parsed = plugin().parse("click 3 4\ntype hello\nDONE\n")
         assert [action.type for action in parsed] == [ActionType.CLICK, ActionType.TYPING, ActionType.DONE]
-        with pytest.raises(Invalid, match="line 2"):
+        with raises_fields(Invalid, path="line 2"):
             plugin().parse("DONE\nclick here")
 
     @pytest.mark.parametrize("plugin", ["setup"], indirect=True)
@@ -216,7 +216,7 @@ class TestExamples:
         benchmark = plugin().load(tmp_path)
         assert [str(task.key) for task in benchmark.tasks] == ["files/one"]
         (tmp_path / "files.txt").write_text("one: make a file\n")
-        with pytest.raises(Invalid, match=r"files\.txt, line 1"):
+        with raises_fields(Invalid, path="files.txt, line 1"):
             plugin().load(tmp_path)
 
     @pytest.mark.parametrize("plugin", ["model"], indirect=True)

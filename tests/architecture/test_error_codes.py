@@ -5,9 +5,11 @@ import builtins
 import importlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 from backend.domain.errors import AgentFailed, Cancelled, DeskarenaError, InvalidAction, LeaseFailure, MachineLost
 from backend.domain.model.reason import ReasonCode
@@ -115,18 +117,55 @@ class TestPage:
         assert sorted({code for code in codes if codes.count(code) > 1}) == []
 
 
+def own_errors(*folders: str) -> Counter[str]:
+    """Names of the exception classes in these folders, with the number of classes of each."""
+    classes = [
+        (node.name, {dotted(base).rpartition(".")[2] for base in node.bases})
+        for path in python_files(*folders)
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.ClassDef)
+    ]
+    errors = {name for name in dir(builtins) if name.endswith(("Error", "Exception"))}
+    while more := {name for name, above in classes if not above.isdisjoint(errors)} - errors:
+        errors |= more
+    return Counter(name for name, above in classes if not above.isdisjoint(errors))
+
+
+def asserted_sentences(tree: ast.Module, errors: Container[str]) -> Iterator[tuple[int, str]]:
+    """Line and class of each `pytest.raises` that compares the sentence of one of these errors."""
+    for call in calls(tree):
+        if dotted(call.func) == "pytest.raises" and any(keyword.arg == "match" for keyword in call.keywords):
+            for node in ast.walk(call.args[0]):
+                if isinstance(node, ast.Name | ast.Attribute) and (name := dotted(node).rpartition(".")[2]) in errors:
+                    yield call.lineno, name
+
+
+class TestTests:
+    def test_compare_codes_and_fields_of_our_errors(self) -> None:
+        """`tests.error_codes` does; `match` is for names and numbers in errors of Python and libraries."""
+        errors = own_errors("backend", "worker", "deskarena", "vm_images", "tools")
+        assert [
+            f"{path}:{line} {name}"
+            for path in python_files("tests")
+            for line, name in asserted_sentences(parsed(path), errors)
+        ] == []
+
+    @pytest.mark.parametrize(
+        ("line", "names"),
+        [
+            ('pytest.raises(Conflict, match="exists")', ["Conflict"]),
+            ('pytest.raises((ValueError, errors.Conflict), match="exists")', ["Conflict"]),
+            ('pytest.raises(ValueError, match="3")', []),
+            ("pytest.raises(Conflict)", []),
+        ],
+    )
+    def test_the_check_sees_a_compared_sentence(self, line: str, names: list[str]) -> None:
+        assert [name for _, name in asserted_sentences(ast.parse(line), {"Conflict"})] == names
+
+
 class TestNames:
     def test_an_error_s_name_stands_for_one_class(self) -> None:
         """`except Conflict` means one thing wherever it stands; adapters' errors bear the adapter's name."""
-        classes = [
-            (node.name, {dotted(base).rpartition(".")[2] for base in node.bases})
-            for path in python_files("backend", "worker", "deskarena")
-            for node in ast.walk(parsed(path))
-            if isinstance(node, ast.ClassDef)
-        ]
-        errors = {name for name in dir(builtins) if name.endswith(("Error", "Exception"))}
-        while more := {name for name, above in classes if not above.isdisjoint(errors)} - errors:
-            errors |= more
-        names = Counter(name for name, above in classes if not above.isdisjoint(errors))
+        names = own_errors("backend", "worker", "deskarena")
         assert names["Conflict"] == names["ClusterError"] == 1
         assert [name for name, number in names.items() if number > 1] == []

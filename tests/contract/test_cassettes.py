@@ -46,7 +46,7 @@ class TestRecorded:
         assert '"request": "' in raised.value.hint
 
     def test_a_broken_line_is_named(self, tmp_path: Path) -> None:
-        with pytest.raises(ModelApiFailed, match="line 2"):
+        with raises_code(ModelApiFailed, "cassette_invalid", mentions="line 2"):
             _recorded(tmp_path, "One.", {"answer": "Two."}).complete(asked("a"))
 
     def test_what_was_recorded_from_an_api_comes_back(self, server: ModelServer, api: str, tmp_path: Path) -> None:

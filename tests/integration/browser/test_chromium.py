@@ -16,6 +16,7 @@ from backend.domain.model.score import Blob
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop
 from backend.domain.registry import PluginKind
 from backend.domain.setup import run_step
+from tests.error_codes import raises_code
 from tests.factories.starter_tasks import make_task
 from tests.fakes.web import FakeWeb
 from worker.attempt.task_context import TaskContext
@@ -184,7 +185,7 @@ class TestPagesLookedUp:
         backups = ["from the task"]
         found = value(context, "info_from_website", tmp_path, url="http://127.0.0.1:2/", infos=infos, backups=backups)
         assert found == backups
-        with pytest.raises(EvaluatorFailed, match=r"127\.0\.0\.1"):
+        with raises_code(EvaluatorFailed, "evidence_not_gathered", mentions="127.0.0.1"):
             value(context, "info_from_website", tmp_path, url="http://127.0.0.1:2/", infos=infos)
 
     def test_light_and_dark(self, context: TaskContext, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
 from backend.services.capacity import nodes
 from backend.web.app import create_app
+from tests.error_codes import raises_code
 from tests.factories.fake_cluster_pods import PodCluster
 from tests.factories.light_guest import SCREEN
 from tests.factories.records import World
@@ -70,7 +71,7 @@ def test_it_is_on_the_page_within_seconds(
     teller = SlotHealthReporter(database, [provider], every=0.2)
     teller.start()
     try:
-        with pytest.raises(ClusterLost, match=WORDS):
+        with raises_code(ClusterLost, "pod_not_ready", mentions=WORDS):
             provider.open(sick, SPEC)
         until(lambda: WORDS in page(), 10, what="the page says it")
         assert "its pod does not start: the pod's image cannot be pulled: " in html.unescape(page())

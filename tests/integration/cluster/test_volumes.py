@@ -10,6 +10,7 @@ import pytest
 from backend.domain.errors import ClusterLost
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec
+from tests.error_codes import raises_code
 from tests.factories.fake_cluster_pods import NAMESPACE, PodCluster
 from tests.factories.light_guest import SCREEN
 from tests.factories.light_pods import LightPods, write_light_image
@@ -122,7 +123,7 @@ class TestClaimsOfNodes:
         worker = working(**OWN)
         until(lambda: names(worker) == ["one", "two"], 30)
         two = SPEC.model_copy(update={"image": "two"})
-        with pytest.raises(ClusterLost, match="the image two does not exist; available: one"):
+        with raises_code(ClusterLost, "pod_not_ready", mentions=("image two", "one")):
             worker.open(slot("node-1"), two)
         worker.open(slot("node-2"), two).close()
 

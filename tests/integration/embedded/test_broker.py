@@ -12,6 +12,7 @@ import pytest
 from backend.cli.embedded.broker import start_broker
 from backend.cli.embedded.server import RunningServer
 from backend.cli.errors import StackError
+from tests.error_codes import raises_code
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,10 @@ class TestRestart:
         assert first.url == second.url
 
     def test_a_taken_port_is_an_error(self, tmp_path: Path) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as other, pytest.raises(StackError, match="broker ended"):
+        with (
+            socket.create_server(("127.0.0.1", 0)) as other,
+            raises_code(StackError, "process_crashed", mentions="broker"),
+        ):
             start_broker(tmp_path, port=other.getsockname()[1])
 
     def test_leaves_no_files_but_password_and_log(self, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from backend.cli.embedded.data_dir import DataFolder, is_in_use, make_writable
 from backend.cli.embedded.process_spawn import spawn
 from backend.cli.errors import ExitCode, StackError
+from tests.error_codes import raises_code
 from tests.integration.embedded.helpers import gone, python, until
 
 HOLD = (
@@ -59,7 +60,7 @@ class TestDataFolder:
         with DataFolder(tmp_path) as first:
             child = spawn(python("import signal; signal.pause()", tmp_path / "log", hold_fds=(first.children_fd,)))
         try:
-            with pytest.raises(StackError, match="earlier `deskarena up`"):
+            with raises_code(StackError, "data_folder_in_use"):
                 DataFolder(tmp_path).__enter__()
         finally:
             child.stop()
@@ -73,9 +74,9 @@ class TestMakeWritable:
 
     def test_a_file_in_the_way_is_said_so(self, tmp_path: Path) -> None:
         (tmp_path / "file").touch()
-        with pytest.raises(StackError, match=r"cannot be written: .* Nothing was started"):
+        with raises_code(StackError, "data_folder_not_writable"):
             make_writable(tmp_path / "file")
 
     def test_a_place_where_nobody_can_write_is_said_so(self) -> None:
-        with pytest.raises(StackError, match="--data or DESKARENA_DATA_DIR"):
+        with raises_code(StackError, "data_folder_not_writable", mentions=("--data", "DESKARENA_DATA_DIR")):
             make_writable(Path("/proc/deskarena"))

@@ -15,6 +15,7 @@ from backend.cli.embedded import postgres
 from backend.cli.embedded.postgres import start_postgres
 from backend.cli.embedded.server import RunningServer
 from backend.cli.errors import StackError
+from tests.error_codes import raises_code
 from tests.integration.embedded.helpers import family, gone, those_there, until
 
 
@@ -125,7 +126,7 @@ class TestVersions:
         with running(tmp_path):
             pass
         (tmp_path / "postgres" / "PG_VERSION").write_text("9\n")
-        with pytest.raises(StackError, match=r"written by PostgreSQL 9; .* is installed.*--data"):
+        with raises_code(StackError, "database_version_differs", mentions=("PostgreSQL 9", "--data")):
             start_postgres(tmp_path)
 
 
@@ -172,6 +173,6 @@ class TestRecovery:
         with running(tmp_path):
             pass
         (tmp_path / "postgres.password").unlink()
-        with pytest.raises(StackError, match=r"password in postgres\.password does not match"):
+        with raises_code(StackError, "database_password_wrong", mentions="postgres.password"):
             start_postgres(tmp_path)
         until(lambda: not (tmp_path / "postgres" / "postmaster.pid").exists(), "the server is stopped")

@@ -11,6 +11,7 @@ import pytest
 
 from backend.cli.embedded.process_spawn import GuardedProcess, Identity, run_to_end, spawn
 from backend.cli.errors import StackError
+from tests.error_codes import raises_code
 from tests.integration.embedded.helpers import gone, python, until
 
 STUBBORN = (
@@ -67,7 +68,7 @@ class TestExit:
 
     def test_a_program_that_is_not_there_is_said_so(self, log: Path) -> None:
         spec = python("", log)
-        with pytest.raises(StackError, match="cannot start /no/such/program"):
+        with raises_code(StackError, "process_not_started", mentions="/no/such/program"):
             run_to_end(type(spec)(**{**vars(spec), "argv": ("/no/such/program",)}), 20)
 
 
@@ -191,7 +192,7 @@ class TestSurroundings:
         with (tmp_path / "a").open("w") as passed, (tmp_path / "b").open("w") as held:
             code = f"import os; print(os.readlink('/proc/self/fd/{passed.fileno()}')); os.fstat({held.fileno()})"
             spec = python(code, log, pass_fds=(passed.fileno(),), hold_fds=(held.fileno(),))
-            with pytest.raises(StackError, match="Bad file descriptor"):
+            with raises_code(StackError, "process_not_started", mentions="Bad file descriptor"):
                 run_to_end(spec, 20)
         assert str(tmp_path / "a") in log.read_text()
 

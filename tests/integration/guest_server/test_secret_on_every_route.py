@@ -9,6 +9,7 @@ from backend.domain.errors import GuestLost
 from guest_server.app import build_app
 from guest_server.protocol.limits import GuestLimits
 from guest_server.protocol.machine import Machine
+from tests.error_codes import raises_code
 from tests.integration.guest_server.session import SECRET, RunningSession
 from worker.desktops import GuestDesktop
 
@@ -51,7 +52,7 @@ class TestNewSecret:
         desktop.replace_secret(other)
         try:
             assert desktop.probe().platform == "Linux"
-            with pytest.raises(GuestLost, match="missing or wrong"):
+            with raises_code(GuestLost, "desktop_unhealthy", mentions="Authorization"):
                 session.desktop.probe()
         finally:
             desktop.replace_secret(SECRET)

@@ -17,6 +17,7 @@ from backend.domain.errors import GuestLost
 from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.machine_image import MachineImage, read_image, verify
 from backend.domain.model.run import ScreenSize
+from tests.error_codes import raises_code
 from tests.integration.images.machine import PROGRAMS, BootedMachine, missing_programs
 from tests.integration.starter.harness import starter
 from tests.waiting import until
@@ -113,7 +114,7 @@ class TestRestored:
         later, other = time.time() + 100_000, "another-secret-0123456789"
         told = {"time": later, "secret": other, "entropy": base64.b64encode(os.urandom(64)).decode()}
         assert machine.desktop.call("POST", "/restored", told) == {"status": "success"}
-        with pytest.raises(GuestLost, match="missing or wrong"):
+        with raises_code(GuestLost, "desktop_unhealthy", mentions="Authorization"):
             machine.desktop.probe()
         after = GuestDesktop(f"http://127.0.0.1:{machine.port}", other, screen=SCREEN)
         assert 0 <= after.probe().clock - later < 60

@@ -12,6 +12,7 @@ import pytest
 
 from backend.domain.errors import Conflict, Unavailable
 from backend.domain.machines.machine_image import verify
+from tests.error_codes import raises_code
 from tests.factories.vm_hosts import ACCELERATED
 from tests.factories.windows_media import FAILED, FINISHED, boot_code, virtio_iso, windows_iso
 from worker.images.checks import CheckResult
@@ -104,7 +105,7 @@ class TestBuild:
         assert all(package.sha256 for package in image.packages)
         assert (given / "data" / "images" / "win" / "disk.qcow2").stat().st_mode & 0o222 == 0
         assert "  Windows: server done: 7" in told
-        with pytest.raises(Conflict, match="the image win exists already"):
+        with raises_code(Conflict, "image_exists", mentions="win"):
             build(request(given))
 
     def test_a_machine_that_kvm_keeps_from_starting_is_tried_once_by_emulation(
@@ -120,7 +121,7 @@ class TestBuild:
         def broken(_: Build, __: BuildPlan) -> tuple[CheckResult, ...]:
             return (CheckResult(name="Editor starts", fault="no window"),)
 
-        with pytest.raises(Unavailable, match="1 of 1 checks failed: Editor starts"):
+        with raises_code(Unavailable, "windows_build_failed", mentions=("1 of 1", "Editor starts")):
             build(request(given), broken)
         told = build(request(given))
         assert [line for line in told if line.endswith("done already")] == [
@@ -144,7 +145,7 @@ class TestBuild:
     def test_tells_which_stage_failed_in_windows_and_keeps_its_picture(self, given: Path) -> None:
         shutil.rmtree(given / "windows")
         windows_iso(given, boot_code(FAILED, writes=boot_code(FINISHED)))
-        with pytest.raises(Unavailable, match="Windows: drivers failed: no such driver"):
+        with raises_code(Unavailable, "windows_build_failed", mentions=("drivers", "no such driver")):
             build(request(given))
         assert "drivers failed" in (given / "data" / "builds" / "win" / "build.log").read_text()
         assert not (given / "data" / "images").exists()
@@ -152,14 +153,14 @@ class TestBuild:
     def test_a_machine_that_stops_too_early_is_no_success(self, given: Path) -> None:
         shutil.rmtree(given / "windows")
         windows_iso(given, boot_code("no report\n", writes=boot_code(FINISHED)))
-        with pytest.raises(Unavailable, match="the machine stopped before it finished windows"):
+        with raises_code(Unavailable, "windows_build_failed", mentions="windows"):
             build(request(given))
 
     def test_a_machine_that_never_comes_to_an_end_is_ended(self, given: Path) -> None:
         shutil.rmtree(given / "windows")
         # A jump to itself: Windows hangs.
         windows_iso(given, b"\xeb\xfe".ljust(510, b"\0") + b"\x55\xaa")
-        with pytest.raises(Unavailable, match="within 0 minutes"):
+        with raises_code(Unavailable, "windows_build_failed", mentions="0 minutes"):
             build(request(given, minutes=0.05))
         assert (given / "data" / "builds" / "win" / "last-screen.png").read_bytes()[:4] == b"\x89PNG"
         assert subprocess.run(["pgrep", "-f", str(given)], capture_output=True, check=False).stdout == b""

@@ -9,6 +9,7 @@ import pytest
 
 from backend.domain.errors import ClusterLost, GuestLost
 from backend.domain.ports.desktop import DesktopSpec
+from tests.error_codes import raises_code
 from tests.factories.fake_cluster_pods import NAMESPACE, PodCluster, light_place
 from tests.factories.light_guest import SCREEN
 from tests.factories.light_pods import IMAGE, LightPods
@@ -155,7 +156,7 @@ class TestTakenOver:
             first.prepare(slot(fence=0), SPEC)
             until(lambda: not first.warming(), 30)
         else:
-            with pytest.raises(SlotTakenOver, match="another worker has taken over the slot"):
+            with raises_code(SlotTakenOver, "slot_taken_over"):
                 first.open(slot(fence=1), SPEC)
         assert first.troubles() == {}
 
@@ -219,7 +220,7 @@ class TestAttempts:
         place.cluster.script(image_pull_back_off("no such repository"))
         uids = []
         for fence, worker in enumerate((first, second, first), 1):
-            with pytest.raises(ClusterLost, match="image cannot be pulled"):
+            with raises_code(ClusterLost, "pod_not_ready", mentions="image cannot be pulled"):
                 worker.open(slot(fence=fence), SPEC)
             uids += [each["metadata"]["uid"] for each in place.named()]
         assert len(set(uids)) == 1, "it is left to the cluster, which tries on"

@@ -12,6 +12,7 @@ from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Window
 from backend.domain.ports.desktop import Desktop, DesktopSpec
 from backend.domain.setup import run_step
+from tests.error_codes import raises_code
 from tests.factories.starter_tasks import FakeContext
 from worker.providers.local import LocalProvider
 
@@ -106,5 +107,5 @@ class TestCluttered:
 class TestNoWindow:
     def test_the_failure_says_what_is_missing(self, shared: Desktop) -> None:
         shared.call("POST", "/setup/close_all", {})
-        with pytest.raises(TaskSetupFailed, match="no window to be moved"):
+        with raises_code(TaskSetupFailed, "no_window_to_perturb"):
             perturb(shared, "moved")

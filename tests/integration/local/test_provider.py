@@ -15,6 +15,7 @@ from backend.domain.machines.desktop_end import EndCause
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, OpenDesktop, Provider
+from tests.error_codes import raises_code
 from tests.integration.desktop_supervisor.helpers import eventually, exists, family, supervisor_options
 from worker.desktop_supervisor.client import (
     CHECKOUT,
@@ -154,7 +155,7 @@ class TestOpen:
         second.close()
 
     def test_refuses_an_image_that_it_does_not_have(self, provider: LocalProvider) -> None:
-        with pytest.raises(ClusterLost, match="no image 'windows-11'"):
+        with raises_code(ClusterLost, "image_not_available", mentions="'windows-11'"):
             provider.open(SlotRef(0), DesktopSpec(image="windows-11"))
 
     def test_leaves_nothing(self, provider: LocalProvider) -> None:
@@ -251,7 +252,7 @@ class TestStart:
 
     def test_one_that_never_starts_says_why(self, own: LocalProvider, supervisors: type[_Stumbling]) -> None:
         supervisors.stumbles = 2
-        with pytest.raises(GuestLost, match="did not start: its session ended with status 1"):
+        with raises_code(GuestLost, "desktop_not_started", mentions="status 1"):
             own.open(SlotRef(0), SPEC)
 
 
@@ -311,5 +312,5 @@ class TestClose:
         own.close()
         assert [pid for pid in (supervisor, *pids) if exists(pid)] == []
         own.prepare(SlotRef(0), SPEC)
-        with pytest.raises(ClusterLost, match="is stopping"):
+        with raises_code(ClusterLost, "worker_stopping"):
             own.open(SlotRef(0), SPEC)

@@ -16,6 +16,7 @@ from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import SetupStep
 from backend.domain.ports.desktop import Desktop, DesktopSpec
 from backend.domain.setup import run_steps
+from tests.error_codes import raises_code
 from tests.factories.starter_tasks import FakeContext, make_task
 from worker.providers.local import LocalProvider
 
@@ -69,7 +70,7 @@ class TestFiles:
         assert desktop.execute(["ls", "/home/user/new"]).output.split() == ["deep", "own.png"]
 
     def test_recycling_what_is_not_there_says_which_step(self, desktop: Desktop) -> None:
-        with pytest.raises(TaskSetupFailed, match="set-up step 2: recycle_file"):
+        with raises_code(TaskSetupFailed, "step_failed", step=2, mentions="recycle_file"):
             run(desktop, ("sleep", {"seconds": 0.1}), ("recycle_file", {"path": "/home/user/nothing"}))
 
 
@@ -87,7 +88,7 @@ class TestPrograms:
         "step", [{"command": ["no-such-program"]}, {"command": "no-such-program", "shell": "true"}]
     )
     def test_what_is_not_installed(self, desktop: Desktop, step: dict[str, Any]) -> None:
-        with pytest.raises(TaskSetupFailed, match="set-up step 1: execute"):
+        with raises_code(TaskSetupFailed, "step_failed", step=1, mentions="execute"):
             run(desktop, ("execute", step))
 
     def test_until(self, desktop: Desktop) -> None:
@@ -102,7 +103,7 @@ class TestPrograms:
 
     def test_an_effect_that_never_comes(self, desktop: Desktop) -> None:
         step = {"command": ["true"], "max_wait_time": 0.3, "check_interval": 0.1}
-        with pytest.raises(TaskSetupFailed, match="set-up step 1: execute_with_verification"):
+        with raises_code(TaskSetupFailed, "step_not_verified", step=1, mentions="execute_with_verification"):
             run(desktop, ("execute_with_verification", {**step, "verification": {"window_exists": "Nothing"}}))
 
     def test_what_needs_no_desktop_here(self, desktop: Desktop) -> None:
@@ -132,7 +133,7 @@ class TestWindows:
         assert titles(desktop) == []
 
     def test_a_window_that_never_comes(self, desktop: Desktop) -> None:
-        with pytest.raises(TaskSetupFailed, match="there are: none"):
+        with raises_code(TaskSetupFailed, "window_not_found", mentions="none"):
             run(desktop, ("activate_window", {"window_name": "Nothing"}))
 
     def test_the_terminal_by_its_keys(self, desktop: Desktop) -> None:

@@ -15,6 +15,7 @@ from backend.domain import registry
 from backend.domain.errors import Unavailable
 from backend.services import events
 from backend.services.agents.agent_tokens import issue
+from tests.error_codes import raises_code
 from tests.factories.claims import note_task
 from tests.factories.records import World
 from tests.integration.outside.conftest import ApiThread
@@ -239,7 +240,7 @@ class TestAvailability:
         world.benchmark(benchmark_of(note_task()), name="notes")
         worker = InProcessWorker(Settings(data_dir=tmp_path, slots=1), world)
         try:
-            with pytest.raises(Unavailable, match="is installed"):
+            with raises_code(Unavailable, "agent_not_runnable"):
                 submit(world, "container", benchmark="notes")
         finally:
             worker.stop()

@@ -360,7 +360,7 @@ class TestPublishing:
         draft_id = written(installation)
         with raises_code(Conflict, "drafts_not_approved"):
             published(installation)
-        with pytest.raises(Conflict, match=str(draft_id)):
+        with raises_code(Conflict, "drafts_not_approved", mentions=str(draft_id)):
             published(installation, only=[draft_id])
 
 

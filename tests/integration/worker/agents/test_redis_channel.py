@@ -245,16 +245,16 @@ class TestBrokerAway:
 class TestGive:
     def test_only_the_step_that_waits_is_answered(self, attempt: UUID) -> None:
         RedisChannel(attempt).show(SEEN, {})
-        with pytest.raises(Conflict, match="step 2 does"):
+        with raises_code(Conflict, "step_not_waiting", mentions="step 2"):
             asked(agent_channel.give(under_way(attempt), 1, 1, {"index": 1}))
         assert asked(agent_channel.give(under_way(attempt), 2, 1, {"index": 2}))
         assert not asked(agent_channel.give(under_way(attempt), 2, 1, {"index": 2}))
 
     def test_nothing_waits_after_the_agent_s_part(self, attempt: UUID) -> None:
         over = replace(under_way(attempt), attempt_state=AttemptState.EVALUATING)
-        with pytest.raises(Conflict, match="does not wait"):
+        with raises_code(Conflict, "episode_not_waiting"):
             asked(agent_channel.give(over, 2, 1, {"index": 2}))
-        with pytest.raises(Conflict, match="no picture"):
+        with raises_code(Conflict, "picture_not_ready"):
             asked(agent_channel.picture(over, 2))
 
 

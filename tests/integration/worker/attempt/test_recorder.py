@@ -8,6 +8,7 @@ from backend.domain.model.episode import EndedBy
 from backend.domain.model.trajectory import Decision, Frame, Observation, StepRecord
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
+from tests.error_codes import raises_code
 from tests.factories.records import World
 from tests.integration.worker.in_process import attempts, steps
 from worker.attempt.recorder import AttemptRecorder
@@ -62,7 +63,7 @@ class TestStep:
     def test_without_room_the_attempt_is_lost(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
         world.store.room = 0
         recorder.step(record(0))
-        with pytest.raises(ClusterLost, match="disk is full"):
+        with raises_code(ClusterLost, "service_unavailable", mentions="disk is full"):
             recorder.flush()
         assert steps(world, claim.attempt_id) == []
 

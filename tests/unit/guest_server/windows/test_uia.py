@@ -210,7 +210,7 @@ class TestAutomation:
     def test_the_control_at_a_point(self, desktop: FakeUiaDesktop) -> None:
         automation = Automation()
         assert automation.control_info(automation.at(3, 4)).name == "Window"
-        with pytest.raises(GoneError, match="0x80040201"):
+        with raises_fields(GoneError, mentions="0x80040201"):
             automation.at(5, 5)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Unavailable
+from tests.error_codes import raises_code
 from worker.images.windows.machine import Build
 from worker.qemu.qmp import QmpEvent
 
@@ -61,5 +62,5 @@ class TestUntilOff:
         assert run(ends, PHASE) == ["  Windows: windows phase"]
 
     def test_an_end_without_its_words_is_too_early(self, ends: list[socket.socket]) -> None:
-        with pytest.raises(Unavailable, match=f"stopped before it finished windows: {OFF}"):
+        with raises_code(Unavailable, "windows_build_failed", mentions=("windows", OFF)):
             run(ends, b"\n")

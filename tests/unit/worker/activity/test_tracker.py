@@ -2,6 +2,7 @@ import pytest
 from PIL import Image
 
 from backend.domain.errors import GuestLost, Unavailable
+from tests.error_codes import raises_code, raises_fields
 from tests.fakes.clock import FakeClock
 from tests.unit.worker.activity.test_screen import SIZE, console, png
 from worker.activity import ScreenWatch, Tracker
@@ -43,7 +44,9 @@ class TestDuring:
         clock, blank = FakeClock(), png(Image.new("RGB", SIZE))
         tracker = Tracker(clock.now)
         with (
-            pytest.raises(GuestLost, match=r"^no answer \(waiting for the guest API, 60 s; .*blank") as raised,
+            raises_code(
+                GuestLost, "lost", mentions=("no answer", "waiting for the guest API", "60 s", "blank")
+            ) as raised,
             tracker.during("boot", "waiting for the guest API", limit=60.0, screen=watch(blank)) as activity,
         ):
             lose_after(60, clock)
@@ -66,7 +69,7 @@ class TestDuring:
 
     def test_an_error_of_work_that_waits_for_nothing_is_left_as_it_is(self) -> None:
         with (
-            pytest.raises(Unavailable, match=r"^no such file$") as raised,
+            raises_fields(Unavailable, message="no such file") as raised,
             Tracker().during("media", "reading the media"),
         ):
             raise Unavailable("no such file")

@@ -7,7 +7,7 @@ import pytest
 from backend.domain.errors import ClusterLost, EvaluatorFailed, GuestLost, NotFound, TaskSetupFailed
 from backend.domain.ports.desktop import OpenDesktop
 from backend.domain.ports.web import Browser
-from tests.error_codes import raises_code
+from tests.error_codes import raises_code, raises_fields
 from tests.factories.starter_tasks import make_task
 from tests.fakes.browser import FakeBrowser
 from tests.fakes.desktop import FakeDesktop
@@ -114,7 +114,7 @@ class TestJudgement:
 
         task = context([], judge=judge)
         for _ in range(2):
-            with pytest.raises(EvaluatorFailed, match="no answer"):
+            with raises_fields(EvaluatorFailed, message="no answer"):
                 task.judgement()
         assert len(asked) == 1
 

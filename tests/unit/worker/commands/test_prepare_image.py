@@ -46,7 +46,7 @@ class TestPrepare:
             prepare([Cloning(why_not="no QEMU")], SPEC)
 
     def test_it_fails(self) -> None:
-        with pytest.raises(ClusterLost, match="the guest never answered"):
+        with raises_code(ClusterLost, "lost", mentions="the guest never answered"):
             prepare([Cloning(lost="the guest never answered")], SPEC)
 
 

@@ -7,6 +7,7 @@ from backend.domain.errors import Cancelled, EvaluatorFailed, FailureClass
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.score import Blob
 from backend.domain.model.task import Part, Task
+from tests.error_codes import raises_code
 from tests.factories.checkpoints import part, task_of_parts
 from tests.unit.worker.evaluation.cases import LIMITS, place_with
 from tests.unit.worker.evaluation.test_evaluator import found
@@ -85,7 +86,7 @@ class TestLook:
     def test_what_cannot_be_judged(self, looks: StepEvaluator) -> None:
         task, node = odd_task("no_such_metric")
         try:
-            with pytest.raises(EvaluatorFailed, match=r"part a: .*no_such_metric.*3 tries"):
+            with raises_code(EvaluatorFailed, "evaluation_failed", mentions=("part a", "no_such_metric", "3 tries")):
                 looks.look(task, node, said("x"))
             fine = task_of_parts(part("a"))
             assert looks.look(fine, fine.evaluator.parts[0], said("done")).value == 1.0
@@ -95,15 +96,15 @@ class TestLook:
 
 class TestHostile:
     @pytest.mark.parametrize(
-        ("body", "words"),
+        ("body", "code"),
         [
-            ("import os\nos._exit(3)", "ended"),
-            ("import threading\nthreading.Event().wait()", "longer than 2 s"),
-            ("print('x' * 9, file=__import__('sys').__stdout__)\nraise SystemExit", "ended"),
+            ("import os\nos._exit(3)", "evaluator_crashed"),
+            ("import threading\nthreading.Event().wait()", "evaluation_timeout"),
+            ("print('x' * 9, file=__import__('sys').__stdout__)\nraise SystemExit", "evaluator_crashed"),
         ],
     )
     def test_a_child_that_dies_or_hangs_is_replaced(
-        self, body: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, body: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("worker.evaluation.step_evaluator.RETRIES", {FailureClass.EVALUATOR: 0})
         looks = Evaluator(LIMITS, place_with(tmp_path, "odd", body), found()).looks()
@@ -112,7 +113,7 @@ class TestHostile:
         try:
             assert looks.look(fine, fine.evaluator.parts[0], said("done")).value == 1.0
             monkeypatch.setattr("worker.evaluation.step_evaluator.LOOK_SECONDS", 2.0)
-            with pytest.raises(EvaluatorFailed, match=words):
+            with raises_code(EvaluatorFailed, code):
                 looks.look(task, node, said("x"))
             monkeypatch.setattr("worker.evaluation.step_evaluator.LOOK_SECONDS", 30.0)
             assert looks.look(fine, fine.evaluator.parts[0], said("done")).value == 1.0

@@ -27,6 +27,7 @@ from worker.evaluation.step_evaluator import StepEvaluator
 
 registry.load()
 SECRET = Path("/var/tmp/deskarena-secret-of-the-host")
+FAILED = "evaluation_function_failed"
 
 
 @pytest.fixture(scope="module")
@@ -113,18 +114,18 @@ return EvalResult(True, 'fine')
 
     @pytest.mark.usefixtures("once")
     @pytest.mark.parametrize(
-        ("body", "words"),
+        ("body", "code", "mentions"),
         [
-            ("return None", "expected True or False"),
-            ("return 'yes'", "expected True or False"),
-            ("raise ValueError('mine')", "raised ValueError: mine"),
-            ("return check_file_exists()", "raised TypeError"),
-            ("return check_mind('x')", "raised NameError"),
-            ("[check_file_exists(str(n)) for n in range(10**9)]", "more than 50|there is no"),
+            ("return None", FAILED, "True or False"),
+            ("return 'yes'", FAILED, "True or False"),
+            ("raise ValueError('mine')", FAILED, "ValueError: mine"),
+            ("return check_file_exists()", FAILED, "TypeError"),
+            ("return check_mind('x')", FAILED, "NameError"),
+            ("[check_file_exists(str(n)) for n in range(10**9)]", "too_many_checks", ""),
         ],
     )
-    def test_one_that_is_broken_is_no_verdict(self, looks: StepEvaluator, body: str, words: str) -> None:
-        with pytest.raises(EvaluatorFailed, match=words):
+    def test_one_that_is_broken_is_no_verdict(self, looks: StepEvaluator, body: str, code: str, mentions: str) -> None:
+        with raises_code(EvaluatorFailed, code, mentions=mentions):
             judged(looks, body)
 
 
@@ -136,20 +137,20 @@ def no_other_child(*_: object) -> None:
 class TestHostile:
     """Each ends as a failure of the evaluator, in seconds, has reached nothing, and the next one is judged as ever."""
 
-    def refused(self, looks: StepEvaluator, body: str, words: str) -> None:
+    def refused(self, looks: StepEvaluator, body: str, code: str, mentions: str = "") -> None:
         before = time.monotonic()
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("worker.evaluation.step_evaluator.SandboxedProcess", no_other_child)
-            with pytest.raises(EvaluatorFailed, match=words):
+            with raises_code(EvaluatorFailed, code, mentions=mentions):
                 judged(looks, body)
             assert time.monotonic() - before < 15.0
             assert judged(looks, "return True").value == 1.0
 
     def test_an_endless_loop(self, looks: StepEvaluator) -> None:
-        self.refused(looks, "while True: pass", "longer than 3 s|CPU time")
+        self.refused(looks, "while True: pass", FAILED)
 
     def test_an_endless_sleep(self, looks: StepEvaluator) -> None:
-        self.refused(looks, "import time\nwhile True: time.sleep(1000)", "longer than 3 s")
+        self.refused(looks, "import time\nwhile True: time.sleep(1000)", "evaluation_timeout", "3 s")
 
     @pytest.mark.parametrize(
         "body",
@@ -160,7 +161,7 @@ class TestHostile:
         ],
     )
     def test_a_fork_bomb(self, looks: StepEvaluator, body: str) -> None:
-        self.refused(looks, body, "tried a forbidden operation: os.")
+        self.refused(looks, body, FAILED, "forbidden operation: os.")
 
     def test_what_no_hook_sees_is_held_by_limits(self, looks: StepEvaluator) -> None:
         """No process, no file, no socket, no byte written; and it is nobody."""
@@ -174,7 +175,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
 
     @pytest.mark.parametrize("body", ["x = bytearray(10**9)", "x = []\nwhile True: x.append('y' * 10**6)"])
     def test_a_memory_bomb(self, looks: StepEvaluator, body: str) -> None:
-        self.refused(looks, body, "MemoryError|without an answer")
+        self.refused(looks, body, FAILED)
 
     @pytest.mark.parametrize(
         "body",
@@ -189,7 +190,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
     def test_one_that_reads_the_hosts_files(self, looks: StepEvaluator, body: str) -> None:
         SECRET.write_text("secret")
         try:
-            self.refused(looks, body.replace("{secret}", str(SECRET)), "tried a forbidden operation")
+            self.refused(looks, body.replace("{secret}", str(SECRET)), FAILED, "forbidden operation")
         finally:
             SECRET.unlink()
 
@@ -211,29 +212,29 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
     def test_one_that_opens_a_socket(self, looks: StepEvaluator, body: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             server.settimeout(0.1)
-            self.refused(looks, body.replace("{port}", str(server.getsockname()[1])), "tried a forbidden operation")
+            self.refused(looks, body.replace("{port}", str(server.getsockname()[1])), FAILED, "forbidden operation")
             with pytest.raises(TimeoutError):
                 server.accept()
 
     @pytest.mark.parametrize(
-        ("body", "words"),
+        ("body", "mentions"),
         [
-            ("import os\nos.kill(os.getppid(), 9)", "tried a forbidden operation: os.kill"),
+            ("import os\nos.kill(os.getppid(), 9)", "forbidden operation: os.kill"),
             ("import os\nos._exit(0)", "without an answer"),
-            ("import sys\nsys.exit()", "tried a forbidden operation: import"),
-            ("return 'x' * 10**6, 'x' * 10**6", "expected True or False|output is too long"),
-            ("import os\nos.write(3, b'x' * 10**6)", "output is too long"),
-            ("import os\nos.write(3, b'[1]')\nos._exit(0)", "is invalid"),
-            ("import subprocess", "tried a forbidden operation: import"),
-            ("import ctypes", "tried a forbidden operation: import"),
+            ("import sys\nsys.exit()", "forbidden operation: import"),
+            ("return 'x' * 10**6, 'x' * 10**6", ""),
+            ("import os\nos.write(3, b'x' * 10**6)", "too long"),
+            ("import os\nos.write(3, b'[1]')\nos._exit(0)", "invalid"),
+            ("import subprocess", "forbidden operation: import"),
+            ("import ctypes", "forbidden operation: import"),
         ],
     )
-    def test_one_that_attacks_its_judge(self, looks: StepEvaluator, body: str, words: str) -> None:
-        self.refused(looks, body, words)
+    def test_one_that_attacks_its_judge(self, looks: StepEvaluator, body: str, mentions: str) -> None:
+        self.refused(looks, body, FAILED, mentions)
 
     def test_one_that_asks_for_more_again_and_again_ends(self, looks: StepEvaluator) -> None:
         body = "n = 0\nwhile check_file_exists(str(n)): n += 1\nreturn True"
-        with pytest.raises(EvaluatorFailed, match="more than 50"):
+        with raises_code(EvaluatorFailed, "too_many_checks", mentions="50"):
             judged(looks, body, {str(number): b"" for number in range(100)})
 
 

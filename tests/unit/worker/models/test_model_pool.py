@@ -8,6 +8,7 @@ import pytest
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import Cancelled, ModelApiFailed
+from tests.error_codes import raises_code
 from tests.factories.models import KEY, asked, cassette
 from tests.fakes.model_server import ModelServer, model_server
 from worker.base.lease import HeldLease, LeaseGrant
@@ -104,10 +105,13 @@ class TestClient:
         assert models.client("openai") is models.client("openai")
 
     @pytest.mark.parametrize(
-        ("name", "words"), [("openai", "OPENAI_API_KEY is not set"), ("opneai", "there is no model")]
+        ("name", "code", "mentions"),
+        [("openai", "model_endpoint_not_usable", "OPENAI_API_KEY"), ("opneai", "unknown_endpoint", "opneai")],
     )
-    def test_without_key_or_endpoint_the_attempt_is_lost(self, tmp_path: Path, name: str, words: str) -> None:
-        with pytest.raises(ModelApiFailed, match=words) as raised:
+    def test_without_key_or_endpoint_the_attempt_is_lost(
+        self, tmp_path: Path, name: str, code: str, mentions: str
+    ) -> None:
+        with raises_code(ModelApiFailed, code, mentions=mentions) as raised:
             attempt(room(tmp_path)).client(name)
         assert "docs/models.md" in raised.value.hint
 
@@ -154,7 +158,7 @@ class TestWaiting:
         models = attempt(room(tmp_path, OPENAI_API_KEY=KEY, OPENAI_BASE_URL=f"{server.address}/v1"))
         client = models.client("openai")
         models.close()
-        with pytest.raises(ModelApiFailed, match="over before"):
+        with raises_code(ModelApiFailed, "model_request_abandoned"):
             client.complete(asked("Hi"))
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from backend.domain.errors import Invalid
 from backend.domain.ports.model import Message, MessagePart, ModelReply, Tool, ToolCall
+from tests.error_codes import raises_code
 from tests.factories.models import CLICK, PICTURE, asked, client, close_clients, endpoint
 from tests.fakes.model_server import ModelServer, Said, model_server
 
@@ -101,7 +102,7 @@ class TestOpenAIChat:
 
     def test_an_error_with_status_200(self, server: ModelServer) -> None:
         server.say(wire={"error": {"message": "context too long", "code": 400}})
-        with pytest.raises(Invalid, match="context too long"):
+        with raises_code(Invalid, "model_request_invalid", mentions="context too long"):
             reply_of(server, "openai_chat")
 
 

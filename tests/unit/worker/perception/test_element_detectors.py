@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import Invalid, ModelApiFailed
+from tests.error_codes import raises_code
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.detector import FakeDetector
 from worker.perception.element_detectors import Detectors
@@ -29,7 +30,7 @@ class TestDetect:
         assert base64.b64decode(asked["base64_image"]) == PICTURE.data
 
     def test_one_that_nobody_configured(self) -> None:
-        with pytest.raises(ModelApiFailed, match="no element detector 'other'") as raised:
+        with raises_code(ModelApiFailed, "unknown_detector", mentions="'other'") as raised:
             Detectors({"omni": "http://127.0.0.1:1/"}).detect("other", PICTURE)
         assert "DESKARENA_DETECTORS" in raised.value.hint
 
@@ -39,18 +40,18 @@ class TestDetect:
         assert detector.asked == []
 
     def test_nobody_listens(self) -> None:
-        with pytest.raises(ModelApiFailed, match="does not respond"):
+        with raises_code(ModelApiFailed, "detector_failed"):
             Detectors({"omni": "http://127.0.0.1:1/"}).detect("omni", PICTURE)
 
     def test_it_is_too_slow(self, detector: FakeDetector) -> None:
         detector.silent = threading.Event()
-        with pytest.raises(ModelApiFailed, match="in time"):
+        with raises_code(ModelApiFailed, "detector_failed", mentions="in time"):
             Detectors({"omni": detector.address}, seconds=0.3).detect("omni", PICTURE)
 
     @pytest.mark.parametrize("status", [302, 404, 429, 500])
     def test_another_status(self, detector: FakeDetector, status: int) -> None:
         detector.status, detector.location = status, "http://127.0.0.1:1/"
-        with pytest.raises(ModelApiFailed, match=str(status)):
+        with raises_code(ModelApiFailed, "detector_failed", mentions=str(status)):
             Detectors({"omni": detector.address}).detect("omni", PICTURE)
 
     @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ class TestDetect:
     )  # fmt: skip
     def test_nonsense(self, detector: FakeDetector, answer: Any) -> None:
         detector.answer = answer
-        with pytest.raises(ModelApiFailed, match="invalid response"):
+        with raises_code(ModelApiFailed, "detector_failed"):
             Detectors({"omni": detector.address}).detect("omni", PICTURE)
 
     def test_so_many_and_no_more(self, detector: FakeDetector) -> None:

@@ -7,6 +7,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from backend.domain.errors import ClusterLost
 from backend.domain.model.trajectory import Frame
+from tests.error_codes import raises_code
 from worker.perception import ocr
 from worker.perception.ocr import read, why_not
 
@@ -44,13 +45,13 @@ class TestRead:
         assert read(picture, seconds=0.001) is None
 
     def test_a_language_that_is_not_there(self, picture: Frame) -> None:
-        with pytest.raises(ClusterLost, match="Tesseract") as raised:
+        with raises_code(ClusterLost, "ocr_not_available", mentions="Tesseract") as raised:
             read(picture, "tlh")
         assert "tesseract-ocr-tlh" in raised.value.hint
 
     def test_no_tesseract(self, picture: Frame, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("PATH", "/nowhere")
-        with pytest.raises(ClusterLost, match="not installed") as raised:
+        with raises_code(ClusterLost, "ocr_not_available") as raised:
             read(picture)
         assert "tesseract-ocr" in raised.value.hint
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import ClusterLost
+from tests.error_codes import raises_fields
 from tests.waiting import until
 from worker.k8s.plan import Volume
 from worker.k8s.pods import Pod, Pods
@@ -92,5 +93,5 @@ class TestKnown:
             over.set()
             assert [str(each.exception(20)) for each in asked] == ["look 1"] * 4
         assert len(looks) == 1
-        with pytest.raises(ClusterLost, match="look 2"):
+        with raises_fields(ClusterLost, message="look 2"):
             scout.known()

@@ -8,6 +8,7 @@ from backend.domain.errors import ClusterLost, GuestLost, GuestRefused, MachineL
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import Desktop, DesktopSpec
+from tests.error_codes import raises_code
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.provider import FakeOpenDesktop
 from worker.providers._prewarmed import SlotDesktops, SpareDesktop, closed_on_failure, deliver
@@ -24,17 +25,24 @@ class TestDeliver:
         assert coming.result(0) == 1
 
     @pytest.mark.parametrize(
-        ("error", "kind", "words"),
+        ("error", "kind", "code", "mentions"),
         [
-            (ClusterLost("no room"), ClusterLost, "^no room$"),
-            (GuestRefused("a reply over the limit", kind="too_large"), GuestLost, "a reply over the limit"),
-            (ValueError("3 is no size"), ClusterLost, "ValueError: 3 is no size"),
+            (ClusterLost("no room"), ClusterLost, "lost", "no room"),
+            (
+                GuestRefused("a reply over the limit", kind="too_large"),
+                GuestLost,
+                "desktop_refused",
+                "a reply over the limit",
+            ),
+            (ValueError("3 is no size"), ClusterLost, "desktop_not_created", "ValueError: 3 is no size"),
         ],
     )
-    def test_who_waits_hears_of_every_failure(self, error: Exception, kind: type[MachineLost], words: str) -> None:
+    def test_who_waits_hears_of_every_failure(
+        self, error: Exception, kind: type[MachineLost], code: str, mentions: str
+    ) -> None:
         coming: Future[int] = Future()
         deliver(coming, lambda: failing(error))
-        with pytest.raises(kind, match=words):
+        with raises_code(kind, code, mentions=mentions):
             coming.result(0)
 
 

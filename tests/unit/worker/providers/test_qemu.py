@@ -13,6 +13,7 @@ from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec
+from tests.error_codes import raises_code, raises_fields
 from tests.factories.machine_images import write_small_image
 from tests.factories.vm_hosts import EMULATING_HOST
 from tests.fakes.supervisor import FakeSupervisor
@@ -81,7 +82,7 @@ class TestRoom:
         floor.gate.clear()
         first = later(lambda: provider.open(SlotRef(0), SPEC))
         until(lambda: floor.making)
-        with pytest.raises(ClusterLost, match="not enough memory for a machine"):
+        with raises_code(ClusterLost, "host_memory_full"):
             provider.open(SlotRef(1), SPEC)
         floor.gate.set()
         first.join()
@@ -101,7 +102,7 @@ class TestRoom:
     ) -> None:
         with monkeypatch.context() as patched:
             patched.setattr(VmFactory, "make", lambda *_: fail(ClusterLost("no disk")))
-            with pytest.raises(ClusterLost, match="no disk"):
+            with raises_fields(ClusterLost, message="no disk"):
                 provider.open(SlotRef(0), SPEC)
         provider.open(SlotRef(0), SPEC).close()
         assert provider.open(SlotRef(1), SPEC).alive()
@@ -142,7 +143,7 @@ class TestPrepare:
     ) -> None:
         monkeypatch.setattr(GuestDesktop, "frame", lambda _: fail(GuestRefused("over the limit", kind="too_large")))
         provider.prepare(SlotRef(0), SPEC)
-        with pytest.raises(GuestLost, match="over the limit"):
+        with raises_code(GuestLost, "desktop_refused", mentions="over the limit"):
             provider.slot_desktops.spares[SlotRef(0)].coming.result(5)
         assert floor.supervisor.ended == ["m1"]
 
@@ -152,7 +153,7 @@ class TestPrepare:
         monkeypatch.setattr(qemu, "BOOT_SECONDS", 0.05)
         floor.gate.clear()
         provider.prepare(SlotRef(0), SPEC)
-        with pytest.raises(ClusterLost, match="not enough memory for a machine"):
+        with raises_code(ClusterLost, "host_memory_full"):
             provider.open(SlotRef(0), SPEC)
         floor.gate.set()
         until(lambda: floor.supervisor.ended == ["m1"])

@@ -14,6 +14,7 @@ from backend.domain.errors import ClusterLost
 from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec
+from tests.error_codes import raises_code
 from tests.factories.machine_images import image_of
 from tests.factories.vm_hosts import EMULATING_HOST
 from tests.fakes.supervisor import FakeSupervisor
@@ -110,6 +111,6 @@ class TestClose:
     ) -> None:
         machine.let_out(EgressRules(), lambda _: b"")
         supervisor.refuses = "QEMU does not end"
-        with pytest.raises(ClusterLost, match="could not be removed: QEMU does not end"):
+        with raises_code(ClusterLost, "desktop_not_removed", mentions="QEMU does not end"):
             machine.close()
         assert not (tmp_path / "gateway").exists()

@@ -12,6 +12,7 @@ from backend.domain.machines.health import DEFAULT_LIMITS
 from backend.domain.machines.machine_image import MachineImage
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec
+from tests.error_codes import raises_code
 from tests.factories.machine_images import image_of
 from tests.factories.vm_hosts import ACCELERATED, EMULATING_HOST, KVM_HOST
 from tests.fakes.supervisor import FakeSupervisor
@@ -82,7 +83,7 @@ class TestMake:
         error = GuestLost("clock: an hour behind", hint="Look at it.")
         # Those that only hear of it have lost no machine: they are tried again with longer and longer pauses.
         assert failures(makings, error, tmp_path) == ([GuestLost, ClusterLost, ClusterLost], 1)
-        with pytest.raises(ClusterLost, match="failed here recently: clock: an hour behind") as raised:
+        with raises_code(ClusterLost, "desktop_not_started", mentions="clock: an hour behind") as raised:
             makings.make(VmHost(FakeSupervisor(tmp_path), Stock(error)), ORDER)
         assert raised.value.hint == "Look at it."
 
@@ -153,7 +154,7 @@ KVM_ORDER = VmRequest.of(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.scr
 class TestEmulationInPlaceOfKvm:
     def test_an_image_that_boots_neither_way_has_the_first_failure_and_is_tried_once_each(self, tmp_path: Path) -> None:
         supervisor = RefusingSupervisor(tmp_path, "kvm", "tcg")
-        with pytest.raises(ClusterLost, match="no machine with kvm"):
+        with raises_code(ClusterLost, "desktop_not_created", mentions="no machine with kvm"):
             VmFactory(DEFAULT_LIMITS).prepare(VmHost(supervisor, Unchecked(Templates(tmp_path))), KVM_ORDER)
         assert supervisor.tried == ["kvm", "tcg"]
 
@@ -162,7 +163,7 @@ class TestEmulationInPlaceOfKvm:
         host = dataclasses.replace(KVM_HOST, acceleration=acceleration)
         order = VmRequest.of(ORDER.folder, ORDER.image, DesktopSpec(screen=ORDER.screen), host)
         supervisor = RefusingSupervisor(tmp_path, "kvm")
-        with pytest.raises(ClusterLost, match="no machine with kvm"):
+        with raises_code(ClusterLost, "desktop_not_created", mentions="no machine with kvm"):
             VmFactory(DEFAULT_LIMITS).prepare(VmHost(supervisor, Unchecked(Templates(tmp_path))), order)
         assert supervisor.tried == ["kvm"]
 
