@@ -13,6 +13,7 @@ from pydantic import AliasChoices, Field, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from backend.addresses import DEFAULT_PORT
 from backend.environment import PREFIX, RenamedVariable, check_renamed, is_foreign
 
 log = logging.getLogger(__name__)
@@ -80,7 +81,7 @@ class Settings(BaseSettings):
         default_factory=default_data_dir, description="Data folder: artifacts, logs, embedded servers."
     )
     host: str = Field(default="127.0.0.1", description=("Address to listen on; other than loopback needs a token."))
-    port: int = Field(default=8000, ge=1, le=65535, description="Port the API listens on.")
+    port: int = Field(default=DEFAULT_PORT, ge=1, le=65535, description="Port the API listens on.")
     api_address: str = Field(
         default="", description="Address at which `container` agents reach the API (default: this machine)."
     )

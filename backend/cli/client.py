@@ -11,10 +11,10 @@ from typing import Any, Self
 
 import httpx
 
+from backend.addresses import API, DEFAULT_PORT
 from backend.cli.errors import CliError, UsageError
 
-DEFAULT_SERVER = "http://127.0.0.1:8000"
-BASE = "/api/v1"
+DEFAULT_SERVER = f"http://127.0.0.1:{DEFAULT_PORT}"
 TIMEOUT = httpx.Timeout(60.0, connect=5.0)
 STREAM_TIMEOUT = httpx.Timeout(600.0, connect=5.0)
 PAGE_SIZE = 200
@@ -56,32 +56,32 @@ class Api:
 
     def get(self, path: str, **params: Any) -> Any:
         """GET below /api/v1, as JSON. Parameters that are None are left out."""
-        return self._json("GET", BASE + path, params={k: v for k, v in params.items() if v is not None})
+        return self._json("GET", API + path, params={k: v for k, v in params.items() if v is not None})
 
     def post(
         self, path: str, body: Any = None, headers: Mapping[str, str] | None = None, seconds: float | None = None
     ) -> Any:
         """POST JSON below /api/v1; returns the response's JSON. `seconds` is the read timeout."""
         more = {"timeout": seconds} if seconds else {}
-        return self._json("POST", BASE + path, json=body, headers=headers, **more)
+        return self._json("POST", API + path, json=body, headers=headers, **more)
 
     def put(self, path: str, body: Any) -> Any:
         """PUT JSON below /api/v1; returns the response's JSON."""
-        return self._json("PUT", BASE + path, json=body)
+        return self._json("PUT", API + path, json=body)
 
     def patch(self, path: str, body: Any) -> Any:
         """PATCH JSON below /api/v1; returns the response's JSON."""
-        return self._json("PATCH", BASE + path, json=body)
+        return self._json("PATCH", API + path, json=body)
 
     def upload(self, path: str, fields: Mapping[str, str], name: str, file: Path) -> Any:
         """POST a form with one file below /api/v1."""
         with file.open("rb") as content:
-            return self._json("POST", BASE + path, data=dict(fields), files={"file": (name, content)})
+            return self._json("POST", API + path, data=dict(fields), files={"file": (name, content)})
 
     def items(self, path: str, limit: int | None = None, **params: Any) -> Iterator[Any]:
         """Items of a paginated list, at most `limit`."""
         query = {"limit": min(limit or PAGE_SIZE, PAGE_SIZE), **{k: v for k, v in params.items() if v is not None}}
-        page = self._json("GET", BASE + path, params=query)
+        page = self._json("GET", API + path, params=query)
         left = limit
         while True:
             for item in page["items"]:
@@ -109,7 +109,7 @@ class Api:
         """GET below /api/v1 as a readable stream."""
         query = {name: value for name, value in params.items() if value is not None}
         try:
-            with self._http.stream("GET", BASE + path, params=query, timeout=STREAM_TIMEOUT) as response:
+            with self._http.stream("GET", API + path, params=query, timeout=STREAM_TIMEOUT) as response:
                 if not response.is_success:
                     response.read()
                     raise problem(response)

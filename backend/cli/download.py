@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from backend.addresses import API
 from backend.cli.client import Api
 from backend.cli.errors import CliError, UsageError
 from backend.cli.output import progress
@@ -166,7 +167,7 @@ class ExportDownload:
             raise CliError(f"The service listed {name[:80]!r}, which is not a picture.", code="export_damaged")
         if sha256_of(self._out / name) == match[1]:
             return False
-        data = self._api.download_if_there(f"/api/v1/artifacts/{match[1]}")
+        data = self._api.download_if_there(f"{API}/artifacts/{match[1]}")
         if data is None:
             return None
         if hashlib.sha256(data).hexdigest() != match[1]:

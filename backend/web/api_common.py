@@ -7,9 +7,9 @@ from uuid import UUID
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
+from backend.addresses import API
 from backend.services.read_model import FieldProblem, ReadModel
 
-BASE = "/api/v1"
 PROBLEM_TYPE = "application/problem+json"
 T = TypeVar("T")
 Id = Annotated[UUID, Path(examples=["018f0000-0000-7000-8000-000000000000"])]
@@ -65,7 +65,7 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 def api_router(tag: str) -> APIRouter:
     """A router below /api/v1 whose errors are documented."""
-    return APIRouter(prefix=BASE, tags=[tag], responses=ERRORS)
+    return APIRouter(prefix=API, tags=[tag], responses=ERRORS)
 
 
 def next_page_url(request: Request, cursor: str | None) -> str | None:

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from fastapi.responses import FileResponse
 from fastapi.routing import APIRoute
 
+from backend.addresses import API
 from backend.config import Settings, get_settings
 from backend.db.session import SessionFactory
 from backend.domain.errors import Invalid
@@ -85,7 +86,7 @@ def create_app(
         description=ABOUT,
         docs_url=None,
         redoc_url=None,
-        openapi_url="/api/v1/openapi.json",
+        openapi_url=f"{API}/openapi.json",
         lifespan=lifespan,
         generate_unique_id_function=operation_id,
     )

@@ -5,7 +5,8 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from backend.web.api_common import BASE, PROBLEM_TYPE
+from backend.addresses import API
+from backend.web.api_common import PROBLEM_TYPE
 from backend.web.security_middleware import AGENT_PATH, COOKIE, SIGNAL_PATHS, is_open
 
 SCHEMES = {
@@ -41,7 +42,7 @@ def _complete(document: dict[str, Any], *, has_token: bool) -> None:
     for path, operations in document["paths"].items():
         for operation in operations.values():
             operation["security"] = _security(path, has_token=has_token)
-            if path.startswith(BASE):
+            if path.startswith(API):
                 operation["responses"] = _responses(operation)
 
 

@@ -13,6 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from backend.addresses import API
 from backend.domain.errors import DeskarenaError, NotAllowed
 from backend.web.allowed_hosts import KnownHosts
 from backend.web.errors import TooLarge, problem_response
@@ -21,9 +22,9 @@ from backend.web.headers import HEADERS
 COOKIE = "deskarena_session"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/login", "/static/", "/favicon.ico")
-AGENT_PATH = "/api/v1/agent"
+AGENT_PATH = f"{API}/agent"
 """Below it, programs use the token of their episode, which the endpoints check."""
-SIGNAL_PATHS = ("/metrics", "/api/v1/signals")
+SIGNAL_PATHS = ("/metrics", f"{API}/signals")
 """Paths for the metrics token, which allows nothing else."""
 BODY_LIMIT = 2**20
 UPLOAD_LIMIT = 512 * 2**20
@@ -147,8 +148,8 @@ def _with_headers(send: Send) -> Send:
 
 
 def _takes_files(path: str) -> bool:
-    draft = path.startswith(("/api/v1/drafts/", "/tasks/drafts/")) and path.endswith("/files")
-    return draft or path.startswith("/api/v1/benchmarks")
+    draft = path.startswith((f"{API}/drafts/", "/tasks/drafts/")) and path.endswith("/files")
+    return draft or path.startswith(f"{API}/benchmarks")
 
 
 def _bounded(scope: Scope, headers: Headers, receive: Receive) -> Receive:

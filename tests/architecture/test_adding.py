@@ -26,6 +26,7 @@ from backend.domain.ports.agent import AgentContext
 from backend.domain.ports.desktop import DesktopSpec
 from backend.domain.registry import PluginKind
 from tests.architecture.tree import ROOT
+from tests.error_codes import raises_fields
 from tests.factories.models import CLICK, asked, endpoint, never
 from tests.factories.recorded import click, picture, recorded, step
 from tests.fakes.desktop import FakeDesktop

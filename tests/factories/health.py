@@ -5,8 +5,7 @@ from typing import Any
 
 from backend.domain.machines.health import GUEST_API, DesktopHealth, DiskRoom, ScreenHealth
 from backend.domain.model.run import ScreenSize
-
-GIB = 2**30
+from backend.domain.model.units import GIB
 
 
 def health_of(screen: ScreenSize, **changes: Any) -> DesktopHealth:

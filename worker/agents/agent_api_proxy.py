@@ -11,8 +11,10 @@ from pathlib import Path
 
 import httpx
 
+from backend.addresses import API
+
 logger = logging.getLogger(__name__)
-PATH = "/api/v1/agent"
+PATH = f"{API}/agent"
 ANSWERS = f"{PATH}/actions"
 MOST_BODY = 2**20
 MOST_DROPPED = 2**23

@@ -22,21 +22,21 @@ from backend.domain.machines.health import (
 )
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Frame
+from backend.domain.model.units import MIB
 from backend.domain.ports.desktop import Desktop
 
 logger = logging.getLogger(__name__)
 
 LOOK_AGAIN_SECONDS = 0.2
 HINT = "docs/internals/health.md explains each check and what to do."
-_MIB = 2**20
 
 
 def health_limits(settings: Settings) -> HealthLimits:
     """Limits of this installation for every desktop."""
     return HealthLimits(
         clock_seconds=settings.health_clock_seconds,
-        disk=settings.health_disk_mib * _MIB,
-        memory=settings.health_memory_mib * _MIB,
+        disk=settings.health_disk_mib * MIB,
+        memory=settings.health_memory_mib * MIB,
         licence_days=settings.health_licence_days,
     )
 

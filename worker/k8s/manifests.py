@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from backend.domain.machines.slots import SlotRef
+from backend.domain.model.units import MIB
 from worker.k8s.cluster import Object
 from worker.k8s.plan import PodPlan, Volume, bytes_of
 
@@ -27,7 +28,6 @@ PORT = 7070
 TOKEN = "token"  # noqa: S105 - a key of the Secret's data.
 _TOKEN_FOLDER = "/run/secrets/deskarena"  # noqa: S105
 _USER = 1000
-_MIB = 2**20
 _OVERHEAD_MIB = 512
 """Memory of QEMU, its page tables and the supervisor, beside the guest's."""
 _RUN_SIZE = "64Mi"
@@ -236,17 +236,17 @@ def _probe() -> Object:
 def _resources(plan: PodPlan, room: PodResources, *, kvm: bool) -> Object:
     # A machine may use all the memory it was assigned; beyond that only this pod is killed, not a neighbour.
     memory = room.memory_mib + (_OVERHEAD_MIB if kvm else _LOOK_MIB)
-    memory += plan.templates.size // _MIB if plan.templates.kind == "memory" else 0
+    memory += plan.templates.size // MIB if plan.templates.kind == "memory" else 0
     disk = bytes_of(plan.overlays) + (plan.templates.size if plan.templates.kind == "empty" else 0)
     device = {plan.kvm: "1"} if plan.kvm and kvm else {}
     return {
         "requests": {
             "cpu": f"{max(10, round(room.cores * 1000))}m",
             "memory": f"{memory}Mi",
-            "ephemeral-storage": f"{disk // _MIB}Mi",
+            "ephemeral-storage": f"{disk // MIB}Mi",
             **device,
         },
-        "limits": {"memory": f"{memory}Mi", "ephemeral-storage": f"{disk // _MIB + 256}Mi", **device},
+        "limits": {"memory": f"{memory}Mi", "ephemeral-storage": f"{disk // MIB + 256}Mi", **device},
     }
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from backend.domain.machines.machine_image import MachineImage
-from backend.domain.machines.slots import MIB, DesktopNeeds, SlotRef, need_of
+from backend.domain.machines.slots import DesktopNeeds, SlotRef, need_of
+from backend.domain.model.units import MIB
 from worker.k8s import manifests
 from worker.k8s.manifests import PodResources
 from worker.k8s.plan import PodPlan

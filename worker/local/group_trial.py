@@ -10,8 +10,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from worker.local.limits import MIB
+
 V2 = 2
-MIB = 2**20
 _SECONDS = 5.0
 _LIMIT, _USED = 16 * MIB, 64 * MIB
 _WEIGHT = 50

@@ -13,6 +13,7 @@ from backend.config import Settings
 from backend.domain.errors import ClusterLost, DeskarenaError
 from backend.domain.machines.machine_image import find_image, read_image
 from backend.domain.machines.slots import SlotRef, largest, need_of
+from backend.domain.model.units import MIB
 from backend.domain.ports.desktop import Availability, DesktopSpec, OpenDesktop
 from backend.domain.registry import PluginKind, register
 from worker.activity import Tracker
@@ -26,7 +27,7 @@ from worker.providers._vm_desktop import QemuDesktop
 from worker.providers.vm_factory import BOOT_SECONDS, VmFactory, remove
 from worker.providers.vm_order import VmRequest
 from worker.qemu.client import SlotSupervisor, SupervisorError
-from worker.qemu.memory_budget import MIB, MemoryBudget
+from worker.qemu.memory_budget import MemoryBudget
 from worker.qemu.plan import Host, this_host
 from worker.qemu.templates import Template, Templates
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-MIB = 2**20
+from worker.local.limits import MIB
+
 RESERVE = 512 * MIB
 """Bytes that stay free for everything else on the host."""
 

@@ -11,13 +11,13 @@ from backend.cli import images
 from backend.cli.errors import CliError, ExitCode, UsageError
 from backend.cli.options import Data, OutputForm, default_data
 from backend.cli.output import Columns, Output, Row, print_facts, print_object, print_rows, progress
+from backend.domain.model.units import GIB
 
 if TYPE_CHECKING:  # Reading images takes what other commands need not wait for.
     from backend.services.machines.machine_images import FoundImage
 
 app = typer.Typer(help="List, build, prepare and remove machine images.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Image name.")]
-GIB = 2**30
 
 COLUMNS: Columns = {
     "image": lambda row: f"{row['name']}{' (default)' if row['default'] else ''}",

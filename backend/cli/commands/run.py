@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from backend.addresses import API
 from backend.cli.client import Api
 from backend.cli.errors import UsageError
 from backend.cli.options import (
@@ -332,7 +333,7 @@ def export(
 ) -> None:
     """Export a run with all its episodes, attempts, steps and evaluations as one file."""
     with Api(server) as api:
-        data = api.download(f"/api/v1/runs/{run}/export?format={form}")
+        data = api.download(f"{API}/runs/{run}/export?format={form}")
     if to is None:
         sys.stdout.buffer.write(data)
         return

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from backend.addresses import DEFAULT_PORT
 from backend.cli.embedded.interrupt import Interruptible, StopRequested
 from backend.cli.embedded.stack import Stack, StackPlan
 from backend.cli.errors import StackError
@@ -26,7 +27,7 @@ def up(
         typer.Option(
             "--port", envvar="DESKARENA_PORT", min=0, max=65535, help=("Port to listen on; 0 takes a free port.")
         ),
-    ] = 8000,
+    ] = DEFAULT_PORT,
     data: Data = None,
     slots: Annotated[
         int | None,

@@ -13,9 +13,9 @@ import psutil
 
 from backend.cli.doctor.check import CheckWords, DoctorCheck, first_line
 from backend.domain.machines.slots import FreeResources
+from backend.domain.model.units import GIB
 
 CHECKOUT = Path(__file__).resolve().parents[3]
-GIB = 2**30
 LEAST_DISK_GIB, LEAST_MEMORY_GIB = 2.0, 2.0
 
 FACTS_SECONDS = 300.0

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from backend.addresses import DEFAULT_PORT
 from backend.cli.embedded import children, external
 from backend.cli.embedded.broker import start_broker
 from backend.cli.embedded.data_dir import DataFolder, refuse_old_schema
@@ -45,7 +46,7 @@ class StackPlan:
 
     data: Path
     host: str = "127.0.0.1"
-    port: int = 8000
+    port: int = DEFAULT_PORT
     slots: int | None = 2
     durable: bool = True
     outer: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))

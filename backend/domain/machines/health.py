@@ -12,11 +12,11 @@ from pydantic import ConfigDict, Field
 
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen
+from backend.domain.model.units import MIB
 
 GUEST_API = (1, 1)
 """Version of the guest API that the service speaks: guests need the same major and at least this minor version."""
-_MIB = 2**20
-FULL = _MIB
+FULL = MIB
 """Bytes: a disk with less free is full."""
 _NAMED = 5
 
@@ -129,8 +129,8 @@ class HealthLimits(Frozen):
     """
 
     clock_seconds: float = 2.0
-    disk: int = 100 * _MIB
-    memory: int = 100 * _MIB
+    disk: int = 100 * MIB
+    memory: int = 100 * MIB
     licence_days: float = 1.0
     patience: float = 10.0
 
@@ -246,7 +246,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _mib(size: int) -> str:
-    return f"{size / _MIB:.0f} MiB"
+    return f"{size / MIB:.0f} MiB"
 
 
 _CHECKS: dict[Ailment, Callable[[HealthReply, HealthLimits], Iterator[str]]] = {

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from backend.domain.machines.machine_image import MachineImage
 from backend.domain.model.task import Frozen
+from backend.domain.model.units import GIB, MIB
 
-MIB, GIB = 2**20, 2**30
 MOST = 32
 """Upper bound of a computed number: beyond it, the database and the worker are the bottleneck."""
 VM_OVERHEAD = 256 * MIB

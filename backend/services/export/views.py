@@ -9,6 +9,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.addresses import API
 from backend.db.repositories.export import training_data as repository
 from backend.domain import registry
 from backend.domain.errors import Invalid
@@ -79,7 +80,7 @@ def exports(
         choices=_choices(session, project_id),
         counts=None if filters is None else count(session, project_id, filters),
         command=command_of(query),
-        address=f"/api/v1/trajectories/export?{urlencode([*query, ('archive', 'zip')])}",
+        address=f"{API}/trajectories/export?{urlencode([*query, ('archive', 'zip')])}",
     )
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import Field
 from sqlalchemy.orm import Session
 
+from backend.addresses import API
 from backend.db.models import Judge, Project
 from backend.db.models.enums import JudgeKind
 from backend.db.repositories.judging import judges as repository
@@ -199,7 +200,7 @@ def review_task_view(task: ReviewTask) -> ReviewTaskView:
                 {
                     "index": step.index,
                     "actions": step.actions,
-                    "picture": f"/api/v1/artifacts/{step.picture.sha256}" if step.picture else None,
+                    "picture": f"{API}/artifacts/{step.picture.sha256}" if step.picture else None,
                     "final": step.final,
                 }
                 for step in task.steps

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from backend.domain.errors import DeskarenaError, NotFound
 from backend.domain.machines.machine_image import NAME, MachineImage, image_names, read_image
+from backend.domain.model.units import GIB
 
 IMAGES, TEMPLATES = "images", "templates"
 ABOUT = "template.json"
-_MIB, _GIB = 2**20, 2**30
 
 
 @dataclass(frozen=True)
@@ -127,4 +127,4 @@ def _size(place: Path) -> int:
 def about(image: MachineImage) -> str:
     """An image on one line: variant, version, memory, CPUs, disk size for the guest."""
     machine = f"{image.memory_mib / 1024:.3g} GiB, {image.cpus} processor{'' if image.cpus == 1 else 's'}"
-    return f"{image.variant} {image.version}; {machine}, disk {image.disk.virtual_size / _GIB:.3g} GiB"
+    return f"{image.variant} {image.version}; {machine}, disk {image.disk.virtual_size / GIB:.3g} GiB"

@@ -9,13 +9,14 @@ from typing import Annotated
 from fastapi import Depends, Query, Request, Response
 from sqlalchemy.orm import Session
 
+from backend.addresses import API
 from backend.db.session import SessionFactory, read_only, unit_of_work
 from backend.domain.errors import Invalid
 from backend.services.agents import agent_channel, agent_tokens
 from backend.services.agents.agent_channel_store import StoredObservation
 from backend.services.agents.agent_tokens import Pass
 from backend.web.agents import schemas
-from backend.web.api_common import BASE, Id, api_router
+from backend.web.api_common import Id, api_router
 from backend.web.artifacts.api import SHOWN
 from backend.web.dependencies import ActorDep, AppContext, EdgeDep, SessionDep
 
@@ -163,7 +164,7 @@ def view(observation: StoredObservation) -> schemas.AgentObservation:
     """An observation with the address of its picture, and the picture if available."""
     head = dict(observation.head)
     size = {name: head.pop(name, None) for name in ("media_type", "width", "height")}
-    url = f"{BASE}/agent/observation/frame?index={observation.index}"
+    url = f"{API}/agent/observation/frame?index={observation.index}"
     data = base64.b64encode(observation.picture).decode() if observation.picture else None
     picture = {"url": url, "data": data, **size} if size["media_type"] else None
     tree = observation.tree if head.pop("has_tree", False) else None

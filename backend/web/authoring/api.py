@@ -5,6 +5,7 @@ from uuid import UUID
 
 from fastapi import File, Form, Path, Query, Request, Response, UploadFile
 
+from backend.addresses import API
 from backend.domain import registry
 from backend.domain.drafts import forms
 from backend.domain.drafts.content import read_content
@@ -58,7 +59,7 @@ def create_draft(
     """Create a draft. Only the key is required."""
     by = person_or_local(session, project, body.by, path="by")
     row = service.create(session, read_content(body.content), project=project, author=by, benchmark=body.benchmark)
-    response.headers["Location"] = f"/api/v1/drafts/{row.id}"
+    response.headers["Location"] = f"{API}/drafts/{row.id}"
     return draft_detail(session, row, edge.store)
 
 

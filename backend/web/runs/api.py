@@ -9,6 +9,7 @@ from uuid import UUID
 from fastapi import Depends, Header, Query, Request, Response
 from sqlalchemy.orm import Session
 
+from backend.addresses import API
 from backend.db import models
 from backend.db.models.enums import Purpose
 from backend.db.session import read_only
@@ -68,7 +69,7 @@ def submit_run(  # noqa: PLR0913 - what the edge gives, the body, the key
 ) -> RunView:
     """Start a run. Nothing starts unless the whole request is valid."""
     run = service.submit_run(session, request_of(body, idempotency_key), project=project, actor=actor)
-    response.headers["Location"] = f"/api/v1/runs/{run.id}"
+    response.headers["Location"] = f"{API}/runs/{run.id}"
     return run_detail(session, run)
 
 
@@ -222,7 +223,7 @@ def events(
     """List a run's events after a number. They are numbered from 1 without gaps."""
     service.get_run(session, run_id)
     rows = list_after(session, run_id, after, limit)
-    more = f"/api/v1/runs/{run_id}/events?after={rows[-1].seq}&limit={limit}" if len(rows) == limit else None
+    more = f"{API}/runs/{run_id}/events?after={rows[-1].seq}&limit={limit}" if len(rows) == limit else None
     return Page[EventView](items=[EventView.model_validate(row) for row in rows], next=more)
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from fastapi import Header, Request, Response
 
+from backend.addresses import API
 from backend.services.studies import studies as service
 from backend.services.studies.views import StudyResults, StudyView, results_view, study_view
 from backend.web.api_common import Cursor, Id, Limit, Page, api_router, next_page_url
@@ -29,7 +30,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
     study = service.submit_study(
         session, body.config(), project=project, actor=actor, tuning=body.tuning(), key=idempotency_key
     )
-    response.headers["Location"] = f"/api/v1/studies/{study.id}"
+    response.headers["Location"] = f"{API}/studies/{study.id}"
     return study_view(service.get_study(session, study.id))
 
 

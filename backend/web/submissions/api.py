@@ -5,6 +5,7 @@ from typing import Annotated
 
 from fastapi import Path, Query, Response
 
+from backend.addresses import API
 from backend.db.models.enums import Preference
 from backend.services.accounts.projects import LONGEST_NAME, person_or_local
 from backend.services.submissions import pairwise_preferences as service
@@ -27,7 +28,7 @@ def next_pair(session: SessionDep, project: ProjectDep, name: Name, person: Pers
         return None
     left, right = (
         schemas.SubmissionView(
-            id=row.id, files=[f"/api/v1/submissions/{row.id}/files/{at}" for at in range(len(row.files))]
+            id=row.id, files=[f"{API}/submissions/{row.id}/files/{at}" for at in range(len(row.files))]
         )
         for row in (pair.left, pair.right)
     )

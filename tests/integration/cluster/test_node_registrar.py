@@ -8,7 +8,8 @@ from sqlalchemy import select
 
 from backend.config import Settings
 from backend.db.models import Node, Slot
-from backend.domain.machines.slots import GIB, DesktopNeeds
+from backend.domain.machines.slots import DesktopNeeds
+from backend.domain.model.units import GIB
 from tests.factories.records import World, capabilities
 from tests.fakes.kubernetes.cluster import FakeCluster
 from tests.integration.cluster.conftest import NAMESPACE

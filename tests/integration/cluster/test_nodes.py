@@ -7,7 +7,8 @@ from sqlalchemy import select, text
 
 from backend.db.models import Attempt, Node, Worker
 from backend.domain.machines.nodes import NodeReport, NodeState
-from backend.domain.machines.slots import GIB, DesktopNeeds
+from backend.domain.machines.slots import DesktopNeeds
+from backend.domain.model.units import GIB
 from backend.services.capacity import nodes
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, capabilities

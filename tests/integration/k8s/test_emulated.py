@@ -7,7 +7,8 @@ import pytest
 
 from backend.config import Settings
 from backend.domain.machines.nodes import NodeState
-from backend.domain.machines.slots import GIB, DesktopNeeds
+from backend.domain.machines.slots import DesktopNeeds
+from backend.domain.model.units import GIB
 from backend.domain.ports.desktop import DesktopSpec
 from tests.factories import light_pods
 from tests.factories.fake_cluster_pods import NAMESPACE, PodCluster, light_place

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from backend.domain.machines.nodes import NodeReport, NodeState
-from backend.domain.machines.slots import GIB, DesktopNeeds
+from backend.domain.machines.slots import DesktopNeeds
+from backend.domain.model.units import GIB
 from worker.k8s.cluster import Object
 from worker.k8s.node_rules import NodeRequirements, emulated_words, leave, node_report, tolerated
 

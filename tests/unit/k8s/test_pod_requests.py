@@ -1,7 +1,7 @@
 """What a pod takes of its node."""
 
 from backend.config import Settings
-from backend.domain.machines.slots import GIB
+from backend.domain.model.units import GIB
 from worker.k8s.manifests import PodResources
 from worker.k8s.plan import PodPlan
 from worker.k8s.pod_requests import pod_need

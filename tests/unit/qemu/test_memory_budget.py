@@ -1,4 +1,5 @@
-from worker.qemu.memory_budget import MIB, RESERVE, MemoryBudget
+from backend.domain.model.units import MIB
+from worker.qemu.memory_budget import RESERVE, MemoryBudget
 
 GIB = 1024 * MIB
 

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator
 
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen
+from backend.domain.model.units import GIB
 
 Variant = Literal["minimal", "full"]
 SCREENS = tuple(
@@ -21,9 +22,8 @@ SCREENS = tuple(
 )  # fmt: skip
 """QEMU's graphics card supports any size; these are the common ones."""
 _SOURCE = re.compile(r"deb \S.*|[a-z][a-z+]*:/\S+")
-_GIB = 2**30
 _MEMORY_MIB: Mapping[str, int] = MappingProxyType({"minimal": 1024, "full": 3072})
-_DISK: Mapping[str, int] = MappingProxyType({"minimal": 4 * _GIB, "full": 16 * _GIB})
+_DISK: Mapping[str, int] = MappingProxyType({"minimal": 4 * GIB, "full": 16 * GIB})
 
 
 class LinuxBuildOptions(Frozen):

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from backend.domain.errors import ClusterLost
+from backend.domain.model.units import GIB
 from worker.images.linux.options import Variant
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -18,8 +19,7 @@ _TOOLS = ("mmdebstrap", "mke2fs", "dumpe2fs", "debugfs", "qemu-img", "tar")
 _TOOLS_OF_OTHERS = ("fakeroot", "newuidmap", "newgidmap")
 """Additional tools for users other than root: fakeroot and user namespaces."""
 _RANGE = "100000-165535"
-_GIB = 2**30
-_CONTENT: Mapping[Variant, int] = MappingProxyType({"minimal": _GIB, "full": 3 * _GIB})
+_CONTENT: Mapping[Variant, int] = MappingProxyType({"minimal": GIB, "full": 3 * GIB})
 """Size of a variant's files in bytes, rounded up."""
 _COPIES = 3
 """Maximum number of simultaneous copies: unpacked, as a disk, and that disk in QEMU's format."""
@@ -97,7 +97,7 @@ def _check_room(folder: Path, needed: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise ClusterLost(
-            f"{folder} has {free / _GIB:.1f} GiB free; a build needs {needed / _GIB:.0f} GiB",
+            f"{folder} has {free / GIB:.1f} GiB free; a build needs {needed / GIB:.0f} GiB",
             code="image_build_failed",
             hint="Free space, or choose other folders: --data for the image, TMPDIR for temporary files.",
         )

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from backend.addresses import API
 from backend.db import models
 from backend.db.repositories.attempts.attempts import EvidenceFile, LocatedAttempt
 from backend.domain.errors import FailureClass
@@ -163,7 +164,7 @@ class StepView(ReadModel):
 
 def artifact_url(sha256: str) -> str:
     """Address of an artifact."""
-    return f"/api/v1/artifacts/{sha256}"
+    return f"{API}/artifacts/{sha256}"
 
 
 def attempt_views(rows: Sequence[LocatedAttempt], evaluations: Sequence[EvaluationRow]) -> list[AttemptView]:

@@ -3,8 +3,8 @@ import pytest
 from backend.cli.doctor.check import CheckState, DoctorCheck
 from backend.cli.doctor.verdicts import NEEDED, RECOMMENDED, DoctorVerdict, verdicts
 from backend.domain.machines.slots import DesktopNeeds, FreeResources
+from backend.domain.model.units import GIB
 
-GIB = 2**30
 ROOM = FreeResources(memory=16 * GIB, cores=4, disk=100 * GIB)
 NAMES = dict.fromkeys(name for names in (*NEEDED.values(), *RECOMMENDED.values()) for name in names)
 

@@ -14,12 +14,12 @@ from backend.domain.machines.health import (
     findings,
 )
 from backend.domain.model.run import ScreenSize
+from backend.domain.model.units import MIB
 from tests.factories.health import health_of
 
 NOW = 1_800_000_000.0
 SCREEN = ScreenSize(width=1280, height=800)
 LIMITS = HealthLimits()
-MIB = 2**20
 
 
 def asked(*, seen: tuple[int, int] = (1280, 800), **changes: Any) -> HealthReply:

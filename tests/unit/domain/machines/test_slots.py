@@ -1,9 +1,9 @@
 import pytest
 
 from backend.domain.machines.slots import MOST, DesktopNeeds, FreeResources, largest, need_of, room_for, slot_count
+from backend.domain.model.units import GIB
 from tests.factories.machine_images import image_of
 
-GIB = 2**30
 SLOTS = {"local": 4, "qemu": 2, "none": 0}
 NEED = DesktopNeeds(memory=GIB, cores=1.0, disk=GIB)
 

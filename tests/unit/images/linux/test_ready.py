@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import pytest
 
 from backend.domain.errors import ClusterLost
+from backend.domain.model.units import GIB
 from tests.error_codes import raises_code
 from worker.images.linux import ready
 from worker.images.linux.ready import check, hint_for
 
-GIB = 2**30
 OF_ROOT = ("mmdebstrap", "mke2fs", "dumpe2fs", "debugfs", "qemu-img", "tar")
 OF_OTHERS = (*OF_ROOT, "fakeroot", "newuidmap", "newgidmap")
 

@@ -4,10 +4,9 @@ from threading import Event, Thread
 import pytest
 
 from backend.domain.errors import Cancelled
+from backend.domain.model.units import GIB
 from tests.waiting import until
 from worker.evaluation.concurrency import FairSemaphore, at_once
-
-GIB = 2**30
 
 
 class TestAtOnce:

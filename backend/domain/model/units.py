@@ -1,0 +1,3 @@
+"""Sizes in bytes."""
+
+MIB, GIB = 2**20, 2**30
