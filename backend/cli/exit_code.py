@@ -15,7 +15,7 @@ class ExitReason:
     """Exit code and its reason."""
 
     code: ExitCode
-    words: str
+    message: str
 
 
 def judge(run: Mapping[str, Any], fail_under: float | None) -> ExitReason:
@@ -30,27 +30,29 @@ def judge(run: Mapping[str, Any], fail_under: float | None) -> ExitReason:
         fail_under: Minimum success rate, or None.
     """
     if run["status"] == "cancelled":
-        return ExitReason(code=ExitCode.INFRASTRUCTURE, words=("The run was cancelled: there is no result to compare."))
+        return ExitReason(
+            code=ExitCode.INFRASTRUCTURE, message=("The run was cancelled: there is no result to compare.")
+        )
     summary = run["summary"]
     counts = summary["counts"]
     scored, lost, solved = counts["scored"], counts["lost"], summary["solved"]
     if scored + lost == 0:
-        return ExitReason(code=ExitCode.INFRASTRUCTURE, words=("No episode was scored: nothing could run here."))
+        return ExitReason(code=ExitCode.INFRASTRUCTURE, message=("No episode was scored: nothing could run here."))
     if fail_under is None:
         return _without_threshold(lost)
     lower, upper = solved / (scored + lost), (solved + lost) / (scored + lost)
     if lower >= fail_under - TOLERANCE:
         return ExitReason(
-            code=ExitCode.PASSED, words=(f"Passed: success rate at least {lower:.3g}, threshold {fail_under:g}.")
+            code=ExitCode.PASSED, message=(f"Passed: success rate at least {lower:.3g}, threshold {fail_under:g}.")
         )
     if upper < fail_under - TOLERANCE:
-        words = f"Missed: success rate at most {upper:.3g}, threshold {fail_under:g}."
-        return ExitReason(code=ExitCode.THRESHOLD_MISSED, words=words)
-    words = (
+        message = f"Missed: success rate at most {upper:.3g}, threshold {fail_under:g}."
+        return ExitReason(code=ExitCode.THRESHOLD_MISSED, message=message)
+    message = (
         f"Undecided: because of {lost} lost episodes the success rate is between {lower:.3g} "
         f"and {upper:.3g}, threshold {fail_under:g}."
     )
-    return ExitReason(code=ExitCode.INFRASTRUCTURE, words=words)
+    return ExitReason(code=ExitCode.INFRASTRUCTURE, message=message)
 
 
 def with_regression(reason: ExitReason, report: Mapping[str, Any]) -> ExitReason:
@@ -72,6 +74,6 @@ def with_regression(reason: ExitReason, report: Mapping[str, Any]) -> ExitReason
 def _without_threshold(lost: int) -> ExitReason:
     if lost:
         return ExitReason(
-            code=ExitCode.INFRASTRUCTURE, words=(f"{lost} episodes were lost. Retry them with `deskarena run retry`.")
+            code=ExitCode.INFRASTRUCTURE, message=(f"{lost} episodes were lost. Retry them with `deskarena run retry`.")
         )
-    return ExitReason(code=ExitCode.PASSED, words="All episodes were scored.")
+    return ExitReason(code=ExitCode.PASSED, message="All episodes were scored.")

@@ -58,8 +58,8 @@ def finish(api: Api, run_id: str, timeout: float | None, checks: RunChecks, outp
     if checks.junit is not None:
         _write(checks.junit, junit_xml(run, run["episodes"], report), "--junit")
     if checks.summary is not None:
-        _write(checks.summary, markdown(run, verdict.words, report).encode(), "--summary", append=True)
-    progress(verdict.words)
+        _write(checks.summary, markdown(run, verdict.message, report).encode(), "--summary", append=True)
+    progress(verdict.message)
     if verdict.code is not ExitCode.PASSED:
         raise typer.Exit(verdict.code)
 

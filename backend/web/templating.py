@@ -139,7 +139,7 @@ def style(episode: EpisodeView, *, unrated: bool = False) -> StateStyle:
 def reason(episode: EpisodeView) -> str:
     """Why it is waiting, was lost or cannot run."""
     if episode.waiting is not None:
-        return episode.waiting.words
+        return episode.waiting.text
     return episode.failure_message if episode.state is EpisodeState.LOST else episode.reason
 
 

@@ -44,7 +44,7 @@ def demo(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         )
     print_object(as_result(run), output, lambda _: show_run(run))
     verdict = judge(run, None)
-    progress(verdict.words)
+    progress(verdict.message)
     if verdict.code is not ExitCode.PASSED:
         raise typer.Exit(verdict.code)
 

@@ -41,7 +41,7 @@ class Bar(NamedTuple):
     last: int
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """`7`, or `7 to 9`."""
         return str(self.first) if self.first == self.last else f"{self.first} to {self.last}"
 

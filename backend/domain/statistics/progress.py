@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 BINS = ((0.0, "none"), (0.25, "up to 25 %"), (0.5, "up to 50 %"), (0.75, "up to 75 %"), (1.0, "over 75 %"))
-"""Upper ends of shares of parts, with their words; all parts have a bin of their own."""
+"""Upper ends of shares of parts, with their labels; all parts have a bin of their own."""
 ALL = "all"
 
 
@@ -39,7 +39,7 @@ class Point(NamedTuple):
 class Bin(NamedTuple):
     """Episodes by share of reached parts: their number and mean score."""
 
-    words: str
+    label: str
     episodes: int
     score: float | None
 
@@ -62,11 +62,11 @@ def curve(episodes: Sequence[EpisodeProgress]) -> list[Point]:
 
 def bins(episodes: Sequence[EpisodeProgress]) -> list[Bin]:
     """Episodes by the share of their parts that they reached."""
-    scores: dict[str, list[float]] = {words: [] for words in (*(words for _, words in BINS), ALL)}
+    scores: dict[str, list[float]] = {label: [] for label in (*(label for _, label in BINS), ALL)}
     for one in episodes:
-        scores[_words(one.share)].append(one.score)
-    return [Bin(words, len(values), fmean(values) if values else None) for words, values in scores.items()]
+        scores[_label(one.share)].append(one.score)
+    return [Bin(label, len(values), fmean(values) if values else None) for label, values in scores.items()]
 
 
-def _words(share: float) -> str:
-    return ALL if share >= 1 else next(words for end, words in BINS if share <= end)
+def _label(share: float) -> str:
+    return ALL if share >= 1 else next(label for end, label in BINS if share <= end)

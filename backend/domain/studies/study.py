@@ -126,7 +126,7 @@ def _check_factor(factor: Factor) -> None:
         raise Invalid(
             "a factor has two levels or more", code="invalid_study", path=path, hint="The first one is the base cell's."
         )
-    words = [level_words(level) for level in factor.levels]
+    words = [level_label(level) for level in factor.levels]
     twice = sorted({word for word in words if words.count(word) > 1})
     if twice:
         raise Invalid(f"the level {twice[0]} occurs twice", code="invalid_study", path=path)
@@ -144,17 +144,17 @@ class DesignCell(NamedTuple):
     config: RunConfig
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """`image.scale = 0.5, observation = screenshot`."""
-        return cell_words(self.levels)
+        return cell_label(self.levels)
 
 
-def cell_words(levels: Mapping[str, JSON]) -> str:
+def cell_label(levels: Mapping[str, JSON]) -> str:
     """A cell as text."""
-    return ", ".join(f"{factor} = {level_words(level)}" for factor, level in levels.items())
+    return ", ".join(f"{factor} = {level_label(level)}" for factor, level in levels.items())
 
 
-def level_words(level: JSON) -> str:
+def level_label(level: JSON) -> str:
     """A level as text: text verbatim, anything else as JSON."""
     if level is None:
         return NOTHING
@@ -233,14 +233,14 @@ def _misfit(study: StudyConfig, levels: Mapping[str, JSON], where: str, words: s
     """The error of the factor that set the field, or of the base where none did."""
     for factor, level in levels.items():
         if where == factor or where.startswith(f"{factor}.") or factor.startswith(f"{where}."):
-            path, hint = _path(study, factor, level), f"Given: {level_words(level)[:80]}."
+            path, hint = _path(study, factor, level), f"Given: {level_label(level)[:80]}."
             return Invalid(words, code="invalid_study", path=path, hint=hint)
     return Invalid(words, code="invalid_study", path=f"base.{where}")
 
 
 def _path(study: StudyConfig, factor: str, level: JSON) -> str:
     levels = next(each.levels for each in study.factors if each.name == factor)
-    return f"factors.{factor}.{[level_words(each) for each in levels].index(level_words(level))}"
+    return f"factors.{factor}.{[level_label(each) for each in levels].index(level_label(level))}"
 
 
 def sampled(keys: Sequence[str], share: float, seed: int) -> list[str]:
@@ -256,8 +256,8 @@ def matched(cells: Sequence[Mapping[str, JSON]], factor: str, level: JSON, base:
     def rest(levels: Mapping[str, JSON]) -> str:
         return json.dumps({name: value for name, value in levels.items() if name != factor}, sort_keys=True)
 
-    first = {rest(levels): at for at, levels in enumerate(cells) if level_words(levels[factor]) == level_words(base)}
+    first = {rest(levels): at for at, levels in enumerate(cells) if level_label(levels[factor]) == level_label(base)}
     others = [
-        (at, rest(levels)) for at, levels in enumerate(cells) if level_words(levels[factor]) == level_words(level)
+        (at, rest(levels)) for at, levels in enumerate(cells) if level_label(levels[factor]) == level_label(level)
     ]
     return [(first[key], at) for at, key in others if key in first]

@@ -33,7 +33,7 @@ from backend.services.lifecycle.state_transitions import (
 MESSAGE_LIMIT = 4000
 NEVER_BY_ITSELF = datetime(9998, 1, 1, tzinfo=UTC)
 """Start time of an episode whose evaluation is repeated: never by itself, it needs no desktop."""
-AGAIN: EpisodeChange = {
+RETRY_COLUMNS: EpisodeChange = {
     "outcome": None,
     "failure_class": None,
     "failure_code": None,
@@ -182,7 +182,7 @@ def repeat(session: Session, run: Run, episode: Episode, evaluation: Evaluation,
     """
     change = wait_columns(NEVER_BY_ITSELF, _repeated(request.pause))
     if episode.state != EpisodeState.RUNNING:
-        change = {**AGAIN, **change}
+        change = {**RETRY_COLUMNS, **change}
     move_episode(session, run, episode, EpisodeState.WAITING, **change)
     if RunState(run.state) is RunState.COMPLETED:
         move_run(session, run, RunState.RUNNING, ended_at=None)

@@ -32,7 +32,7 @@ class NextAction(StrEnum):
     """The person's next action in a run."""
 
     JUDGE = "judge"  # is the task feasible? asked before its desktop is shown
-    AGAIN = "again"  # the desktop was lost: restart, with the feasibility answer kept
+    RETRY = "retry"  # the desktop was lost: restart, with the feasibility answer kept
     ACT = "act"  # the desktop is ready
     RATE = "rate"  # how hard was it?
     LEARN = "learn"  # it was not solved: the solution, and a second try
@@ -127,7 +127,7 @@ def _next(run: Run, rows: Sequence[Any]) -> tuple[int | None, NextAction]:
     if RunState(run.state) in {RunState.QUEUED, RunState.RUNNING}:
         for at, row in enumerate(rows):
             if row.Episode.state == EpisodeState.WAITING:
-                return at, NextAction.AGAIN if is_lost(row.Episode) else NextAction.JUDGE
+                return at, NextAction.RETRY if is_lost(row.Episode) else NextAction.JUDGE
     return None, NextAction.END
 
 

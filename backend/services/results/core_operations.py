@@ -39,7 +39,7 @@ class OperationBoardRow(ReadModel):
 
     run_id: UUID
     agent: str
-    mark: str = Field(description="`floor`, `privileged`, `human` or empty.")
+    baseline: str = Field(description="`floor`, `privileged`, `human` or empty.")
     cells: list[Mastery]
 
 
@@ -63,7 +63,9 @@ def operation_board(session: Session, benchmark: str, *, version: int | None = N
     board = leaderboard(session, benchmark, version=version, dimensions=())
     operations = _operations(session, board.task_set)
     rows = [
-        OperationBoardRow(run_id=row.run.id, agent=label(row), mark=row.mark, cells=_cells(session, row, operations))
+        OperationBoardRow(
+            run_id=row.run.id, agent=label(row), baseline=row.baseline, cells=_cells(session, row, operations)
+        )
         for row in (board.rows if operations else ())
     ]
     return OperationBoard(
@@ -100,7 +102,7 @@ def _summary(totals: Sequence[TaskTotals], operation: str, *, alone: bool) -> Ru
     return summarise(tasks) if tasks else None
 
 
-HEAD = ("agent", "run", "mark", "operation", "where", "tasks", "episodes", "scored", "lost", "success_rate",
+HEAD = ("agent", "run", "baseline", "operation", "where", "tasks", "episodes", "scored", "lost", "success_rate",
         "success_low", "success_high", "mean_score", "mean_low", "mean_high")  # fmt: skip
 
 
@@ -109,7 +111,7 @@ def rows(board: OperationBoard) -> Iterator[list[object]]:
     for row in board.rows:
         for cell in row.cells:
             for where, summary in _places(cell).items():
-                names = [row.agent, str(row.run_id), row.mark, cell.operation, where]
+                names = [row.agent, str(row.run_id), row.baseline, cell.operation, where]
                 yield [*names, *_numbers(summary)]
 
 

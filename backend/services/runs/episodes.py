@@ -65,7 +65,7 @@ class WaitView(ReadModel):
     )
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         """The reason, with the estimated start if known."""
         return f"{self.reason}; starts about {self.starts_at:%H:%M} UTC" if self.starts_at else self.reason
 

@@ -259,7 +259,7 @@ def retry_run(
     _wants_from_now(session, run)
     failures = [kind.value for kind in failure_classes]
     again: EpisodeChange = {
-        **retry_policy.AGAIN,
+        **retry_policy.RETRY_COLUMNS,
         **retry_policy.waiting(session, run),
         "flagged": False,
         "flag_reason": "",

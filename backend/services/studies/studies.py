@@ -17,7 +17,7 @@ from backend.db.repositories.pagination import CursorPage
 from backend.db.repositories.studies import studies as repository
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model.task import digest
-from backend.domain.studies.study import DesignCell, StudyConfig, cell_words, cells, sampled
+from backend.domain.studies.study import DesignCell, StudyConfig, cell_label, cells, sampled
 from backend.domain.studies.study_results import CellEpisode, StudyResult, study_result
 from backend.services.benchmarks.benchmarks import latest_task_set
 from backend.services.capacity.run_request import RunRequest, selected
@@ -170,12 +170,12 @@ def _submit_cell(  # noqa: PLR0913, PLR0917 - everything a cell's run is made of
 ) -> Run:
     """Starts a cell's run. Errors include the cell's levels."""
     settings = cell.config.model_dump(mode="json", exclude_unset=True)
-    name = f"{study.name}: {cell.words}" if study.name else cell.words
+    name = f"{study.name}: {cell.label}" if study.name else cell.label
     try:
         request = RunRequest.model_validate({**settings, **shares, "benchmark": study.benchmark, "name": name[:200]})
         return submit_run(session, request, project=project, actor=actor)
     except Invalid as error:
-        error.hint = f"{error.hint} In the cell {cell.words[:300]}.".strip()
+        error.hint = f"{error.hint} In the cell {cell.label[:300]}.".strip()
         raise
 
 
@@ -242,10 +242,10 @@ def sentence(results: Results) -> str:
     config = results.view.config
     tested = [level for level in results.result.levels if level.adjusted_p is not None]
     clear = [level for level in tested if (level.adjusted_p or 0.0) <= 1 - config.level]
-    base = cell_words(results.cells[0].levels) if results.cells else ""
+    base = cell_label(results.cells[0].levels) if results.cells else ""
     if not tested:
         return f"No pair of episodes counts yet against the base cell ({base})."
-    names = "; ".join(cell_words({level.factor: level.level}) for level in clear)
+    names = "; ".join(cell_label({level.factor: level.level}) for level in clear)
     number = f"{len(clear)} of {len(tested)} levels"
     verb = "differs" if len(clear) == 1 else "differ"
     words = f"{number} {verb} in success rate from the first level of the factor beyond what chance explains"

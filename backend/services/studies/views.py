@@ -10,7 +10,7 @@ from pydantic import Field
 from backend.domain.statistics import paired
 from backend.domain.statistics.distributions import Bar, Spread
 from backend.domain.statistics.intervals import Interval
-from backend.domain.studies.study import Design, cell_words, level_words
+from backend.domain.studies.study import Design, cell_label, level_label
 from backend.domain.studies.study_results import CellResult, LevelResult
 from backend.services.read_model import ReadModel
 from backend.services.runs.summary import RunSummary
@@ -269,8 +269,8 @@ def comparison_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     for level in results.comparisons:
         row: dict[str, Any] = {
             "factor": level.factor,
-            "base": level_words(level.base),
-            "level": level_words(level.level),
+            "base": level_label(level.base),
+            "level": level_label(level.level),
             "pairs": level.pairs,
             "tasks": level.tasks,
         }
@@ -296,7 +296,7 @@ def cell_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     for cell in results.cells:
         summary, steps = cell.summary, cell.steps
         yield {
-            "cell": cell_words(cell.levels),
+            "cell": cell_label(cell.levels),
             "run": str(cell.run),
             "episodes": summary.episodes,
             "scored": summary.counts.scored,
@@ -313,13 +313,13 @@ def step_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """Episodes by steps taken: one row per cell and bar."""
     for cell in results.cells:
         for bar, number in zip(results.bars, cell.by_steps, strict=True):
-            yield {"cell": cell_words(cell.levels), "from": bar.first, "to": bar.last, "episodes": number}
+            yield {"cell": cell_label(cell.levels), "from": bar.first, "to": bar.last, "episodes": number}
 
 
 def measure_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """Differences of measures, flat: one row per level and measure."""
     for level in results.comparisons:
-        known = {"factor": level.factor, "base": level_words(level.base), "level": level_words(level.level)}
+        known = {"factor": level.factor, "base": level_label(level.base), "level": level_label(level.level)}
         for name, one in level.measures.items():
             counts = {"measure": name, "pairs": one.pairs, "undefined": one.undefined}
             yield {**known, **counts, **_rate_cells("mean", one.difference)}
@@ -334,7 +334,7 @@ def sensitivity_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
 def shape_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
     """Chains against graphs, flat: one row per cell and score or measure."""
     for one in results.shapes:
-        row: dict[str, Any] = {"cell": cell_words(one.levels), "of": one.of, "pairs": one.pairs}
+        row: dict[str, Any] = {"cell": cell_label(one.levels), "of": one.of, "pairs": one.pairs}
         yield {**row, "unmatched": one.unmatched, "p_value": one.p_value, **_rate_cells("mean", one.difference)}
 
 

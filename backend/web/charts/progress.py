@@ -41,7 +41,7 @@ def _bars(processes: Processes, theme: str) -> list[dict[str, Any]]:
         {
             "type": "bar",
             "name": run.label,
-            "x": [one.words for one in run.bins],
+            "x": [one.label for one in run.bins],
             "y": [one.episodes / run.episodes if run.episodes else None for one in run.bins],
             "customdata": [
                 f"{one.episodes} episodes" + (f", mean score {one.score:.0%}" if one.score is not None else "")

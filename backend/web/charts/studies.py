@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from backend.domain.studies.study import cell_words
+from backend.domain.studies.study import cell_label
 from backend.services.studies.views import StudyResults
 from backend.web.charts import DARK, LIGHT, PAPER, SHAPES, shares_figure
 
@@ -12,13 +12,13 @@ def figure(results: StudyResults, chart: str, theme: str) -> dict[str, Any]:
     """A grouped bar chart of shares of episodes, one group of bars per cell, as a plotly figure."""
     keys, rows = _steps(results) if chart == "steps" else _ended(results)
     title = "steps taken" if chart == "steps" else "way of ending"
-    cells = [cell_words(cell.levels) for cell in results.cells]
+    cells = [cell_label(cell.levels) for cell in results.cells]
     series = [_bars(at, *both, keys, theme) for at, both in enumerate(zip(cells, rows, strict=True))]
     return shares_figure(series, theme, {"automargin": True, "type": "category", "title": {"text": title}})
 
 
 def _steps(results: StudyResults) -> tuple[list[str], list[Sequence[int]]]:
-    return [bar.words for bar in results.bars], [cell.by_steps for cell in results.cells]
+    return [bar.label for bar in results.bars], [cell.by_steps for cell in results.cells]
 
 
 def _ended(results: StudyResults) -> tuple[list[str], list[Sequence[int]]]:

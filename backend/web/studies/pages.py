@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from backend.domain.model.measures import info
 from backend.domain.model.outcome_style import ENDED_LABELS
-from backend.domain.studies.study import cell_words, level_words
+from backend.domain.studies.study import cell_label, level_label
 from backend.services.studies import studies as service
 from backend.services.studies import views as tables
 from backend.services.studies.views import StudyResults
@@ -39,7 +39,7 @@ def studies(request: Request, session: SessionDep, project: ProjectDep, before: 
         "studies": list(map(tables.study_view, page.items)),
         "next": page.next,
         "before": before,
-        "level_words": level_words,
+        "level_label": level_label,
     }
     return render(request, "studies.html", values)
 
@@ -52,8 +52,8 @@ def study(request: Request, session: SessionDep, study_id: Id) -> HTMLResponse:
         "results": results,
         "study": results.study,
         "words": tables.words,
-        "cell_words": cell_words,
-        "level_words": level_words,
+        "cell_label": cell_label,
+        "level_label": level_label,
         "info": info,
         "ended_words": ENDED_LABELS,
         "library": charts.library_url(),

@@ -153,4 +153,4 @@ def bin_rows(processes: Processes) -> Iterator[list[Any]]:
     """Episodes by share of reached parts, as flat rows."""
     for run in processes.runs:
         for one in run.bins:
-            yield [str(run.run_id), run.label, one.words, one.episodes, one.score]
+            yield [str(run.run_id), run.label, one.label, one.episodes, one.score]

@@ -122,7 +122,7 @@ class PhaseSeconds:
     """Seconds of all attempts of a run in one phase."""
 
     name: str
-    words: str
+    label: str
     seconds: float
     share: float
 

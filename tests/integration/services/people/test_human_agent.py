@@ -125,7 +125,7 @@ class TestLost:
         installed.lose(claim, failure)
         assert installed.claim(study.worker) is None
         after = study.desk()
-        assert (after.next, after.episode and after.episode.id) == (NextAction.AGAIN, episode)
+        assert (after.next, after.episode and after.episode.id) == (NextAction.RETRY, episode)
         with installed.work() as session:
             row = session.get_one(Episode, episode)
             assert (row.state, row.score, row.available_at) == ("waiting", None, LATER)
@@ -168,7 +168,7 @@ class TestLost:
             second, practice = again.id, again.run_id
         installed.lose(installed.must_claim(study.worker))
         assert installed.claim(study.worker) is None
-        assert installed.do(human_agent.desk, practice).next is NextAction.AGAIN
+        assert installed.do(human_agent.desk, practice).next is NextAction.RETRY
         installed.do(human_agent.begin, practice, second, feasible=True)
         installed.score(installed.must_claim(study.worker), 1.0, steps=5)
         assert said(installed, failed)["second_try"]["solved"] is True

@@ -40,7 +40,7 @@ def told(world: World, run: UUID) -> Reason:
     """What its episode and the first page say, which is what limits the run."""
     with world.work() as session:
         rows = session.scalars(select(Episode).where(Episode.run_id == run)).all()
-        (reason,) = {Reason(each.reason_code, each.words) for each in explain(session, rows).values()}
+        (reason,) = {Reason(each.reason_code, each.text) for each in explain(session, rows).values()}
     assert {wait.reason for wait in world.do(home.home).queue} == {reason}
     limited = world.do(concurrency_of, run)
     assert limited is not None

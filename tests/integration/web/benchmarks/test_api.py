@@ -285,7 +285,7 @@ class TestBenchmarks:
 class TestLeaderboard:
     def test_floors_have_no_rank(self, client: TestClient, scene: PageScene) -> None:
         rows = client.get("/api/v1/leaderboards/starter").json()["rows"]
-        assert [(row["agent"], row["rank"], row["mark"]) for row in rows if row["mark"]] == [
+        assert [(row["agent"], row["rank"], row["baseline"]) for row in rows if row["baseline"]] == [
             ("human", None, "human"),
             ("noop", None, "floor"),
         ]

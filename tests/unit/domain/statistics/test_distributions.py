@@ -29,7 +29,7 @@ class TestBars:
         [(0, ["0"]), (3, ["0", "1", "2", "3"]), (30, ["0 to 2", "3 to 5", "27 to 29", "30 to 32"])],
     )
     def test_words(self, highest: int, words: list[str]) -> None:
-        found = [bar.words for bar in bars(highest)]
+        found = [bar.label for bar in bars(highest)]
         assert found[: len(words) // 2] + found[-(len(words) - len(words) // 2) :] == words
 
     @given(st.lists(st.integers(0, 1000), min_size=1))

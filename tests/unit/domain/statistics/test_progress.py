@@ -27,7 +27,7 @@ class TestCurve:
 class TestBins:
     def test_every_episode_is_in_one(self) -> None:
         found = bins([EpisodeProgress(4, [1] * number, float(number == 4)) for number in (0, 1, 2, 3, 4, 4)])
-        assert [(one.words, one.episodes, one.score) for one in found] == [
+        assert [(one.label, one.episodes, one.score) for one in found] == [
             ("none", 1, 0.0),
             ("up to 25 %", 1, 0.0),
             ("up to 50 %", 1, 0.0),

@@ -5,7 +5,7 @@ import pytest
 
 from backend.domain.errors import Invalid
 from backend.domain.model.run import ImageView, RunConfig, ScreenSize
-from backend.domain.studies.study import Design, Factor, StudyConfig, cell_words, cells, level_words, matched, sampled
+from backend.domain.studies.study import Design, Factor, StudyConfig, cell_label, cells, level_label, matched, sampled
 from tests.error_codes import raises_code
 
 
@@ -126,10 +126,10 @@ class TestWords:
         ("level", "words"), [(None, "none"), ("moved", "moved"), (0.5, "0.5"), ({"b": 1, "a": 2}, '{"a": 2, "b": 1}')]
     )
     def test_of_levels(self, level: Any, words: str) -> None:
-        assert level_words(level) == words
+        assert level_label(level) == words
 
     def test_of_cells(self) -> None:
-        assert cell_words({"image.scale": 0.5, "perturbation": None}) == "image.scale = 0.5, perturbation = none"
+        assert cell_label({"image.scale": 0.5, "perturbation": None}) == "image.scale = 0.5, perturbation = none"
 
 
 class TestSampled:

@@ -78,7 +78,7 @@ class TestStudyResult:
     def test_steps_and_ways_of_ending_of_each_cell(self) -> None:
         other = [*scored(1, 0, steps=5, ended_by="steps"), lost("t2", "guest")]
         found = study_result(STUDY, [(BASE, scored(1, 1, steps=2)), (SMALL, other), (MOVED, [])])
-        assert [bar.words for bar in found.bars] == ["0", "1", "2", "3", "4", "5"]
+        assert [bar.label for bar in found.bars] == ["0", "1", "2", "3", "4", "5"]
         base, small, moved = found.cells
         assert (base.by_steps, small.by_steps, moved.by_steps) == (
             [0, 0, 2, 0, 0, 0],
