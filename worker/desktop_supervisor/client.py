@@ -8,22 +8,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from worker.base.errors import CodedError
-from worker.base.rpc import Message, RpcConnection
+from worker.base.rpc import Message
+from worker.base.supervisor_client import NOBODY, SupervisorConnection
 from worker.desktop_supervisor import MAX_MESSAGE
 from worker.local.limits import DesktopLimits
 
 CHECKOUT = Path(__file__).resolve().parents[2]
-_START_SECONDS = 150.0
-"""Seconds. The first start on a machine compiles the guest server."""
 _STOP_SECONDS = 15.0
-_NOBODY = 0
-"""Placeholder for a request number, which start at 1."""
 
 
 class DesktopSupervisorError(CodedError):
@@ -81,6 +77,9 @@ class DesktopHandle:
         self.usage = usage or self.usage
         self.ended.set()
 
+    def lose(self, why: str) -> None:
+        self.end(why, {"cause": "supervisor_ended"})
+
 
 @dataclass(frozen=True)
 class DesktopSupervisorOptions:
@@ -131,10 +130,13 @@ class DesktopSupervisorOptions:
         ]
 
 
-class DesktopSupervisorClient:
+class DesktopSupervisorClient(SupervisorConnection[DesktopHandle]):
     """One desktop supervisor process and the connection to it."""
 
+    title = "the desktop supervisor"
     gone = "the desktop supervisor died, and its desktops with it"
+    error, lost_error = DesktopSupervisorError, DesktopSupervisorLost
+    start_seconds = 150.0  # The first start on a machine compiles the guest server.
 
     def __init__(self, options: DesktopSupervisorOptions) -> None:
         """Starts the supervisor and waits until it is ready.
@@ -142,9 +144,6 @@ class DesktopSupervisorClient:
         Raises:
             DesktopSupervisorError: it could not start; the message has the reason.
         """
-        self._desktops: dict[str, DesktopHandle] = {}
-        self._noting = threading.Lock()
-        self._started: Future[Message] = Future()
         ours, theirs = socket.socketpair()
         with theirs:
             # A clean environment: nothing of the worker's, above all no secret, is inherited.
@@ -159,27 +158,13 @@ class DesktopSupervisorClient:
                 cwd="/",
                 start_new_session=True,
             )
-        self._conversation = RpcConnection(ours, self, name="supervisor", most=MAX_MESSAGE)
-        self._conversation.begin()
+        super().__init__(ours, most=MAX_MESSAGE)
         self.about = self._wait_started()
-
-    def _wait_started(self) -> dict[str, Any]:
-        try:
-            return self._started.result(_START_SECONDS)
-        except (DesktopSupervisorError, TimeoutError) as error:
-            self.close()
-            raise DesktopSupervisorError(
-                f"the desktop supervisor did not start: {error}", code="supervisor_not_started"
-            ) from error
 
     @property
     def pid(self) -> int:
         """The supervisor's process id."""
         return self._process.pid
-
-    def alive(self) -> bool:
-        """False once it is known to be gone."""
-        return not self._conversation.over
 
     # ---- requests by a worker
 
@@ -216,7 +201,7 @@ class DesktopSupervisorClient:
             "os": os,
             "command": list(command),
         }
-        handle: DesktopHandle = self._conversation.ask(request, timeout + 15.0)["kept"]
+        handle: DesktopHandle = self._conversation.ask(request, timeout + 15.0)["handle"]
         return handle
 
     def destroy(self, desktop: DesktopHandle) -> dict[str, Any]:
@@ -252,16 +237,7 @@ class DesktopSupervisorClient:
     # ---- protocol hooks: see `worker.base.rpc`
 
     def refused(self, answer: Message) -> DesktopSupervisorError:
-        """The error reply as an exception."""
         return DesktopSupervisorError(answer["error"], answer["kind"], code=answer["code"])
-
-    def late(self, what: str) -> DesktopSupervisorError:
-        """Timeout; the request may still be in progress."""
-        return DesktopSupervisorError(f"the desktop supervisor did not respond to {what}", code="supervisor_timeout")
-
-    def lost(self, why: str) -> DesktopSupervisorLost:
-        """No further request is possible."""
-        return DesktopSupervisorLost(why)
 
     def news(self, message: Message) -> None:
         """Handles notifications: started, could not start, or a desktop is gone."""
@@ -272,7 +248,7 @@ class DesktopSupervisorClient:
             self._started.set_exception(DesktopSupervisorError(message["error"]))
         elif event == "gone":
             with self._noting:
-                desktop = self._desktops.pop(message["desktop"], None)
+                desktop = self._handles.pop(message["desktop"], None)
             if desktop is not None:
                 desktop.end(message["why"], message["ending"], message["usage"])
 
@@ -281,21 +257,9 @@ class DesktopSupervisorClient:
         if "desktop" not in answer:
             return
         if not expected:
-            self._conversation.say({"op": "destroy", "desktop": answer["desktop"], "id": _NOBODY})
+            self._conversation.say({"op": "destroy", "desktop": answer["desktop"], "id": NOBODY})
             return
-        # Registered in the reader's order: the next message may be its end.
-        with self._noting:
-            answer["kept"] = self._desktops[answer["desktop"]] = _read_handle(answer)
-
-    def died(self) -> None:
-        """Its desktops ended with it."""
-        with self._noting:
-            desktops = list(self._desktops.values())
-            self._desktops.clear()
-        for desktop in desktops:
-            desktop.end(self.gone, {"cause": "supervisor_ended"})
-        if not self._started.done():
-            self._started.set_exception(DesktopSupervisorLost(self.gone))
+        answer["handle"] = self._register(answer["desktop"], _read_handle(answer))
 
 
 def _read_handle(message: dict[str, Any]) -> DesktopHandle:

@@ -12,8 +12,6 @@ from pathlib import Path
 from threading import Lock
 from typing import IO, Any
 
-from pydantic import ValidationError
-
 from backend.domain.errors import EvaluatorFailed, FailureClass
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.episode import RETRIES, EndedBy
@@ -24,7 +22,7 @@ from worker.evaluation.concurrency import FairSemaphore, at_once
 from worker.evaluation.limits import ChildLimits
 from worker.evaluation.sandbox import TEMP_BYTES, Sandbox, SandboxPaths, candidates, here
 from worker.evaluation.sandboxed_process import FOLDERS, MAX_ANSWER, SandboxedProcess
-from worker.evaluation.serialization import pack
+from worker.evaluation.serialization import pack, read_verdict
 from worker.evaluation.step_evaluator import StepEvaluator
 from worker.local.capacity import most_memory
 
@@ -193,14 +191,7 @@ class Evaluator:
             answer = child.ask(pack(task, evidence, child.blobs, ended_by=ended_by.value))
         finally:
             child.close()
-        if "failed" in answer:
-            raise EvaluatorFailed(str(answer["failed"]), code=str(answer["code"]))
-        try:
-            return Evaluation.model_validate(answer)
-        except ValidationError as error:
-            raise EvaluatorFailed(
-                f"the evaluator returned an invalid verdict: {error}", code="evaluator_crashed"
-            ) from error
+        return read_verdict(answer, Evaluation)
 
     def _find(self) -> Sandbox:
         reasons = []

@@ -3,11 +3,16 @@
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
+from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.score import Blob
 from backend.domain.model.task import Task
+
+M = TypeVar("M", bound=BaseModel)
 
 
 def pack(task: Task, evidence: Sequence[CallEvidence], folder: Path, **more: Any) -> bytes:
@@ -30,6 +35,18 @@ def pack(task: Task, evidence: Sequence[CallEvidence], folder: Path, **more: Any
         for position, call in enumerate(evidence)
     ]
     return json.dumps({"task": task.model_dump(mode="json"), "evidence": calls, **more}).encode()
+
+
+def read_verdict(answer: Mapping[str, Any], form: type[M]) -> M:
+    """The verdict in the child's answer. Raises EvaluatorFailed if it has none."""
+    if "failed" in answer:
+        raise EvaluatorFailed(str(answer["failed"]), code=str(answer["code"]))
+    try:
+        return form.model_validate(answer)
+    except ValidationError as error:
+        raise EvaluatorFailed(
+            f"the evaluator returned an invalid verdict: {error}", code="evaluator_crashed"
+        ) from error
 
 
 def _write(blobs: tuple[Blob, ...] | None, folder: Path, stem: str) -> list[dict[str, Any]] | None:

@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from pydantic import ValidationError
-
 from backend.domain.errors import EvaluatorFailed, FailureClass, Invalid, MissingEvidence
 from backend.domain.evaluators.evaluate import CallEvidence
 from backend.domain.model.episode import RETRIES
@@ -21,7 +19,7 @@ from worker.base.json_lines import LineDecoder, LineError
 from worker.evaluation.limits import ChildLimits
 from worker.evaluation.sandbox import Sandbox, SandboxPaths
 from worker.evaluation.sandboxed_process import MAX_ANSWER, SandboxedProcess
-from worker.evaluation.serialization import pack
+from worker.evaluation.serialization import pack, read_verdict
 
 LOOK_SECONDS = 30.0
 """Time limit per evaluation; the agent waits for it."""
@@ -103,14 +101,7 @@ class StepEvaluator:
             raise EvaluatorFailed(words, code=known.code) from error
         if "missing" in answer:
             raise MissingEvidence(_facts(answer["missing"]))
-        if "failed" in answer:
-            raise EvaluatorFailed(str(answer["failed"]), code=str(answer["code"]))
-        try:
-            return MetricValue.model_validate(answer)
-        except ValidationError as error:
-            raise EvaluatorFailed(
-                f"the evaluator returned an invalid verdict: {error}", code="evaluator_crashed"
-            ) from error
+        return read_verdict(answer, MetricValue)
 
     @staticmethod
     def _ask(child: SandboxedProcess, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> dict[str, Any]:

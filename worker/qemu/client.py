@@ -9,25 +9,22 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from worker.base.errors import CodedError
-from worker.base.rpc import Message, RpcConnection
+from worker.base.rpc import Message
+from worker.base.supervisor_client import NOBODY, SupervisorConnection
 from worker.qemu.machine import MachineSpec
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 CLOSED = "closed"
 """Reason for the end of a machine that nobody needs any more."""
-_STARTED_SECONDS = 30.0
 _STOP_SECONDS = 20.0
 _QUICK_SECONDS = 15.0
 START_SECONDS = 120.0
 _FREEZE_SECONDS = 400.0
-_NOBODY = 0
-"""Placeholder for a request number, which start at 1."""
 
 
 class SupervisorError(CodedError):
@@ -69,11 +66,17 @@ class VmHandle:
             self.dead, self.cause = why, cause
         self.ended.set()
 
+    def lose(self, why: str) -> None:
+        self.end(why, "supervisor_ended")
 
-class SupervisorClient:
+
+class SupervisorClient(SupervisorConnection[VmHandle]):
     """Connection to one supervisor, wherever it runs."""
 
+    title = "the supervisor of virtual machines"
     gone = "the supervisor of virtual machines died, and its machines with it"
+    error, lost_error = SupervisorError, SupervisorLost
+    start_seconds = 30.0
 
     def __init__(self, connection: socket.socket, *, host: str = "127.0.0.1") -> None:
         """Wraps a connection on which the supervisor is about to report its start.
@@ -83,25 +86,7 @@ class SupervisorClient:
             host: address of its machines' guest APIs.
         """
         self._host = host
-        self._machines: dict[str, VmHandle] = {}
-        self._noting = threading.Lock()
-        self._started: Future[Message] = Future()
-        self._conversation = RpcConnection(connection, self, name="supervisor")
-        self._conversation.begin()
-
-    def _wait_started(self) -> Message:
-        """The supervisor's start report. Raises SupervisorError; nothing of it is left then."""
-        try:
-            return self._started.result(_STARTED_SECONDS)
-        except (SupervisorError, TimeoutError) as error:
-            self.close()
-            raise SupervisorError(
-                f"the supervisor of virtual machines did not start: {error}", code="supervisor_not_started"
-            ) from error
-
-    def alive(self) -> bool:
-        """False once it is known to be gone."""
-        return not self._conversation.over
+        super().__init__(connection)
 
     # ---- requests
 
@@ -147,7 +132,7 @@ class SupervisorClient:
             with contextlib.suppress(SupervisorLost):
                 self.ask({"op": "end", "machine": handle.name})
         with self._noting:
-            self._machines.pop(handle.name, None)
+            self._handles.pop(handle.name, None)
         handle.end(CLOSED, "removed")
 
     def ask(self, question: Message, seconds: float = _QUICK_SECONDS) -> Message:
@@ -171,18 +156,6 @@ class SupervisorClient:
 
     # ---- protocol hooks: see `worker.base.rpc`
 
-    def refused(self, answer: Message) -> SupervisorError:
-        """The error response as an exception."""
-        return SupervisorError(answer["error"], code=str(answer.get("code", "")))
-
-    def late(self, what: str) -> SupervisorError:
-        """Timeout; the request may still be in progress."""
-        return SupervisorError(f"the supervisor did not respond to {what}", code="supervisor_timeout")
-
-    def lost(self, why: str) -> SupervisorLost:
-        """No further request is possible."""
-        return SupervisorLost(why)
-
     def news(self, message: Message) -> None:
         """Handles notifications: started, or a machine cannot continue."""
         if message["event"] == "started":
@@ -191,7 +164,7 @@ class SupervisorClient:
             self.gone = str(message["why"])
         elif message["event"] == "gone":
             with self._noting:
-                handle = self._machines.get(message["machine"])
+                handle = self._handles.get(message["machine"])
             if handle is not None:
                 handle.end(str(message["why"]), str(message.get("cause", "")))
 
@@ -200,22 +173,10 @@ class SupervisorClient:
         if "port" not in answer:
             return
         if not expected:
-            self._conversation.say({"op": "end", "machine": answer["machine"], "id": _NOBODY})
+            self._conversation.say({"op": "end", "machine": answer["machine"], "id": NOBODY})
             return
-        # Registered in the reader's order: the next message may be its end.
         handle = VmHandle(answer["machine"], answer["port"], answer["pid"], answer["seconds"], self._host)
-        with self._noting:
-            answer["handle"] = self._machines[handle.name] = handle
-
-    def died(self) -> None:
-        """Its machines ended with it."""
-        with self._noting:
-            machines = list(self._machines.values())
-            self._machines.clear()
-        for handle in machines:
-            handle.end(self.gone, "supervisor_ended")
-        if not self._started.done():
-            self._started.set_exception(SupervisorLost(self.gone))
+        answer["handle"] = self._register(handle.name, handle)
 
 
 class SlotSupervisor(SupervisorClient):
