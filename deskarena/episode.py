@@ -122,7 +122,7 @@ class Episode:
             if episode["acting"] and episode["attempt"] != self._now().attempt:
                 self.lost = True
                 raise AttemptLost("the desktop was lost before the verdict: reset with the same task")
-        raise EpisodeLost(f"no verdict came within {self._patience:g} s", code="no_desktop")
+        raise EpisodeLost(f"no verdict came within {self._patience:g} s")
 
     def leave(self) -> None:
         """Ends the agent's part without waiting. An episode that never started ends at its time limit.

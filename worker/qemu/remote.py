@@ -4,6 +4,7 @@ import socket
 import time
 from typing import Any
 
+from worker.base.errors import CodedError
 from worker.base.json_lines import LineDecoder, LineError, encode
 from worker.qemu import handshake
 from worker.qemu.access_gate import steady
@@ -129,7 +130,7 @@ class RemoteSupervisor(SupervisorClient):
                 "the pod's supervisor has another version: it does not report its qemu", code="version_differs"
             ) from error
 
-    def lost(self, why: str) -> SupervisorLost:
+    def lost(self, why: str) -> CodedError:
         return LeaseSuperseded(why) if self.shown_out else super().lost(why)
 
     def news(self, message: dict[str, Any]) -> None:

@@ -165,7 +165,7 @@ def made(path: Path) -> list[Path]:
 
 def broken() -> list[Path]:
     """A step that fails."""
-    raise steps.PreparationError("wineboot --init failed")
+    raise steps.PreparationError("wineboot --init failed", code="command_failed")
 
 
 class TestPrepareWine:

@@ -37,8 +37,8 @@ class TestCells:
     def test_every_combination(self) -> None:
         found = cells(study(SCALE, WINDOWS, design=Design.FULL))
         assert len(found) == 6
-        assert found[0].words == "image.scale = 1.0, perturbation = none"
-        assert len({cell.words for cell in found}) == 6
+        assert found[0].label == "image.scale = 1.0, perturbation = none"
+        assert len({cell.label for cell in found}) == 6
 
     def test_all_share_tasks_repeats_and_seed(self) -> None:
         base = RunConfig(agent="random", seed=9, repeats=2, tasks=("a/*",))
