@@ -6,13 +6,13 @@ The cluster is a fake one (`tests/fakes/kubernetes`).
 from contextlib import suppress
 from random import Random
 
-from tests.fakes.kubernetes.faults import ApiFault as Rule
+from tests.fakes.kubernetes.faults import ApiFault
 from tests.fakes.kubernetes.kinds import NODES as NODE
 from tests.fakes.kubernetes.kinds import PODS
 from tests.fakes.kubernetes.nodes import add_taint
 from tests.fakes.kubernetes.status import Refusal, conflict
 from tools.chaos.clustered import FLAVOUR, NODES
-from tools.chaos.faults.base import ApiFault, ClosedNode, Scene, a_while, kind
+from tools.chaos.faults.base import ClosedNode, Fault, Scene, a_while, kind
 from tools.chaos.faults.network import LinkFault
 from tools.chaos.faults.parts import any_worker
 from tools.chaos.faults.pods import EVICTED, cluster_of, evict, mark, running_pods
@@ -31,7 +31,7 @@ def close(scene: Scene, node: str) -> ClosedNode:
     return noted
 
 
-class CordonNode(ApiFault):
+class CordonNode(Fault):
     """A node takes no new pods for a while; with `drain` those that it has are evicted, as `kubectl drain` does."""
 
     def __init__(self, node: str, seconds: float, *, drain: bool = False) -> None:
@@ -54,7 +54,7 @@ class CordonNode(ApiFault):
             cluster_of(scene).cluster.cordon(self.node, on=False)
 
 
-class TaintNode(ApiFault):
+class TaintNode(Fault):
     """A node has a taint that our pods do not tolerate."""
 
     def __init__(self, node: str, seconds: float) -> None:
@@ -74,7 +74,7 @@ class TaintNode(ApiFault):
             cluster_of(scene).cluster.nodes.change(self.node, lambda node: add_taint(node, TAINT, *effects))
 
 
-class LoseNode(ApiFault):
+class LoseNode(Fault):
     """A node is silent for a while; its pods continue unseen, or are dead."""
 
     def __init__(self, node: str, seconds: float, *, dead: bool) -> None:
@@ -92,7 +92,7 @@ class LoseNode(ApiFault):
             cluster_of(scene).cluster.find(self.node)
 
 
-class DeleteNode(ApiFault):
+class DeleteNode(Fault):
     """A node is removed, as by a scale-down, and another with its name is added later."""
 
     def __init__(self, node: str, seconds: float) -> None:
@@ -111,7 +111,7 @@ class DeleteNode(ApiFault):
             stack.add_node(self.node)
 
 
-class ApiHit(ApiFault):
+class ApiHit(Fault):
     """The cluster's API is unavailable, fails, throttles, is slow, answers 409, loses responses or old versions."""
 
     def __init__(self, how: str, seconds: float) -> None:
@@ -131,7 +131,7 @@ class ApiHit(ApiFault):
                 cluster.faults.slow(1.0)
             case "answers 409":
                 changes = ("update", "patch", "delete")
-                cluster.faults.add(Rule(changes, times=-1, refusal=lambda: conflict(PODS, "chaos")))
+                cluster.faults.add(ApiFault(changes, times=-1, refusal=lambda: conflict(PODS, "chaos")))
             case "loses answers":
                 cluster.faults.cut("create", "update", "delete", "patch", times=6, after=True)
             case _:
