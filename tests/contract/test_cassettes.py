@@ -10,7 +10,7 @@ from backend.domain.errors import ModelApiFailed
 from backend.domain.ports.model import ModelClient
 from tests.error_codes import raises_code
 from tests.factories.models import CLICK, KEY, LIVE, asked, cassette, client, close_clients, endpoint
-from tests.fakes.model_server import ModelServer, Said, model_server
+from tests.fakes.model_server import ModelServer, ScriptedReply, model_server
 
 
 @pytest.fixture
@@ -53,7 +53,9 @@ class TestRecorded:
         from worker.models.cassette import RecordingClient
 
         file = tmp_path / "made.jsonl"
-        server.answer = lambda one: Said("Blue." if "blue" in one.text else "Red.", calls=[("click", {"x": 1})])
+        server.answer = lambda one: ScriptedReply(
+            "Blue." if "blue" in one.text else "Red.", calls=[("click", {"x": 1})]
+        )
         recording = RecordingClient(client(endpoint(api, f"{server.address}/v1")), file)
         replies = [recording.complete(asked(word, tools=(CLICK,))) for word in ("red", "blue")]
         speaker = client(endpoint("recorded", cassette=file))

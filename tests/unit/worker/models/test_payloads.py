@@ -9,7 +9,7 @@ from backend.domain.errors import Invalid
 from backend.domain.ports.model import Message, MessagePart, ModelReply, Tool, ToolCall
 from tests.error_codes import raises_code
 from tests.factories.models import CLICK, PICTURE, asked, client, close_clients, endpoint
-from tests.fakes.model_server import ModelServer, Said, model_server
+from tests.fakes.model_server import ModelServer, ScriptedReply, model_server
 
 SCREEN = "data:image/png;base64,iVBORyBwaWN0dXJl"
 
@@ -295,7 +295,7 @@ class TestGemini:
         assert reply_of(server, "gemini").usage.output_tokens == 42
 
     def test_a_signed_call_goes_back_as_it_came(self, server: ModelServer) -> None:
-        server.answer = lambda _: Said("So.", calls=[("click", {"x": 1})])
+        server.answer = lambda _: ScriptedReply("So.", calls=[("click", {"x": 1})])
         speaker = client(endpoint("gemini", server.address))
         whole, streamed = (speaker.complete(asked("Hi"), on_text=on_text).raw for on_text in (None, lambda _: None))
         parts = [{"text": "So."}, {"functionCall": {"name": "click", "args": {"x": 1}}, "thoughtSignature": "c2ln"}]
