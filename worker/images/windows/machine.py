@@ -155,7 +155,10 @@ class Build:
                     return
                 silent = not (self._reported or self._switched_off(ended))
                 kind = MachineSilent if silent else Unavailable
-                raise kind(f"the machine stopped before it finished {phase or 'its work'}: {ended}")
+                raise kind(
+                    f"the machine stopped before it finished {phase or 'its work'}: {ended}",
+                    code="windows_build_failed",
+                )
             if pressing and not self._press_any_key():
                 keys_end = 0.0
         raise Unavailable(

@@ -61,7 +61,7 @@ class TestVerdict:
         assert not child.blobs.exists()
 
     def test_an_unknown_metric_is_no_score(self, judge: Evaluator) -> None:
-        with raises_code(EvaluatorFailed, "evaluation_failed", mentions=("no_such_metric", "3 tries")):
+        with raises_code(EvaluatorFailed, "unknown_plugin", mentions=("no_such_metric", "3 tries")):
             judge.verdict(task_with("no_such_metric"), said("hello"))
 
 
@@ -84,7 +84,7 @@ class TestFailure:
 
     def test_a_metric_that_wants_too_much_memory(self, tmp_path: Path) -> None:
         judge = judge_with(tmp_path, "x = bytearray(3 * 2**30)")
-        with raises_code(EvaluatorFailed, "metric_broke", mentions="MemoryError"):
+        with raises_code(EvaluatorFailed, "evaluator_crashed", mentions="MemoryError"):
             judge.verdict(task_with("odd"), said("hello"))
 
     def test_a_metric_that_ends_its_process(self, tmp_path: Path) -> None:

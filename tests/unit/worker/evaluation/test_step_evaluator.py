@@ -86,7 +86,7 @@ class TestLook:
     def test_what_cannot_be_judged(self, looks: StepEvaluator) -> None:
         task, node = odd_task("no_such_metric")
         try:
-            with raises_code(EvaluatorFailed, "evaluation_failed", mentions=("part a", "no_such_metric", "3 tries")):
+            with raises_code(EvaluatorFailed, "unknown_plugin", mentions=("part a", "no_such_metric", "3 tries")):
                 looks.look(task, node, said("x"))
             fine = task_of_parts(part("a"))
             assert looks.look(fine, fine.evaluator.parts[0], said("done")).value == 1.0

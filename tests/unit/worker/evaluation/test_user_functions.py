@@ -2,7 +2,7 @@
 
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from backend.domain.evaluators.facts import gather_more
 from backend.domain.model.score import MetricValue
 from backend.domain.model.task import Part, Task
 from backend.domain.omnibench.expression import compile_function
-from tests.error_codes import raises_code
+from tests.error_codes import raises_code, raises_fields
 from tests.factories.checkpoints import part, task_of_parts
 from tests.factories.starter_tasks import FakeContext
 from tests.fakes.desktop import FakeDesktop
@@ -27,7 +27,7 @@ from worker.evaluation.step_evaluator import StepEvaluator
 
 registry.load()
 SECRET = Path("/var/tmp/deskarena-secret-of-the-host")
-FAILED = "evaluation_function_failed"
+FAILED, TIMEOUT = "evaluation_function_failed", "evaluation_timeout"
 
 
 @pytest.fixture(scope="module")
@@ -137,20 +137,21 @@ def no_other_child(*_: object) -> None:
 class TestHostile:
     """Each ends as a failure of the evaluator, in seconds, has reached nothing, and the next one is judged as ever."""
 
-    def refused(self, looks: StepEvaluator, body: str, code: str, mentions: str = "") -> None:
+    def refused(self, looks: StepEvaluator, body: str, mentions: str = "", codes: Collection[str] = (FAILED,)) -> None:
         before = time.monotonic()
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("worker.evaluation.step_evaluator.SandboxedProcess", no_other_child)
-            with raises_code(EvaluatorFailed, code, mentions=mentions):
+            with raises_fields(EvaluatorFailed, mentions=mentions) as caught:
                 judged(looks, body)
+            assert caught.value.code in codes
             assert time.monotonic() - before < 15.0
             assert judged(looks, "return True").value == 1.0
 
     def test_an_endless_loop(self, looks: StepEvaluator) -> None:
-        self.refused(looks, "while True: pass", FAILED)
+        self.refused(looks, "while True: pass", codes=(FAILED, TIMEOUT))
 
     def test_an_endless_sleep(self, looks: StepEvaluator) -> None:
-        self.refused(looks, "import time\nwhile True: time.sleep(1000)", "evaluation_timeout", "3 s")
+        self.refused(looks, "import time\nwhile True: time.sleep(1000)", "3 s", codes=(TIMEOUT,))
 
     @pytest.mark.parametrize(
         "body",
@@ -161,7 +162,7 @@ class TestHostile:
         ],
     )
     def test_a_fork_bomb(self, looks: StepEvaluator, body: str) -> None:
-        self.refused(looks, body, FAILED, "forbidden operation: os.")
+        self.refused(looks, body, "forbidden operation: os.")
 
     def test_what_no_hook_sees_is_held_by_limits(self, looks: StepEvaluator) -> None:
         """No process, no file, no socket, no byte written; and it is nobody."""
@@ -175,7 +176,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
 
     @pytest.mark.parametrize("body", ["x = bytearray(10**9)", "x = []\nwhile True: x.append('y' * 10**6)"])
     def test_a_memory_bomb(self, looks: StepEvaluator, body: str) -> None:
-        self.refused(looks, body, FAILED)
+        self.refused(looks, body)
 
     @pytest.mark.parametrize(
         "body",
@@ -190,7 +191,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
     def test_one_that_reads_the_hosts_files(self, looks: StepEvaluator, body: str) -> None:
         SECRET.write_text("secret")
         try:
-            self.refused(looks, body.replace("{secret}", str(SECRET)), FAILED, "forbidden operation")
+            self.refused(looks, body.replace("{secret}", str(SECRET)), "forbidden operation")
         finally:
             SECRET.unlink()
 
@@ -212,7 +213,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
     def test_one_that_opens_a_socket(self, looks: StepEvaluator, body: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as server:
             server.settimeout(0.1)
-            self.refused(looks, body.replace("{port}", str(server.getsockname()[1])), FAILED, "forbidden operation")
+            self.refused(looks, body.replace("{port}", str(server.getsockname()[1])), "forbidden operation")
             with pytest.raises(TimeoutError):
                 server.accept()
 
@@ -230,7 +231,7 @@ return limits == [(0, 0)] * 3 and os.getuid() != 0
         ],
     )
     def test_one_that_attacks_its_judge(self, looks: StepEvaluator, body: str, mentions: str) -> None:
-        self.refused(looks, body, FAILED, mentions)
+        self.refused(looks, body, mentions)
 
     def test_one_that_asks_for_more_again_and_again_ends(self, looks: StepEvaluator) -> None:
         body = "n = 0\nwhile check_file_exists(str(n)): n += 1\nreturn True"

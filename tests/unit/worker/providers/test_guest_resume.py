@@ -105,7 +105,7 @@ class TestWaitAnswer:
 
     def test_a_guest_with_another_secret_is_not_waited_for(self, guest: ResumingGuest) -> None:
         begun = time.monotonic()
-        with raises_code(GuestLost, "resume_failed", mentions="a wrong secret"):
+        with raises_code(GuestLost, "desktop_unhealthy", mentions="a wrong secret"):
             wait_answer(guest.address, "another-secret-of-16", seconds=60, dead=str)
         assert time.monotonic() - begun < 10
 

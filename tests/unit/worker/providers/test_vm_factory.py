@@ -83,7 +83,7 @@ class TestMake:
         error = GuestLost("clock: an hour behind", hint="Look at it.")
         # Those that only hear of it have lost no machine: they are tried again with longer and longer pauses.
         assert failures(makings, error, tmp_path) == ([GuestLost, ClusterLost, ClusterLost], 1)
-        with raises_code(ClusterLost, "desktop_not_started", mentions="clock: an hour behind") as raised:
+        with raises_code(ClusterLost, "image_not_available", mentions="clock: an hour behind") as raised:
             makings.make(VmHost(FakeSupervisor(tmp_path), Stock(error)), ORDER)
         assert raised.value.hint == "Look at it."
 

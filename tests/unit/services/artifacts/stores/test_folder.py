@@ -66,7 +66,7 @@ class TestPut:
 
     @pytest.mark.usefixtures("_little_room")
     def test_no_room_is_said_and_leaves_nothing(self, store: FolderStore) -> None:
-        with raises_code(Unavailable, "store_unavailable", mentions="disk full") as caught:
+        with raises_code(Unavailable, "store_full") as caught:
             store.put(b"x" * 4096, "image/png")
         assert "Free some space" in caught.value.hint
         assert files(store.root) == []
