@@ -185,7 +185,7 @@ class TestPagesLookedUp:
         backups = ["from the task"]
         found = value(context, "info_from_website", tmp_path, url="http://127.0.0.1:2/", infos=infos, backups=backups)
         assert found == backups
-        with raises_code(EvaluatorFailed, "evidence_not_gathered", mentions="127.0.0.1"):
+        with raises_code(EvaluatorFailed, "evidence_unreadable", mentions="127.0.0.1"):
             value(context, "info_from_website", tmp_path, url="http://127.0.0.1:2/", infos=infos)
 
     def test_light_and_dark(self, context: TaskContext, tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ class TestClaimsOfNodes:
         worker = working(**OWN)
         until(lambda: names(worker) == ["one", "two"], 30)
         two = SPEC.model_copy(update={"image": "two"})
-        with raises_code(ClusterLost, "pod_not_ready", mentions=("image two", "one")):
+        with raises_code(ClusterLost, "image_not_available", mentions=("image two", "one")):
             worker.open(slot("node-1"), two)
         worker.open(slot("node-2"), two).close()
 

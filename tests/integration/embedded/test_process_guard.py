@@ -68,7 +68,7 @@ class TestExit:
 
     def test_a_program_that_is_not_there_is_said_so(self, log: Path) -> None:
         spec = python("", log)
-        with raises_code(StackError, "process_not_started", mentions="/no/such/program"):
+        with raises_code(StackError, "process_crashed", mentions="/no/such/program"):
             run_to_end(type(spec)(**{**vars(spec), "argv": ("/no/such/program",)}), 20)
 
 
@@ -192,7 +192,7 @@ class TestSurroundings:
         with (tmp_path / "a").open("w") as passed, (tmp_path / "b").open("w") as held:
             code = f"import os; print(os.readlink('/proc/self/fd/{passed.fileno()}')); os.fstat({held.fileno()})"
             spec = python(code, log, pass_fds=(passed.fileno(),), hold_fds=(held.fileno(),))
-            with raises_code(StackError, "process_not_started", mentions="Bad file descriptor"):
+            with raises_code(StackError, "process_crashed", mentions="Bad file descriptor"):
                 run_to_end(spec, 20)
         assert str(tmp_path / "a") in log.read_text()
 

@@ -143,7 +143,7 @@ class TestOpen:
         assert not provider.slots.is_good(held, SPEC.model_copy(update={"image": "another"}))
         small = dataclasses.replace(held, pod=dataclasses.replace(held.pod, memory_mib=held.pod.memory_mib - 1))
         assert not provider.slots.is_good(small, SPEC)
-        with raises_code(ClusterLost, "pod_not_ready", mentions="another"):
+        with raises_code(ClusterLost, "image_not_available", mentions="another"):
             provider.open(slot(), SPEC.model_copy(update={"image": "another"}))
         again = provider.open(slot(), SPEC)
         assert again.details["pod_uid"] == opened.details["pod_uid"], "no pod goes for an image that is nowhere"

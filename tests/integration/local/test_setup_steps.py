@@ -16,7 +16,7 @@ from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import SetupStep
 from backend.domain.ports.desktop import Desktop, DesktopSpec
 from backend.domain.setup import run_steps
-from tests.error_codes import raises_code
+from tests.error_codes import raises_code, raises_fields
 from tests.factories.starter_tasks import FakeContext, make_task
 from worker.providers.local import LocalProvider
 
@@ -88,7 +88,7 @@ class TestPrograms:
         "step", [{"command": ["no-such-program"]}, {"command": "no-such-program", "shell": "true"}]
     )
     def test_what_is_not_installed(self, desktop: Desktop, step: dict[str, Any]) -> None:
-        with raises_code(TaskSetupFailed, "step_failed", step=1, mentions="execute"):
+        with raises_fields(TaskSetupFailed, step=1, mentions="execute"):
             run(desktop, ("execute", step))
 
     def test_until(self, desktop: Desktop) -> None:
@@ -103,7 +103,7 @@ class TestPrograms:
 
     def test_an_effect_that_never_comes(self, desktop: Desktop) -> None:
         step = {"command": ["true"], "max_wait_time": 0.3, "check_interval": 0.1}
-        with raises_code(TaskSetupFailed, "step_not_verified", step=1, mentions="execute_with_verification"):
+        with raises_code(TaskSetupFailed, "step_failed", step=1, mentions="execute_with_verification"):
             run(desktop, ("execute_with_verification", {**step, "verification": {"window_exists": "Nothing"}}))
 
     def test_what_needs_no_desktop_here(self, desktop: Desktop) -> None:
