@@ -252,7 +252,7 @@ class TestGive:
 
     def test_nothing_waits_after_the_agent_s_part(self, attempt: UUID) -> None:
         over = replace(under_way(attempt), attempt_state=AttemptState.EVALUATING)
-        with raises_code(Conflict, "episode_not_waiting"):
+        with raises_code(Conflict, "step_not_waiting"):
             asked(agent_channel.give(over, 2, 1, {"index": 2}))
         with raises_code(Conflict, "picture_not_ready"):
             asked(agent_channel.picture(over, 2))
