@@ -65,10 +65,10 @@ def with_regression(reason: ExitReason, report: Mapping[str, Any]) -> ExitReason
     if reason.code is ExitCode.THRESHOLD_MISSED:
         return reason
     if report["passed"] is False:
-        return ExitReason(code=ExitCode.THRESHOLD_MISSED, words=report["sentence"])
+        return ExitReason(code=ExitCode.THRESHOLD_MISSED, message=report["sentence"])
     if report["passed"] is None:
-        return ExitReason(code=ExitCode.INFRASTRUCTURE, words=report["sentence"])
-    return ExitReason(code=reason.code, words=f"{report['sentence']} {reason.words}")
+        return ExitReason(code=ExitCode.INFRASTRUCTURE, message=report["sentence"])
+    return ExitReason(code=reason.code, message=f"{report['sentence']} {reason.message}")
 
 
 def _without_threshold(lost: int) -> ExitReason:

@@ -39,7 +39,7 @@ class OperationBoardRow(ReadModel):
 
     run_id: UUID
     agent: str
-    baseline: str = Field(description="`floor`, `privileged`, `human` or empty.")
+    reference: str = Field(description="`floor`, `privileged`, `human` or empty.")
     cells: list[Mastery]
 
 
@@ -64,7 +64,7 @@ def operation_board(session: Session, benchmark: str, *, version: int | None = N
     operations = _operations(session, board.task_set)
     rows = [
         OperationBoardRow(
-            run_id=row.run.id, agent=label(row), baseline=row.baseline, cells=_cells(session, row, operations)
+            run_id=row.run.id, agent=label(row), reference=row.reference, cells=_cells(session, row, operations)
         )
         for row in (board.rows if operations else ())
     ]
@@ -102,7 +102,7 @@ def _summary(totals: Sequence[TaskTotals], operation: str, *, alone: bool) -> Ru
     return summarise(tasks) if tasks else None
 
 
-HEAD = ("agent", "run", "baseline", "operation", "where", "tasks", "episodes", "scored", "lost", "success_rate",
+HEAD = ("agent", "run", "reference", "operation", "where", "tasks", "episodes", "scored", "lost", "success_rate",
         "success_low", "success_high", "mean_score", "mean_low", "mean_high")  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def rows(board: OperationBoard) -> Iterator[list[object]]:
     for row in board.rows:
         for cell in row.cells:
             for where, summary in _places(cell).items():
-                names = [row.agent, str(row.run_id), row.baseline, cell.operation, where]
+                names = [row.agent, str(row.run_id), row.reference, cell.operation, where]
                 yield [*names, *_numbers(summary)]
 
 

@@ -36,7 +36,7 @@ class BoardRow:
     Attributes:
         run: representative run: the one that covers most tasks, then the newest, regardless of results.
         others: its other runs on this task set, newest first.
-        baseline: `floor`, `privileged` (it sees the task), `human` or empty. Baselines have no rank.
+        reference: `floor`, `privileged` (it sees the task), `human` or empty. References have no rank.
         missing_tasks: tasks of the task set without a scored episode.
         by: summaries by dimension, then by key.
         measures: means of measures by dimension, then by key; over all tasks under the key "" of `all`.
@@ -49,7 +49,7 @@ class BoardRow:
     run: Run
     agent: AgentConfiguration
     others: Sequence[UUID]
-    baseline: str
+    reference: str
     summary: RunSummary
     missing_tasks: int
     by: Mapping[Dimension, Mapping[str, RunSummary]]
@@ -103,7 +103,7 @@ def leaderboard(
         dimensions: dimensions of the breakdown.
 
     Returns:
-        Ranked rows by the primary measure, best first, then baselines, then those without a value.
+        Ranked rows by the primary measure, best first, then references, then those without a value.
     """
     benchmark_row, task_set = get_benchmark(session, benchmark), _task_set(session, benchmark, version)
     as_of, stale = repository.freshness(session, task_set.id)
@@ -163,10 +163,12 @@ def _cubes(
 
 def _row(condition: repository.RunCondition, cube: Cube, means: measure_rollups.Cube, tasks: int) -> BoardRow:
     agent = condition.agent
-    baseline = "human" if agent.human else "privileged" if agent.privileged else "floor" if agent.name in FLOORS else ""
+    reference = (
+        "human" if agent.human else "privileged" if agent.privileged else "floor" if agent.name in FLOORS else ""
+    )
     whole = cube.get(Dimension.ALL, {}).get("") or describe(_NOTHING, None, None, "")
     missing = tasks - whole.scored_tasks
-    return BoardRow(condition.run, agent, condition.others, baseline, whole, missing, cube, means)
+    return BoardRow(condition.run, agent, condition.others, reference, whole, missing, cube, means)
 
 
 _NOTHING = RunTotals(
@@ -189,10 +191,10 @@ def _mean_of(row: BoardRow, measure: str) -> MeasureMean | None:
 
 
 def _ranked(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    able = [(row, row.primary) for row in rows if not row.baseline and row.primary is not None]
+    able = [(row, row.primary) for row in rows if not row.reference and row.primary is not None]
     places = standings([(value.mean, value.interval) for _, value in able])
     placed = [replace(row, standing=place) for (row, _), place in zip(able, places, strict=True)]
-    rest = [row for row in rows if row.baseline or row.primary is None]
+    rest = [row for row in rows if row.reference or row.primary is None]
     return sorted(placed + rest, key=_order)
 
 

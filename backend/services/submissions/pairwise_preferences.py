@@ -45,7 +45,7 @@ class ContestantView(ReadModel):
     """An agent configuration, a person, or the human expert. Without preferences there is no rating."""
 
     name: str
-    baseline: str = Field(description="`expert`, `human`, `privileged` or empty.")
+    reference: str = Field(description="`expert`, `human`, `privileged` or empty.")
     submissions: int
     tasks: int
     group: int | None = Field(description="Points of different groups cannot be compared.")
@@ -89,7 +89,7 @@ class _Entry:
     work: Submission
     task: Task
     name: str
-    baseline: str
+    reference: str
 
 
 def benchmarks(session: Session) -> list[str]:
@@ -177,9 +177,9 @@ def _named(row: AnyRow, shared: Collection[str]) -> tuple[str, str]:
     if row.Run is None:
         return EXPERT, "expert"
     agent: AgentConfiguration = row.AgentConfiguration
-    baseline = "human" if agent.human else "privileged" if agent.privileged else ""
+    reference = "human" if agent.human else "privileged" if agent.privileged else ""
     name = _agent_name(agent)
-    return f"{name} #{row.Run.condition_hash[:6]}" if name in shared else name, baseline
+    return f"{name} #{row.Run.condition_hash[:6]}" if name in shared else name, reference
 
 
 def _agent_name(agent: AgentConfiguration) -> str:
@@ -216,16 +216,16 @@ def _scores(names: Mapping[UUID, str], choices: Sequence[PairwisePreference]) ->
 def _contestants(entries: Sequence[_Entry], ratings: Mapping[str, Rating]) -> list[ContestantView]:
     expert = ratings.get(EXPERT)
     contestants = []
-    for name, baseline in dict.fromkeys((entry.name, entry.baseline) for entry in entries):
+    for name, reference in dict.fromkeys((entry.name, entry.reference) for entry in entries):
         own = [entry for entry in entries if entry.name == name]
         rating = ratings.get(name)
         beside = None
-        if rating is not None and expert is not None and baseline != "expert" and rating.group == expert.group:
+        if rating is not None and expert is not None and reference != "expert" and rating.group == expert.group:
             beside = chance(rating.points - expert.points)
         contestants.append(
             ContestantView(
                 name=name,
-                baseline=baseline,
+                reference=reference,
                 submissions=len(own),
                 tasks=len({entry.task.id for entry in own}),
                 group=None if rating is None else rating.group,
@@ -269,12 +269,12 @@ def _warnings(ratings: Sequence[Rating]) -> list[str]:
 
 
 def rows(board: SubmissionBoard) -> Iterator[list[object]]:
-    """The board as a table: group, contestant, baseline, submissions, tasks, counts, points with interval."""
+    """The board as a table: group, contestant, reference, submissions, tasks, counts, points with interval."""
     for row in board.contestants:
         head: list[object] = [
             "" if row.group is None else row.group + 1,
             row.name,
-            row.baseline,
+            row.reference,
             row.submissions,
             row.tasks,
         ]

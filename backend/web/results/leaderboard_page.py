@@ -80,9 +80,9 @@ def chart(  # noqa: PLR0913 - one parameter per part of the address
 def measures(session: SessionDep, benchmark: str, version: Version = None) -> Response:
     """Every measure of every row."""
     board = service.board_of(session, benchmark, version)
-    head = ("agent", "run", "baseline", "measure", "mean", "low", "high", "n", "tasks", "undefined_tasks")
+    head = ("agent", "run", "reference", "measure", "mean", "low", "high", "n", "tasks", "undefined_tasks")
     rows = [
-        [row.label, str(row.runs[0]), row.baseline, name, *_numbers(row.measures[name])]
+        [row.label, str(row.runs[0]), row.reference, name, *_numbers(row.measures[name])]
         for row in board.rows
         for name in board.measures
         if name in row.measures
@@ -119,7 +119,7 @@ def _measures(cut: BoardBreakdown) -> list[str]:
 
 
 def _head(cut: BoardBreakdown) -> list[str]:
-    head = ["agent", "run", "baseline", cut.dimension, "episodes", "scored", "lost", "success_rate", "success_low"]
+    head = ["agent", "run", "reference", cut.dimension, "episodes", "scored", "lost", "success_rate", "success_low"]
     head += ["success_high", "mean_score", "mean_low", "mean_high", "lower_bound_success", "lower_bound_mean"]
     ends = ("", "_low", "_high", "_n", "_tasks", "_undefined_tasks")
     return head + [f"{name}{end}" for name in _measures(cut) for end in ends]
@@ -132,7 +132,7 @@ def _rows(cut: BoardBreakdown) -> Iterator[list[Any]]:
             if summary is None:
                 continue
             success, mean = summary.success_interval or (None, None), summary.mean_interval or (None, None)
-            names = [series.label, str(series.run_id), series.baseline, key]
+            names = [series.label, str(series.run_id), series.reference, key]
             counts = [summary.episodes, summary.counts.scored, summary.counts.lost]
             rates = [summary.success_rate, *success, summary.mean_score, *mean]
             more = [

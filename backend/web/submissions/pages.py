@@ -19,7 +19,7 @@ from backend.web.templating import render, with_query
 
 router = page_router()
 Person = Annotated[str, Query(max_length=LONGEST_NAME)]
-HEAD = ("group", "contestant", "baseline", "submissions", "tasks", "wins", "losses", "ties", "points", "points_low",
+HEAD = ("group", "contestant", "reference", "submissions", "tasks", "wins", "losses", "ties", "points", "points_low",
         "points_high", "preferred_over_expert")  # fmt: skip
 
 

@@ -41,7 +41,7 @@ class MeasureDefinition(ReadModel):
 
 
 class LeaderboardRow(ReadModel):
-    """One agent configuration. `rank` is null for baselines."""
+    """One agent configuration. `rank` is null for references."""
 
     rank: int | None = None
     tie_group: int | None = Field(default=None, description="Rows of one group cannot be told apart.")
@@ -50,7 +50,7 @@ class LeaderboardRow(ReadModel):
     agent: str
     label: str = Field(description="The agent with its parameters, on one line.")
     params: dict[str, Any] = Field(default={})
-    baseline: str = Field(default="", description="`floor`, `privileged` (it sees the task), `human` or empty.")
+    reference: str = Field(default="", description="`floor`, `privileged` (it sees the task), `human` or empty.")
     variant: str | None = Field(default=None, description="Condition under which its tasks were done.")
     runs: list[UUID] = Field(default=[])
     created_at: datetime = Field(description="When the first of `runs`, which stands for all, was submitted.")
@@ -138,7 +138,7 @@ def _row(row: BoardRow, tasks: int) -> LeaderboardRow:
         agent=row.agent.name,
         label=label(row),
         params=row.agent.params,
-        baseline=row.baseline,
+        reference=row.reference,
         variant=row.run.config.get("variant"),
         runs=[row.run.id, *row.others],
         created_at=row.run.created_at,
@@ -205,7 +205,7 @@ class LeaderboardSeries:
 
     run_id: UUID
     label: str
-    baseline: str
+    reference: str
     cells: list[ChartCell]
 
 
@@ -247,7 +247,7 @@ def cut(board: Leaderboard, dimension: str, measure: str | None = None) -> Board
     rows = [row for row in board.rows if row.summary.mean_score is not None]
     keys = _keys({key for row in rows for key in row.by(dimension)}, dimension)
     series = [
-        LeaderboardSeries(row.runs[0], row.label, row.baseline, [_cell(row, dimension, key) for key in keys])
+        LeaderboardSeries(row.runs[0], row.label, row.reference, [_cell(row, dimension, key) for key in keys])
         for row in rows
     ]
     measures = {**RATES, **{name: measure.title for name, measure in board.measures.items()}}

@@ -312,7 +312,7 @@ class TestBoard:
         with installed.work() as session:
             board = leaderboards.leaderboard(session, "starter")
             (row,) = board.rows
-            assert (row.baseline, row.standing) == ("human", None)
+            assert (row.reference, row.standing) == ("human", None)
             assert row.people is not None
             assert (row.people.steps, row.people.seconds, row.people.rating) == (4.0, 2.0, 2.0)
             assert board.people[0].means.trials == 1

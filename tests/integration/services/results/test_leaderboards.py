@@ -68,8 +68,8 @@ class TestLeaderboard:
         play(measured, [1.0] * 3, "oracle")
         play(measured, [0.0] * 3, "noop")
         found = {row.agent.name: row for row in board(measured).rows}
-        assert (found["oracle"].baseline, found["oracle"].standing) == ("privileged", None)
-        assert (found["noop"].baseline, found["noop"].standing) == ("floor", None)
+        assert (found["oracle"].reference, found["oracle"].standing) == ("privileged", None)
+        assert (found["noop"].reference, found["noop"].standing) == ("floor", None)
         assert found["random"].standing is not None
         assert [row.agent.name for row in board(measured).rows] == ["random", "oracle", "noop"]
 

@@ -285,7 +285,7 @@ class TestBenchmarks:
 class TestLeaderboard:
     def test_floors_have_no_rank(self, client: TestClient, scene: PageScene) -> None:
         rows = client.get("/api/v1/leaderboards/starter").json()["rows"]
-        assert [(row["agent"], row["rank"], row["baseline"]) for row in rows if row["baseline"]] == [
+        assert [(row["agent"], row["rank"], row["reference"]) for row in rows if row["reference"]] == [
             ("human", None, "human"),
             ("noop", None, "floor"),
         ]

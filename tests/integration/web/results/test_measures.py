@@ -76,7 +76,7 @@ class TestLeaderboard:
         assert measures["LC"]["undefined_tasks"] == 4
         assert found["measures"]["CR"]["title"] == "CR"
         lines = board.get(f"{BOARD}/measures.csv").text.splitlines()
-        assert lines[0] == "agent,run,baseline,measure,mean,low,high,n,tasks,undefined_tasks"
+        assert lines[0] == "agent,run,reference,measure,mean,low,high,n,tasks,undefined_tasks"
         assert str(measures["CR"]["mean"]) in lines[2]
         table = board.get(f"{BOARD}/capability.csv").text.splitlines()
         assert table[0].endswith("LC,LC_low,LC_high,LC_n,LC_tasks,LC_undefined_tasks")
