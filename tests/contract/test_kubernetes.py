@@ -171,7 +171,7 @@ class TestFields:
     def test_unknown_ones_of_a_patch_are_refused(self, place: ClusterNamespace) -> None:
         place.needs(25, CHECKS)
         place.port.create(LEASES, lease("hold", "a"))
-        with raises_fields(RequestRefused, reason="BadRequest", mentions='unknown field "spec.holder"'):
+        with raises_fields(RequestRefused, reason="Invalid", mentions='unknown field "spec.holder"'):
             place.port.patch(LEASES, "hold", {"spec": {"holder": "b"}})
 
     def test_unknown_ones_are_dropped_with_a_warning_where_nobody_asks(self, place: ClusterNamespace) -> None:

@@ -214,10 +214,8 @@ class Pods(PodInventory):
         if not status.ready:
             if status.cause not in PATIENT or (is_new and self._ending):
                 self.remove(name, uid, wait=False)
-            raise PodUnavailable(
-                status.why or f"the pod was not ready within {self._start_seconds:g} s. {status.words}".strip(),
-                code="pod_not_ready",
-            )
+            words = f"the pod was not ready within {self._start_seconds:g} s. {status.words}".strip()
+            raise PodUnavailable(status.why or words, code="pod_not_ready")
         notes, ours = notes_of(pod), int(manifests.begins(slot))
         memory, attempts = number_of(notes.get(MEMORY)), number_of(notes.get(ATTEMPTS))
         return Pod(name, uid, status.node, status.address, slot.fence, token, is_new, memory, max(0, attempts - ours))
@@ -245,9 +243,7 @@ class Pods(PodInventory):
             except ObjectConflict:
                 continue
             return token
-        raise PodUnavailable(
-            f"the Secret {name} of the pod {pod['metadata']['name']} keeps changing", code="pod_changing"
-        )
+        raise PodUnavailable(f"the Secret {name} of its pod keeps changing", code="pod_changing")
 
     def _wait_ready(self, name: str, uid: str) -> PodStatus:
         """Waits until it is ready or cannot become so; returns its state."""
@@ -276,9 +272,8 @@ class Pods(PodInventory):
         for seconds in (SEE_SECONDS, SILENT_SECONDS):
             if self.watch.wait(is_seen, seconds) or self._is_gone(name, uid):
                 return
-        raise ClusterUnavailable(
-            f"pods cannot be watched: {self.watch.trouble or 'no information about them'}", reason="no_watch"
-        )
+        trouble = self.watch.trouble or "no information about them"
+        raise ClusterUnavailable(f"pods cannot be watched: {trouble}", reason="no_watch")
 
     def status(self, pod: Pod) -> PodStatus:
         """State of a pod. Does not query the cluster."""
