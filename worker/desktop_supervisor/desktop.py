@@ -147,7 +147,7 @@ class SupervisedDesktop:
             del buffer[:-_TAIL]
         self.heard += len(data)
         if not self.ready and self.heard > _MAX_TALK:
-            self.kill(f"its session wrote more than {_MAX_TALK} bytes before it was ready")
+            self.kill(f"its session wrote more than {_MAX_TALK} bytes before it was ready", "too_much_output")
         self._understand(name)
         return bool(data)
 

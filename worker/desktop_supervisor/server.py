@@ -160,10 +160,10 @@ class DesktopSupervisor:
         elif operation == "stop":
             self._stop()
         else:
-            self._refuse(message, f"unknown operation {operation!r}")
+            self._refuse(message, f"unknown operation {operation!r}", code="invalid_request")
 
-    def _refuse(self, message: dict[str, Any], why: str, *, kind: str = "cluster") -> None:
-        self._tell({"id": message.get("id"), "ok": False, "kind": kind, "error": why})
+    def _refuse(self, message: dict[str, Any], why: str, *, code: str, kind: str = "cluster") -> None:
+        self._tell({"id": message.get("id"), "ok": False, "kind": kind, "code": code, "error": why})
 
     def _limits(self) -> dict[str, str]:
         """How resources of a desktop are limited here, as text."""
@@ -185,7 +185,7 @@ class DesktopSupervisor:
         try:
             desktop = self._new(message)
         except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
-            self._refuse(message, f"{type(error).__name__}: {error}")
+            self._refuse(message, f"{type(error).__name__}: {error}", code="not_created")
             return
         self._waiting[desktop.name] = [message]
         try:
@@ -262,7 +262,7 @@ class DesktopSupervisor:
 
     def _too_late(self, desktop: SupervisedDesktop) -> None:
         if not desktop.ready and not desktop.gone:
-            desktop.kill(f"its guest API was not ready in time. {desktop.last_words()}".strip())
+            desktop.kill(f"its guest API was not ready in time. {desktop.last_words()}".strip(), "not_ready")
 
     # ---- ending desktops
 
@@ -299,7 +299,9 @@ class DesktopSupervisor:
         self._tell({"event": "gone", "desktop": desktop.name, **end})
         for message in self._waiting.pop(desktop.name, []):
             if message["op"] == "spawn":
-                self._refuse(message, desktop.verdict, kind="cluster" if desktop.refused_by_sandbox() else "guest")
+                refused = desktop.refused_by_sandbox()
+                code, kind = ("sandbox_failed", "cluster") if refused else (desktop.ending["cause"], "guest")
+                self._refuse(message, desktop.verdict, code=code, kind=kind)
             else:
                 self._tell({"id": message["id"], "ok": True, "usage": desktop.usage})
 
