@@ -9,7 +9,7 @@ from worker.desktop_supervisor.desktop import SupervisedDesktop
 from worker.local.limits import DesktopLimits
 
 
-class Counted(SupervisedDesktop):
+class CountedGroups(SupervisedDesktop):
     """One whose control groups counted that."""
 
     counted: dict[str, int]
@@ -18,8 +18,8 @@ class Counted(SupervisedDesktop):
         return self.counted
 
 
-def desktop(status: int | None, **counted: int) -> Counted:
-    made = Counted("d1", Path("/nowhere"), DesktopLimits(), None, 0.0, exit_status=status)
+def desktop(status: int | None, **counted: int) -> CountedGroups:
+    made = CountedGroups("d1", Path("/nowhere"), DesktopLimits(), None, 0.0, exit_status=status)
     made.counted = counted
     return made
 

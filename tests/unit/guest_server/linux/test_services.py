@@ -5,6 +5,8 @@ import struct
 import threading
 from pathlib import Path
 
+import pytest
+
 from guest_server.linux.environment import SessionConfig
 from guest_server.linux.services import (
     KILLED_STATUS,

@@ -11,7 +11,7 @@ from backend.domain.machines.health import DiskRoom
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.task import Task
 from backend.domain.model.trajectory import Action
-from tests.factories.attempt import Attempt
+from tests.factories.attempt import AttemptCase
 from tests.factories.claims import infeasible_task, note_task
 from tests.fakes.desktop import FakeDesktop
 
@@ -23,9 +23,9 @@ def _plugins() -> None:
     registry.load()
 
 
-def dying(cause: EndCause, task: Task | None = None) -> Attempt:
+def dying(cause: EndCause, task: Task | None = None) -> AttemptCase:
     """An attempt whose desktop ends at the agent's first action, with that evidence."""
-    attempt = Attempt(task or note_task(oracle=SOLUTION), "oracle")
+    attempt = AttemptCase(task or note_task(oracle=SOLUTION), "oracle")
 
     def furnish(desktop: FakeDesktop) -> None:
         def die(_: Action) -> None:
@@ -56,7 +56,7 @@ class TestFromInside:
         assert (attempt.book.ended_by, attempt.score) == (EndedBy.AGENT_ERROR, 0.0)
 
     def test_before_any_action_it_is_lost(self) -> None:
-        attempt = Attempt(note_task())
+        attempt = AttemptCase(note_task())
 
         def furnish(desktop: FakeDesktop) -> None:
             desktop.die("its end")
@@ -68,7 +68,7 @@ class TestFromInside:
 
     def test_it_ends_while_evidence_is_gathered(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A program that the agent started may wait for the evaluation."""
-        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+        attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
 
         def die(*_: Any) -> None:
             attempt.provider.opened[0].cause = EndCause.SESSION_ENDED
@@ -81,7 +81,7 @@ class TestFromInside:
         assert attempt.book.desktop_end is not None
 
     def test_a_disk_that_the_agent_filled_is_evaluated_all_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        attempt = Attempt(note_task(oracle=SOLUTION), "oracle")
+        attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
 
         def fill(*_: Any) -> None:
             attempt.desktop.ailing = {"disks": (DiskRoom(path="/home/user", free=0, size=2**30),)}
