@@ -113,7 +113,7 @@ class TestJudge:
         self, steps: int, max_steps: int | None, shown: int
     ) -> None:
         """The screen before each step and in the end, which is one picture more than there are steps."""
-        asked = Asked(GOOD, steps=steps, max_steps=max_steps)
+        asked = JudgedAttempt(GOOD, steps=steps, max_steps=max_steps)
         judgement = asked.judge()
         missing = steps + 1 - shown
         assert (len(judgement.pictures), judgement.left_out) == (shown, missing)
