@@ -3,6 +3,8 @@
 Until now an episode with executed assertions had S_final = judge and assertions, and the judge's own verdict as
 S_judge. Stored results get what a new evaluation gives: S_final is the former S_judge, S_agree says whether the binding
 assertions agree with it, and the score follows S_final unless the agent gave up.
+
+All roll-ups are computed again: intervals are Wilson's by the effective number of trials now.
 """
 
 from collections.abc import Sequence
@@ -43,6 +45,7 @@ def upgrade() -> None:
     """)
     _score("(SELECT evaluation_id, value FROM measure WHERE name = 'S_judge')")
     op.execute("DELETE FROM measure WHERE name = 'S_judge'")
+    op.execute("UPDATE run SET rollup_stale = true")
 
 
 def downgrade() -> None:
@@ -60,6 +63,7 @@ def downgrade() -> None:
         JOIN measure j ON j.evaluation_id = f.evaluation_id AND j.name = 'S_judge' WHERE f.name = 'S_final'
     )""")
     op.execute("DELETE FROM measure WHERE name = 'S_agree'")
+    op.execute("UPDATE run SET rollup_stale = true")
     op.drop_column("task_set", "protocols")
 
 
@@ -78,10 +82,4 @@ def _score(finals: str) -> None:
         FROM attempt a, evaluation v, {finals} m
         WHERE a.episode_id = e.id AND a.state = 'scored' AND e.state = 'scored'
             AND v.attempt_id = a.id AND v.current AND m.evaluation_id = v.id AND v.score IS NOT NULL
-    """)  # noqa: S608 - fixed words
-    op.execute(f"""
-        UPDATE run SET rollup_stale = true WHERE id IN (
-            SELECT e.run_id FROM episode e JOIN attempt a ON a.episode_id = e.id
-            JOIN evaluation v ON v.attempt_id = a.id JOIN {finals} m ON m.evaluation_id = v.id
-        )
     """)  # noqa: S608 - fixed words
