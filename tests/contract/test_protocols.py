@@ -7,7 +7,7 @@ import pytest
 from backend.domain import registry
 from backend.domain.model.score import SCORE, PartResult, Verdict
 from backend.domain.model.task import EvaluatorSpec, PartKind
-from backend.domain.ports.desktop import ScoringProtocol
+from backend.domain.ports.task import ScoringProtocol
 from backend.domain.registry import PluginKind
 from tests.factories.checkpoints import file_says, part
 

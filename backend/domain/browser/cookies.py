@@ -13,7 +13,7 @@ from backend.domain.browser.availability import why_silent
 from backend.domain.errors import GuestRefused
 from backend.domain.loop.polling import look_again
 from backend.domain.model.task import Task
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 GETTERS = frozenset({"cookie_data", "cookie_data_for_edge"})
 FILES = ("Default/Network/Cookies", "Default/Cookies")

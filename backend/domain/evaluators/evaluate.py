@@ -27,7 +27,7 @@ from backend.domain.model.score import (
     join,
 )
 from backend.domain.model.task import JSON, EvaluatorSpec, Frozen, MetricCall, Part, SetupStep, Task
-from backend.domain.ports.desktop import Getter, Metric, ScoringProtocol, SetupContext
+from backend.domain.ports.task import Getter, Metric, ScoringProtocol, SetupContext
 from backend.domain.registry import PluginKind
 from backend.domain.setup import check_step, run_step
 

@@ -13,7 +13,7 @@ from backend.domain.evaluators.evaluate import CallEvidence, gather
 from backend.domain.model.score import Blob, is_solved
 from backend.domain.model.task import JSON, Frozen, MetricCall, Task
 from backend.domain.omnibench.expression import DIALECT, FACTS, MOST_CHECKS, as_call
-from backend.domain.ports.desktop import Metric, SetupContext
+from backend.domain.ports.task import Metric, SetupContext
 from backend.domain.registry import PluginKind
 
 Fact = Mapping[str, JSON]

@@ -8,7 +8,8 @@ from pydantic import AfterValidator
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
-from backend.domain.ports.desktop import ExecResult, SetupContext
+from backend.domain.ports.desktop import ExecResult
+from backend.domain.ports.task import SetupContext
 
 TRIES = 5
 _PASSWORD = "{CLIENT_PASSWORD}"  # noqa: S105 - a template's name, not a password.

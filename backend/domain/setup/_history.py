@@ -17,7 +17,7 @@ from pydantic import Field
 from backend.domain.browser.profiles import CHROME, Product
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.model.parameters import Parameters
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 _EPOCH = 11_644_473_600  # seconds from 1601, where the browser counts from, to 1970
 _LINK = 0x30000000  # the visit is a link's, and neither came nor went on by a redirect

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from backend.domain.browser.cookies import asks_for_cookies, await_written
 from backend.domain.browser.profiles import CHROME, EDGE
 from backend.domain.loop.polling import look_again
-from backend.domain.ports.desktop import Desktop, SetupContext
+from backend.domain.ports.desktop import Desktop
+from backend.domain.ports.task import SetupContext
 
 _LOOKS = 40  # 10 s
 _HELPERS = 20  # 5 s

@@ -9,7 +9,8 @@ from typing import Any
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
-from backend.domain.ports.desktop import Desktop, SetupContext
+from backend.domain.ports.desktop import Desktop
+from backend.domain.ports.task import SetupContext
 from backend.domain.setup._execute import Command
 from backend.domain.setup._kill_program import end, ends
 

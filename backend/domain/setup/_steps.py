@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from backend.domain import registry
 from backend.domain.errors import GuestRefused, Invalid, TaskSetupFailed
 from backend.domain.model.task import JSON, SetupStep
-from backend.domain.ports.desktop import Desktop, SetupContext, SetupStepType
+from backend.domain.ports.desktop import Desktop
+from backend.domain.ports.task import SetupContext, SetupStepType
 from backend.domain.registry import PluginKind
 
 

@@ -8,7 +8,7 @@ from backend.domain.errors import GuestRefused, TaskSetupFailed
 from backend.domain.formats import url_match
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.ports.web import Browser, Tab
 
 LOAD_SECONDS = 60.0

@@ -5,7 +5,8 @@ from typing import Any
 
 from backend.domain.errors import GuestRefused, TaskSetupFailed
 from backend.domain.loop.polling import look_again
-from backend.domain.ports.desktop import Desktop, SetupContext
+from backend.domain.ports.desktop import Desktop
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 from backend.domain.setup._windows import WindowName
 

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import Field
 
 from backend.domain.model.parameters import Parameters
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

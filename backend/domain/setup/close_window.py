@@ -5,7 +5,7 @@ from typing import Any
 
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.loop.polling import look_again
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 from backend.domain.setup._steps import find_window
 from backend.domain.setup._windows import WindowName

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.file_generators import KINDS, FileRequest, age_days, asks_for_today, make
 from backend.domain.model.parameters import Parameters, asset_name
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 # Runs inside the desktop: how old the file is, by its own clock.

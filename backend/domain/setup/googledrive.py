@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from backend.domain.browser.google_drive import FOLDER, SECRET, GoogleDrive
 from backend.domain.errors import Invalid, TaskSetupFailed, WebFailed
 from backend.domain.model.parameters import Parameters, asset_name
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 Path = Annotated[tuple[str, ...], Field(min_length=1)]

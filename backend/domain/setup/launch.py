@@ -3,7 +3,7 @@
 import subprocess
 from collections.abc import Sequence
 
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 from backend.domain.setup._launch import LaunchStep
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.ports.web import Browser
 from backend.domain.registry import PluginKind, register
 

@@ -8,7 +8,8 @@ from pydantic import Field
 from backend.domain.errors import GuestLost, Invalid, TaskSetupFailed
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
-from backend.domain.ports.desktop import Desktop, SetupContext
+from backend.domain.ports.desktop import Desktop
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 from backend.domain.solutions.screen import VisibleScreen, attempt, describe
 from backend.domain.solutions.steps import OracleStep, read_solution

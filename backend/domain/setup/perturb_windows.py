@@ -14,7 +14,8 @@ from backend.domain.errors import TaskSetupFailed
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Window
-from backend.domain.ports.desktop import Desktop, SetupContext
+from backend.domain.ports.desktop import Desktop
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 _SMALLEST = (136, 100)

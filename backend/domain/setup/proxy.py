@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from backend.domain.model.parameters import Parameters
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from backend.domain.errors import TaskSetupFailed
 from backend.domain.model.parameters import Parameters
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 _KEY = r"HKCU\Software\Microsoft\Windows\Shell\Associations\UrlAssociations\http\UserChoice"

@@ -8,7 +8,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import as_json, stated
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 _OFFSET = "import time\nprint(time.localtime().tm_gmtoff)"
 _FAR = 16 * 3600  # No time zone is farther from UTC.

@@ -6,7 +6,7 @@ from typing import Any
 from backend.domain.browser.cookies import FILES, await_written, runs
 from backend.domain.evaluators.getters._profile import DatabaseParameters, ProfileDatabase
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 
 class Cookies(ProfileDatabase):

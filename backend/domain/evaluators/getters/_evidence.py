@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 JSON_TYPE = "application/json"
 MAX_NOTE = 500

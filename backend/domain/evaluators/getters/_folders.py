@@ -4,7 +4,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import python_says, stated
 from backend.domain.evaluators.getters._routes import ask_route, text_at
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 # Runs inside the desktop. Prints null for a missing folder, else {files, folders}; at most 10,000 names.
 _LIST = """

@@ -15,7 +15,7 @@ from backend.domain.formats.accessibility import searchable
 from backend.domain.loop.polling import look_again
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.ports.web import Browser, Tab
 from backend.domain.setup import run_step
 

@@ -13,7 +13,7 @@ from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched
 from backend.domain.formats.browser_tables import rows
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 STATE = "Local State"
 PREFERENCES = ("Default/Preferences", "Default/Secure Preferences")

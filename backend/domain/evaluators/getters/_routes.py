@@ -10,7 +10,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import NO_ROUTE, as_json, stated
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 NO = frozenset({"not_found", "no"})
 

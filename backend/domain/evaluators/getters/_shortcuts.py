@@ -10,7 +10,7 @@ from backend.domain.evaluators.getters._evidence import ParameterGetter, absence
 from backend.domain.evaluators.getters._folders import desktop_folder, file_names, joined, listed, path_of
 from backend.domain.formats.failures import let_through
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 MAX_SHORTCUTS = 200
 MAX_BYTES = 2**20

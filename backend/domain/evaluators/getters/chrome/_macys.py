@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters._live import LiveTabParams, address, page_evidence
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 DISCOUNT = "Price_discount_range"
 HALF = "50_PERCENT_ off & more"

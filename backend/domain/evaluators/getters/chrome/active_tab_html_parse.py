@@ -9,7 +9,7 @@ from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters._live import address, call, content, page, page_evidence
 from backend.domain.evaluators.getters.chrome._parts import SCRIPT, PageParts, parts, query
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.ports.web import Browser, Tab
 from backend.domain.registry import PluginKind, register
 

@@ -11,7 +11,7 @@ from backend.domain.evaluators.getters._live import NO_PAGES, looked_up
 from backend.domain.evaluators.getters._profile import PREFERENCES, ProfileParameters, ProfileSetting, collected
 from backend.domain.evaluators.getters.chrome._colours import named, scheme
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 URL = "chrome://settings/appearance"

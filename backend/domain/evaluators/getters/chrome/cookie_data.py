@@ -4,7 +4,7 @@ from backend.domain.browser.profiles import EDGE, BrowserPlatform
 from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._cookies import Cookies
 from backend.domain.evaluators.getters._evidence import absence
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

@@ -12,7 +12,7 @@ from backend.domain.evaluators.getters._live import looked_up, running
 from backend.domain.evaluators.getters.chrome._script import Script
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.ports.web import Browser
 from backend.domain.registry import PluginKind, register
 

@@ -8,7 +8,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, stated
 from backend.domain.evaluators.getters._live import looked_up, running
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 URL, RESULT = "https://google.com/search?q=query", ".search-result"

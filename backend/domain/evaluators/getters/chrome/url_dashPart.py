@@ -10,7 +10,7 @@ from pydantic import model_validator
 from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters._live import LiveTabParams, address, page_evidence
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

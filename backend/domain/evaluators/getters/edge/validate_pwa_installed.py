@@ -8,7 +8,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 COMMAND = ("powershell", "-NoProfile", "-Command", "Get-AppxPackage | Select-Object Name | ConvertTo-Json")

@@ -10,7 +10,7 @@ from backend.domain.evaluators.getters._folders import file_names, listed
 from backend.domain.formats.text import read_text
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

@@ -8,7 +8,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import ParameterGetter, only, python_says, stated
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 # Runs inside the desktop. A file is hidden by its attribute in Windows, by a dot elsewhere and in WAA's tasks.

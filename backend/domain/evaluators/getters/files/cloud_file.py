@@ -8,7 +8,7 @@ from backend.domain.errors import EvaluatorFailed, TaskSetupFailed
 from backend.domain.evaluators.getters._files import FilesParams, write_blobs
 from backend.domain.model.parameters import asset_name
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

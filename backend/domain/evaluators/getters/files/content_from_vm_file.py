@@ -8,7 +8,7 @@ from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched
 from backend.domain.evaluators.getters.files._last_row import last_row
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

@@ -10,7 +10,7 @@ from backend.domain.evaluators.getters._clock import local_instant, noted
 from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, first_of
 from backend.domain.evaluators.getters._files import FilesParams, write_blobs
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 DAY = "%Y_%m_%d"

@@ -11,7 +11,7 @@ from backend.domain.evaluators.getters._live import address, page_evidence
 from backend.domain.formats.assertions import AssertionFact, parse
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 # Run inside the desktop. Paths of either system are accepted, so that a task can be tried on both.

@@ -6,7 +6,7 @@ from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._evidence import MAX_NOTE, absence
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 
 class CommandParams(Parameters):

@@ -7,7 +7,7 @@ from typing import Any
 from backend.domain.errors import EvaluatorFailed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

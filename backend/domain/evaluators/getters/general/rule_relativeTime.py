@@ -13,7 +13,7 @@ from backend.domain.evaluators.getters._evidence import ParameterGetter, only
 from backend.domain.evaluators.getters.general._days import DAYS, day, format_day, second_day
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 SPLIT = {

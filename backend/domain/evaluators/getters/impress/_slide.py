@@ -20,7 +20,7 @@ from backend.domain.formats.failures import let_through
 from backend.domain.formats.packages import check_archive
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 MAX_XML = 16 * 2**20
 _RELS = "ppt/slides/_rels/slide{}.xml.rels"

@@ -7,7 +7,7 @@ from typing import Any
 from backend.domain.evaluators.getters._evidence import ParameterGetter
 from backend.domain.evaluators.getters.impress._slide import SlidePart, first, gathered, link_target, opened
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

@@ -14,7 +14,7 @@ from backend.domain.evaluators.getters.impress._slide import (
     opened,
 )
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 _BACKGROUND = "{http://schemas.openxmlformats.org/presentationml/2006/main}bgPr"

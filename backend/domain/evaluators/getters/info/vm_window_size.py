@@ -8,7 +8,7 @@ from backend.domain.errors import EvaluatorFailed
 from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json, only, python_says, stated
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 # Runs inside the desktop. Sizes exclude the frame: with the title bar, a maximised window would be as large as a

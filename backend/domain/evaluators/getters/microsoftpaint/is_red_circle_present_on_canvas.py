@@ -9,7 +9,7 @@ from backend.domain.evaluators.getters.microsoftpaint._circle import shows_red_c
 from backend.domain.formats.pictures import read_picture
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

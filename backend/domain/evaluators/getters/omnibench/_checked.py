@@ -10,7 +10,7 @@ from backend.domain.evaluators.getters._evidence import as_json
 from backend.domain.loop.interaction_log import log_after
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 LONGEST = 4000
 

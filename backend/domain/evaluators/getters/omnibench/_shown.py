@@ -7,7 +7,7 @@ from backend.domain.formats.accessibility import widgets
 from backend.domain.formats.picture_text import SPARSE, readings
 from backend.domain.formats.pictures import decode_picture
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 
 def tree(context: SetupContext) -> Blob:

@@ -8,7 +8,7 @@ from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json
 from backend.domain.evaluators.getters.omnibench._checked import Text, search_text
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 MOST = 100_000

@@ -11,7 +11,7 @@ from backend.domain.evaluators.getters.omnibench._checked import Text
 from backend.domain.formats.any_text import read_any_text
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

@@ -13,7 +13,7 @@ from backend.domain.formats.setting_values import plain_value
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 KINDS = {"gsettings": 2, "xfconf": 2, "registry": 2, "file": 3}

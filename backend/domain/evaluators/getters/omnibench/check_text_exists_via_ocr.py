@@ -9,7 +9,7 @@ from backend.domain.evaluators.getters.omnibench._checked import Text, search_te
 from backend.domain.evaluators.getters.omnibench._shown import read_from, screen
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

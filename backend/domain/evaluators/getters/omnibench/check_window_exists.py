@@ -10,7 +10,7 @@ from backend.domain.evaluators.getters._evidence import ParameterGetter, as_json
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 

@@ -10,7 +10,7 @@ from backend.domain.evaluators.facts import FactValue, packed, unpacked
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
 from backend.domain.omnibench.expression import DIALECT, MOST_CHECKS
-from backend.domain.ports.desktop import Getter, SetupContext
+from backend.domain.ports.task import Getter, SetupContext
 from backend.domain.registry import PluginKind, register
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from backend.domain.errors import EvaluatorFailed, GuestRefused
 from backend.domain.evaluators.getters._evidence import as_json, stated
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 
 _LINE = re.compile(r"^ {4}(?P<name>\S.*?) {4}(?P<type>REG_[A-Z_]+)(?: {4}(?P<data>.*))?$")
 _ABSENT = 1

@@ -10,7 +10,7 @@ from backend.domain.evaluators.getters.settings._night_light import schedule
 from backend.domain.evaluators.getters.settings._registry import query_registry, texts
 from backend.domain.evaluators.getters.settings._times import format_time
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 KEY = (

@@ -7,7 +7,7 @@ from typing import Any
 from backend.domain.evaluators.getters._evidence import ParameterGetter, fetched, only, placed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 PLACES = {"Linux": "~/.config/vlc/vlcrc", "Windows": "~\\AppData\\Roaming\\vlc\\vlcrc"}

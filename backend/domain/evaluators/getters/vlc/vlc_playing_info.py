@@ -8,7 +8,7 @@ from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._evidence import ParameterGetter, absence, only, placed
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 PORT = 8080

@@ -9,7 +9,7 @@ from backend.domain.evaluators.getters._evidence import ParameterGetter, absence
 from backend.domain.evaluators.getters._keys import StrokeKind, strike
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.score import Blob
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind, register
 
 WINDOW = "Visual Studio Code"

@@ -9,7 +9,7 @@ from backend.domain import registry
 from backend.domain.errors import GuestRefused
 from backend.domain.evaluators.getters._evidence import ABSENT, NO_ROUTE, absence, fetched, python_says
 from backend.domain.evaluators.getters._live import NO_PAGES, page_evidence, running
-from backend.domain.ports.desktop import SetupContext
+from backend.domain.ports.task import SetupContext
 from backend.domain.registry import PluginKind
 from backend.domain.setup import run_step
 from tests.error_codes import raises_code
