@@ -38,6 +38,7 @@ FOREIGN = frozenset(
             "EGRESS_LINES",
             "TUNNEL_PORTS",
             "X_SERVER",
+            "PROTECTED_PIDS",
         ),  # desktops
         *("ROOT_HELPER", "DESKTOP", "VERBOSE", "PYTHON", "WINE", "CLIPBOARD"),
     )
