@@ -31,7 +31,7 @@ class TestAttempts:
     def test_the_lost_ones_are_shown_too(self, client: TestClient, scene: PageScene) -> None:
         episode = client.get(f"/api/v1/episodes/{scene.lost}").json()
         found = client.get(f"/api/v1/episodes/{scene.lost}/attempts").json()["items"]
-        assert episode["attempts"] == len(found) == 3
+        assert episode["attempts"] == len(found) == 2  # A loss without a known cause is tried again once.
         assert {attempt["failure_class"] for attempt in found} == {"guest"}
         assert episode["flagged"]
 
