@@ -32,26 +32,26 @@ ANSWERS = {
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """An installation with an endpoint for each kind of judge."""
-    with with_worker(tmp_path_factory.mktemp("data") / "d", 2) as up:
-        (up.data / "models.toml").write_text("".join(endpoint(up, name) for name in ANSWERS))
+    data = tmp_path_factory.mktemp("data")
+    with with_worker(data, 2, "".join(endpoint(data, name) for name in ANSWERS)) as up:
         yield up
 
 
-def tape(up: Up, name: str) -> Path:
+def tape(data: Path, name: str) -> Path:
     """Where the answers of this name are."""
-    return up.data / f"{name}.jsonl"
+    return data / f"{name}.jsonl"
 
 
-def record(up: Up, name: str, *answers: str) -> None:
+def record(data: Path, name: str, *answers: str) -> None:
     """From now on the endpoint gives these answers."""
     lines = [json.dumps({"reply": {"text": text, "usage": USAGE}}) for text in answers]
-    tape(up, name).write_text("\n".join(lines) + "\n")
+    tape(data, name).write_text("\n".join(lines) + "\n")
 
 
-def endpoint(up: Up, name: str) -> str:
+def endpoint(data: Path, name: str) -> str:
     """An endpoint that replays the answers of this name."""
-    record(up, name, *ANSWERS[name])
-    return f'[endpoints.{name}]\napi = "recorded"\ncassette = "{tape(up, name)}"\n'
+    record(data, name, *ANSWERS[name])
+    return f'[endpoints.{name}]\napi = "recorded"\ncassette = "{tape(data, name)}"\n'
 
 
 def submitted(up: Up, name: str, *options: str) -> str:
@@ -62,6 +62,7 @@ def submitted(up: Up, name: str, *options: str) -> str:
         server=up.url,
         timeout=660,
     )
+    assert said.stdout, said.stderr
     return str(json.loads(said.stdout)["id"])
 
 
@@ -100,7 +101,7 @@ class TestJudged:
         (kept,) = get(up, f"/episodes/{episode['id']}/evaluations")["items"]
         assert (kept["score"], kept["current"], kept["measures"]) == (None, False, {})
         assert "cannot be used" in kept["failure"]
-        record(up, "broken", GOOD)
+        record(up.data, "broken", GOOD)
         deskarena("run", "watch", run, "--timeout", "300", server=up.url, timeout=330)
         found = get(up, f"/episodes/{episode['id']}")
         assert (found["state"], found["score"], found["attempts"]) == ("scored", 1.0, 1)
@@ -109,7 +110,7 @@ class TestJudged:
 
     def test_another_judge_looks_at_the_kept_pictures(self, up: Up) -> None:
         _, episode = judged(up, "good")
-        record(up, "other", HALF)
+        record(up.data, "other", HALF)
         asking = ("episode", "rescore", episode["id"], "--judge", "endpoint=other", "--judge", "model=judge-2")
         said = deskarena(*asking, "-o", "json", server=up.url, timeout=300)
         (row,) = json.loads(said.stdout)["rescores"]

@@ -75,8 +75,8 @@ def models() -> Iterator[ModelServer]:
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory, models: ModelServer) -> Iterator[Up]:
     """An installation that knows it."""
-    with with_worker(tmp_path_factory.mktemp("data") / "d", 2) as up:
-        (up.data / "models.toml").write_text(ENDPOINTS.format(address=models.address))
+    data = tmp_path_factory.mktemp("data") / "d"
+    with with_worker(data, 2, ENDPOINTS.format(address=models.address)) as up:
         yield up
 
 

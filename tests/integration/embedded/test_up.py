@@ -93,8 +93,16 @@ def running(data: Path, *words: str, command: tuple[str, ...] = UP, **env: str) 
 
 
 @contextmanager
-def with_worker(data: Path, slots: int) -> Iterator[Up]:
-    """A new installation whose worker is online, and whose desktops are free: its demonstration run is cancelled."""
+def with_worker(data: Path, slots: int, models: str = "") -> Iterator[Up]:
+    """A new installation whose worker is online, and whose desktops are free: its demonstration run is cancelled.
+
+    Args:
+        data: its folder.
+        slots: number of desktops.
+        models: text of its `models.toml`, there before the worker registers.
+    """
+    data.mkdir(parents=True, exist_ok=True)
+    (data / "models.toml").write_text(models)
     with running(data, "--slots", str(slots)) as up, httpx.Client(base_url=f"{up.url}/api/v1", timeout=60) as client:
 
         def items(path: str) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from backend.domain.errors import GuestLost
+from guest_server.linux.services import KILLED_STATUS, PROBLEM_STATUS
 from tests.integration.guest_server.session import ROOT, RunningSession, wait
 
 pytestmark = pytest.mark.desktop
@@ -77,11 +78,17 @@ class TestEnd:
     def test_a_dead_pillar_takes_all_down(self, started: RunningSession, name: str) -> None:
         child(started, name).kill()
         code, said = started.end()
-        assert code == 1
+        assert code == KILLED_STATUS
         assert f"{name.removesuffix('-bus-launcher')} ended with -9" in said
         wait(lambda: not started.processes(), lambda: str(started.processes()))
         with pytest.raises(GuestLost):
             started.desktop.probe()
+
+    def test_one_that_ends_by_itself_takes_all_down_with_another_status(self, started: RunningSession) -> None:
+        child(started, "openbox").terminate()
+        code, said = started.end()
+        assert code == PROBLEM_STATUS
+        assert "openbox ended with 0" in said
 
     def test_a_killed_server_takes_the_desktop_along(self, started: RunningSession) -> None:
         """Nobody is left to clean up: the kernel's parent-death signal does it."""

@@ -133,7 +133,7 @@ class TestWindows:
         assert titles(desktop) == []
 
     def test_a_window_that_never_comes(self, desktop: Desktop) -> None:
-        with raises_code(TaskSetupFailed, "window_not_found", mentions="none"):
+        with raises_code(TaskSetupFailed, "window_not_opened", mentions="none"):
             run(desktop, ("activate_window", {"window_name": "Nothing"}))
 
     def test_the_terminal_by_its_keys(self, desktop: Desktop) -> None:
