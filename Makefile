@@ -8,7 +8,7 @@ PYTHON ?= python3
 APPS ?= base
 SEED ?= 0
 # More than processors: half of the tests' time is waiting for desktops, browsers and servers.
-JOBS ?= $(shell echo $$(( $$(nproc) * 2 )))
+JOBS ?= $(shell echo $$(( $$(nproc) * 3 / 2 )))
 ARGS ?=
 FAULTS ?= 200
 N ?= 200
