@@ -37,7 +37,7 @@ run: setup ## Start everything on http://127.0.0.1:8000 (Ctrl-C stops it)
 	@exec $(BIN)/deskarena up $(ARGS)
 
 .PHONY: test
-test: ## Run the tests, with seeded samples of the long parts (SEED=n); at most 25 minutes on two cores
+test: ## Run the tests, with seeded samples of the long parts (SEED=n); 15 to 40 minutes on two cores, by how fast they are
 	@$(PREPARE) --tests
 	@$(PYTEST) $(TESTS)
 
