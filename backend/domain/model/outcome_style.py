@@ -31,7 +31,7 @@ LABELS: Mapping[OutcomeStyle, str] = {
     OutcomeStyle.FAIL: "not solved",
     OutcomeStyle.AGENT: "stopped (budget or agent error)",
     OutcomeStyle.HELPED: "human-assisted (not counted)",
-    OutcomeStyle.QUARANTINED: "task in quarantine (not counted)",
+    OutcomeStyle.QUARANTINED: "in quarantine (not counted)",
     OutcomeStyle.HANDEDIN: "submitted for comparison",
     OutcomeStyle.LOST: "lost",
     OutcomeStyle.RUNNING: "running",
