@@ -3,11 +3,17 @@
 Sources: the price pages of OpenAI, Anthropic and Google on the given days, read in November 2026, some of them from
     dated summaries. Standard service only, without batch, priority and storage prices. Operators add
 their own in models.toml (docs/models.md); those take precedence.
+
+The list is `prices.csv`: USD per million tokens. OpenAI: long requests of later models cost twice (output half as much
+again) above 272,000 tokens; where the list was not seen, the price of those is unknown. Anthropic: `written` is for
+five minutes; for an hour it is twice the input. Google: thinking counts as output.
 """
 
+import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
+from importlib import resources
 from typing import NamedTuple
 
 from pydantic import Field
@@ -54,99 +60,11 @@ class Tokens(NamedTuple):
     hour: int = 0
 
 
-class _Row(NamedTuple):
-    """One line of a price list: USD per million tokens."""
-
-    since: str
-    models: str
-    input: float
-    cached: float | None
-    output: float
-    written: float | None = None
-    most: int | None = None
-
-
-_ROWS = (
-    # OpenAI. Long requests of later models cost twice (output half as much again) above 272,000 tokens; where the list
-    # was not seen, the price of those is unknown.
-    _Row("2024-10-01", "gpt-4o", 2.5, 1.25, 10),
-    _Row("2024-10-01", "gpt-4o-mini", 0.15, 0.075, 0.6),
-    _Row("2025-03-11", "computer-use-preview", 3, None, 12),
-    _Row("2025-04-14", "gpt-4.1", 2, 0.5, 8),
-    _Row("2025-04-14", "gpt-4.1-mini", 0.4, 0.1, 1.6),
-    _Row("2025-04-14", "gpt-4.1-nano", 0.1, 0.025, 0.4),
-    _Row("2025-04-16", "o4-mini", 1.1, 0.275, 4.4),
-    _Row("2025-06-10", "o3", 2, 0.5, 8),
-    _Row("2025-08-07", "gpt-5", 1.25, 0.125, 10),
-    _Row("2025-08-07", "gpt-5-mini", 0.25, 0.025, 2),
-    _Row("2025-08-07", "gpt-5-nano", 0.05, 0.005, 0.4),
-    _Row("2025-11-13", "gpt-5.1", 1.25, 0.125, 10),
-    _Row("2025-12-11", "gpt-5.2", 1.75, 0.175, 14),
-    _Row("2026-03-05", "gpt-5.4", 2.5, 0.25, 15, most=272_000),
-    _Row("2026-03-05", "gpt-5.4", 5, 0.5, 22.5),
-    _Row("2026-03-17", "gpt-5.4-mini", 0.75, 0.075, 4.5, most=272_000),
-    _Row("2026-03-17", "gpt-5.4-nano", 0.2, 0.02, 1.25, most=272_000),
-    _Row("2026-05-01", "gpt-5.5", 5, 0.5, 30, most=272_000),
-    _Row("2026-07-30", "gpt-5.6-terra", 2, 0.2, 12, most=272_000),
-    _Row("2026-07-30", "gpt-5.6-luna", 0.2, 0.02, 1.2, most=272_000),
-    _Row("2026-09-03", "gpt-6-astra", 10, 1, 50, 12.5, most=272_000),
-    _Row("2026-09-03", "gpt-6-astra", 20, 2, 75, 25),
-    _Row("2026-09-22", "gpt-6-sol", 2, 0.2, 10, 2.5, most=272_000),
-    _Row("2026-09-22", "gpt-6-luna", 0.1, 0.01, 0.5, 0.125, most=272_000),
-    _Row("2026-09-29", "gpt-6.1-sol", 2, 0.1, 10, 2.5, most=272_000),
-    _Row("2026-10-26", "gpt-6.1-terra", 1, 0.05, 5, 1.25, most=272_000),
-    # Anthropic. Written to the cache for five minutes; for an hour it is twice the input.
-    _Row("2024-10-22", "claude-3-5-haiku", 0.8, 0.08, 4, 1),
-    _Row("2024-06-20", "claude-3-5-sonnet", 3, 0.3, 15, 3.75),
-    _Row("2025-02-24", "claude-3-7-sonnet", 3, 0.3, 15, 3.75),
-    _Row("2025-05-22", "claude-opus-4 claude-opus-4-0", 15, 1.5, 75, 18.75),
-    _Row("2025-08-05", "claude-opus-4-1", 15, 1.5, 75, 18.75),
-    _Row("2025-05-22", "claude-sonnet-4 claude-sonnet-4-0", 3, 0.3, 15, 3.75, most=200_000),
-    _Row("2025-08-12", "claude-sonnet-4 claude-sonnet-4-0", 6, 0.6, 22.5, 7.5),
-    _Row("2025-09-29", "claude-sonnet-4-5", 3, 0.3, 15, 3.75, most=200_000),
-    _Row("2025-09-29", "claude-sonnet-4-5", 6, 0.6, 22.5, 7.5),
-    _Row("2025-10-15", "claude-haiku-4-5", 1, 0.1, 5, 1.25),
-    _Row("2025-11-24", "claude-opus-4-5", 5, 0.5, 25, 6.25),
-    _Row("2026-03-13", "claude-opus-4-6", 5, 0.5, 25, 6.25),
-    _Row("2026-03-13", "claude-sonnet-4-6", 3, 0.3, 15, 3.75),
-    _Row("2026-04-16", "claude-opus-4-7", 5, 0.5, 25, 6.25),
-    _Row("2026-05-28", "claude-opus-4-8", 5, 0.5, 25, 6.25),
-    _Row("2026-07-24", "claude-opus-5", 5, 0.5, 25, 6.25),
-    _Row("2026-09-01", "claude-fable-5", 10, 1, 50, 12.5),
-    _Row("2026-09-01", "claude-fable-5-1", 10, 0.25, 50, 12.5),
-    _Row("2026-09-01", "claude-sonnet-5", 2, 0.2, 10, 2.5),
-    _Row("2026-09-22", "claude-opus-5-5", 4, 0.2, 20, 5),
-    _Row("2026-09-28", "claude-sonnet-5-5", 2, 0.2, 10, 2.5),
-    _Row("2026-10-07", "claude-sonnet-5-5", 2, 0.1, 10, 2.5),
-    _Row("2026-10-07", "claude-haiku-5-5", 0.1, 0.01, 0.5, 0.125, most=100_000),
-    _Row("2026-10-07", "claude-haiku-5-5", 0.5, 0.05, 2.5, 0.625),
-    # Google. Thinking counts as output tokens.
-    _Row("2025-06-17", "gemini-2.5-pro gemini-2.5-computer-use", 1.25, 0.125, 10, most=200_000),
-    _Row("2025-06-17", "gemini-2.5-pro gemini-2.5-computer-use", 2.5, 0.25, 15),
-    _Row("2025-06-17", "gemini-2.5-flash", 0.3, 0.03, 2.5),
-    _Row("2025-07-22", "gemini-2.5-flash-lite", 0.1, 0.01, 0.4),
-    _Row("2025-11-18", "gemini-3-pro", 2, 0.2, 12, most=200_000),
-    _Row("2025-11-18", "gemini-3-pro", 4, 0.4, 18),
-    _Row("2025-12-17", "gemini-3-flash", 0.5, 0.05, 3),
-    _Row("2026-02-19", "gemini-3.1-pro", 2, 0.2, 12, most=200_000),
-    _Row("2026-02-19", "gemini-3.1-pro", 4, 0.4, 18),
-    _Row("2026-03-03", "gemini-3.1-flash-lite", 0.25, 0.025, 1.5),
-    _Row("2026-05-20", "gemini-3.5-flash", 1.5, 0.15, 9),
-)
-
-
 def _listed() -> Iterator[Price]:
-    for row in _ROWS:
-        for model in row.models.split():
-            yield Price(
-                model=model,
-                since=date.fromisoformat(row.since),
-                input=row.input,
-                cached=row.cached,
-                written=row.written,
-                output=row.output,
-                most=row.most,
-            )
+    text = resources.files(__package__).joinpath("prices.csv").read_text("utf-8")
+    for row in csv.DictReader(text.splitlines()):
+        facts = {name: value for name, value in row.items() if value and name != "models"}
+        yield from (Price.model_validate({**facts, "model": model}) for model in row["models"].split())
 
 
 PRICES: tuple[Price, ...] = tuple(_listed())
