@@ -64,7 +64,7 @@ class FuzzOutcome:
         key: dialect and name of the metric.
         what: `verdict`, or what happened instead.
         seconds: of the processor, with the programs that the metric ran.
-        memory: bytes of the call's process at its highest, with what importing the product takes.
+        memory: bytes of the call's process at its highest, less what it had before the call.
     """
 
     seed: int
@@ -108,25 +108,32 @@ def _tried(rng: random.Random, key: Key, call: Call, folder: Path) -> tuple[str,
     if child == 0:
         os.close(reader)
         _limit()
+        os.write(writer, f"{_pages()[1] * resource.getpagesize()} ".encode())
         os.write(writer, _called(metric, (result, *call.args[1:]), call.options).encode()[:4000])
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as answers:
-        words = answers.read().decode("utf-8", "replace")
+        before, _, words = answers.read().decode("utf-8", "replace").partition(" ")
     _, status, usage = os.wait4(child, 0)
     ended = f"ended by {signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else 'itself'}"
-    return words or ended, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    return words or ended, usage.ru_utime + usage.ru_stime, max(0, usage.ru_maxrss * 1024 - int(before or 0))
 
 
 def _limit() -> None:
-    with open("/proc/self/statm") as file:  # noqa: PTH123 - as little as can be in a forked process.
-        used = int(file.read().split()[0]) * resource.getpagesize()
+    used = _pages()[0] * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.alarm(SECONDS * 10)  # A machine that is busy gives a process little of its time.
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 2)
+
+
+def _pages() -> tuple[int, int]:
+    """This process's address space and its resident part, in pages."""
+    with open("/proc/self/statm") as file:  # noqa: PTH123 - as little as can be in a forked process.
+        size, resident = file.read().split()[:2]
+    return int(size), int(resident)
 
 
 def _called(metric: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]) -> str:
@@ -231,8 +238,8 @@ def page(outcomes: Sequence[FuzzOutcome], metrics: int) -> str:
 
 Written by `make fuzz-metrics ARGS=--page`: metrics called with mutations of files and values that an agent can leave
 behind, each in a process of its own with at most {SECONDS} s of the processor and {MEMORY // _MIB:,} MiB beyond what it
-has before the call. A call that raises, takes longer or takes more memory is a failure. Importing the product
-takes a part of the memory that is shown.
+has before the call. A call that raises, takes longer or takes more memory is a failure. The memory
+that is shown is what the call added.
 
 {metrics} metrics. Python {platform.python_version()}.
 

@@ -104,7 +104,8 @@ class DesktopSupervisor:
 
     def run(self) -> None:
         """Serves until the worker is gone or requests the stop, then ends every desktop."""
-        about = {"supervisor": self._folder.name, "swept": self._swept, "limits": self._limits()}
+        folder = {"supervisor": self._folder.name, "folder": str(self._folder.path)}
+        about = {**folder, "swept": self._swept, "limits": self._limits()}
         self._tell({"event": "started", **about})
         self._measure()
         try:

@@ -76,8 +76,8 @@ class Reflector:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self, seconds: float = 5.0) -> None:
-        """Stops the watch and waits at most the given seconds for the thread. Safe to call twice."""
+    def stop(self, seconds: float = 5.0) -> bool:
+        """Stops the watch and waits at most the given seconds for the thread. True if it ended. Safe to call twice."""
         self._ended.set()
         with self._lock:
             watching = self._watching
@@ -85,6 +85,7 @@ class Reflector:
             watching.close()
         if self._thread.ident is not None:
             self._thread.join(seconds)
+        return not self._thread.is_alive()
 
     def objects(self) -> Mapping[str, Object]:
         """All objects by name, as last seen. Do not modify them."""

@@ -161,7 +161,7 @@ def family(pid: int) -> list[int]:
 
 def supervisor_folder(client: DesktopSupervisorClient) -> Path:
     """Where a desktop supervisor keeps its sockets."""
-    return next(Path(tempfile.gettempdir()).glob(f"deskarena-supervisors-*/supervisor-{client.about['supervisor']}"))
+    return Path(client.about["folder"])
 
 
 def groups_of(name: str) -> list[Path]:
@@ -185,7 +185,7 @@ for name in ("private", "prefix"):
 client = DesktopSupervisorClient(DesktopSupervisorOptions(**options))
 kept = [client.spawn(secret="s", screen=(640, 480), limits=DesktopLimits(), timeout=30) for _ in range(2)]
 pids = [each.pid for each in kept]
-print(json.dumps({{"supervisor": client.about["supervisor"], "pid": client.pid, "desktops": pids}}), flush=True)
+print(json.dumps({{**client.about, "pid": client.pid, "desktops": pids}}), flush=True)
 exec(sys.argv[2])
 while True:
     time.sleep(60)

@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,8 +46,12 @@ def everything(said: dict[str, Any]) -> list[int]:
 
 def traces(said: dict[str, Any], pids: list[int]) -> list[object]:
     """What is left of a desktop supervisor."""
-    folders = list(Path(tempfile.gettempdir()).glob(f"deskarena-supervisors-*/supervisor-{said['supervisor']}"))
-    return [*(pid for pid in pids if exists(pid)), *groups_of(said["supervisor"]), *folders]
+    folder = Path(said["folder"])
+    return [
+        *(pid for pid in pids if exists(pid)),
+        *groups_of(said["supervisor"]),
+        *([folder] if folder.exists() else []),
+    ]
 
 
 class TestRun:
