@@ -36,6 +36,7 @@ def _properties(report: Mapping[str, Any]) -> dict[str, str]:
     low, high = difference.get("interval", (None, None))
     values = {
         "baseline": report["baseline"],
+        "baseline_status": report["baseline_status"],
         "passed": report["passed"],
         "alpha": report["alpha"],
         "p_value": report["p_value"],

@@ -25,7 +25,7 @@ def markdown(run: Row, words: str, report: Row | None = None) -> str:
     }
     if report is not None:
         rows |= {
-            "baseline": f"`{report['baseline']}`",
+            "baseline": f"`{report['baseline']}` ({report['baseline_status']})",
             "comparison": report["sentence"],
             "not alike": ", ".join(each["name"] for each in report["conditions"]) or "nothing",
         }

@@ -12,6 +12,7 @@ MOST_TASKS = 40
 RUNS: Columns = {
     "run": lambda run: run["id"],
     "name": lambda run: run["title"],
+    "status": lambda run: run["status"],
     "success rate": lambda run: rate(run["success_rate"], run["success_interval"]),
     "mean score": lambda run: rate(run["mean_score"], run["mean_interval"]),
     "lost": lambda run: run["lost"],

@@ -96,13 +96,13 @@ class TestSubmit:
     def test_a_regression_is_1_and_in_the_reports(self, tmp_path: Path) -> None:
         junit, summary = tmp_path / "result.xml", tmp_path / "summary.md"
         replies = answers(run(scored=2, solved=1), episode(), episode(solved=False, score=0.0))
-        report = regression()
+        report = regression(baseline_status="running")
         with serving({**replies, f"GET /api/v1/runs/{ID}/regression": report}) as service:
             options = ("--baseline", report["baseline"], "--junit", str(junit), "--summary", str(summary))
             done = deskarena(*SUBMIT, *options, server=service.url)
         assert done.returncode == 1
         assert report["sentence"] in done.stderr
-        assert report["baseline"] in summary.read_text()
+        assert f"`{report['baseline']}` (running)" in summary.read_text()
         root = parse(junit).getroot()
         assert root is not None
         assert root.find("testsuite/properties/property") is not None

@@ -60,7 +60,9 @@ def regression(**more: Any) -> dict[str, Any]:
     """The report against a baseline."""
     return {
         "run": "018f0000-0000-7000-8000-000000000000",
+        "run_status": "completed",
         "baseline": "018f0000-0000-7000-8000-000000000009",
+        "baseline_status": "completed",
         "alpha": 0.05,
         "passed": False,
         "p_value": 0.004,

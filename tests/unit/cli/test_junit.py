@@ -42,6 +42,7 @@ class TestJunitXml:
             assert properties["regression.difference"] == "-0.062"
             assert properties["regression.difference_high"] == "-0.021"
             assert properties["regression.sentence"] == "Regression."
+            assert properties["regression.baseline_status"] == "completed"
             assert suite[0].tag == "properties"
 
     def test_nothing_in_common_has_no_numbers(self) -> None:

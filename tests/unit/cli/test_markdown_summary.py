@@ -17,7 +17,7 @@ class TestMarkdown:
             "| success rate | 50.0 % (20.0-90.0) |",
             "| mean score | 50.0 % (20.0-90.0) |",
             "| episodes | 4 scored |",
-            "| baseline | `018f0000-0000-7000-8000-000000000009` |",
+            "| baseline | `018f0000-0000-7000-8000-000000000009` (completed) |",
             "| comparison | Regression. |",
             "| not alike | budget.max_steps |",
             "",

@@ -69,6 +69,7 @@ class ComparedResults:
             title=title,
             agent=row.AgentConfiguration.name,
             version=row.version,
+            status=row.Run.state,
             success_rate=success.value if success else None,
             success_interval=success.interval if success else None,
             mean_score=mean.value if mean else None,
@@ -79,7 +80,7 @@ class ComparedResults:
 
     def difference(self, at: int, compared: TaskComparison, adjusted: float, titles: Sequence[str]) -> RunDifference:
         """One run against the first one."""
-        every = [all(map(is_solved, (*task.base, *task.other))) for task in self.scores(0, at)]
+        passes = [[is_solved(score) for score in (*task.base, *task.other)] for task in self.scores(0, at)]
         return RunDifference(
             run=list(self._by_run)[at],
             sentence=sentence(titles[0], titles[at], compared),
@@ -87,7 +88,8 @@ class ComparedResults:
             mean_score=DifferenceView.model_validate(compared.score),
             better=compared.better,
             worse=compared.worse,
-            both_solved=sum(every),
+            both_solved=sum(map(all, passes)),
+            neither_solved=sum(not any(each) for each in passes),
             test=compared.test,
             p_value=compared.p_value,
             p_adjusted=adjusted,
@@ -135,7 +137,12 @@ class ComparedResults:
             flipped = len({result.solve_rate for result in results}) > 1
             rows.append(
                 ComparedTask(
-                    task=key, instruction=task.instruction, labels=labels_of(task), flipped=flipped, results=results
+                    task=key,
+                    task_id=task.id,
+                    instruction=task.instruction,
+                    labels=labels_of(task),
+                    flipped=flipped,
+                    results=results,
                 )
             )
         return sorted(rows, key=lambda row: (not row.flipped, -_range(row.results), row.task))

@@ -1,7 +1,7 @@
 """View of a comparison of runs on their common tasks, and of the test for a regression."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -9,11 +9,12 @@ from sqlalchemy.orm import Session
 from backend.db.repositories import common_queries
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.errors import Conflict, Invalid
+from backend.domain.model.episode import RunState
 from backend.domain.statistics.paired import holm
 from backend.domain.statistics.task_comparison import compare_tasks
 from backend.services.results.configuration_differences import condition_differences, configuration_differences
 from backend.services.results.views.compared_results import ComparedResults, label_cuts, p_text, varying_labels
-from backend.services.results.views.comparison_models import RegressionReport, RunComparison, RunDifference
+from backend.services.results.views.comparison_models import ComparedRun, RegressionReport, RunComparison, RunDifference
 from backend.services.runs.runs import get_run
 
 LEAST_RUNS, MOST_RUNS = 2, 8
@@ -69,7 +70,9 @@ def regression_of(session: Session, run_id: UUID, baseline: UUID, alpha: float =
     passed = None if result is None else result.regression_p > alpha
     return RegressionReport(
         run=run_id,
+        run_status=comparison.runs[1].status,
         baseline=baseline,
+        baseline_status=comparison.runs[0].status,
         alpha=alpha,
         passed=passed,
         p_value=None if result is None else result.regression_p,
@@ -78,7 +81,7 @@ def regression_of(session: Session, run_id: UUID, baseline: UUID, alpha: float =
         common_tasks=comparison.common_tasks,
         alike=comparison.alike,
         conditions=comparison.conditions,
-        sentence=_verdict(result, alpha),
+        sentence=" ".join([_verdict(result, alpha), *_incomplete(comparison.runs)]),
     )
 
 
@@ -87,6 +90,15 @@ def _verdict(result: RunDifference | None, alpha: float) -> str:
         return "No task is scored in both runs: nothing can be compared with the baseline."
     word = "No regression" if result.regression_p > alpha else "Regression"
     return f"{word} (one-sided {p_text(result.regression_p)}, alpha {alpha:g}): {result.sentence}."
+
+
+def _incomplete(runs: Sequence[ComparedRun]) -> Iterator[str]:
+    """A sentence about the baseline and one about the run, where some of its results are missing."""
+    for name, run in zip(("baseline", "run"), runs, strict=True):
+        if not run.ended:
+            yield f"The {name} has not ended ({run.status}): the result may change."
+        elif run.status is RunState.CANCELLED:
+            yield f"The {name} was cancelled: only the tasks that it had scored are compared."
 
 
 def _rows(session: Session, run_ids: Sequence[UUID]) -> list[AnyRow]:

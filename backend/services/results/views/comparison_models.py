@@ -4,6 +4,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from backend.domain.model.episode import ENDED_RUNS, RunState
 from backend.domain.statistics.intervals import Interval
 from backend.services.read_model import ReadModel
 from backend.services.results.configuration_differences import FieldDifference
@@ -35,12 +36,17 @@ class ComparedRun(ReadModel):
     title: str
     agent: str
     version: int = Field(description="Of its task set.")
+    status: RunState
     success_rate: float | None
     success_interval: Interval | None
     mean_score: float | None
     mean_interval: Interval | None
     tasks: int = Field(description="Its tasks, common or not.")
     lost: int = Field(description="Its lost episodes, on all tasks.")
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ENDED_RUNS
 
 
 class RunDifference(ReadModel):
@@ -56,6 +62,7 @@ class RunDifference(ReadModel):
     better: int = Field(description="Common tasks with a higher solve rate than in the first run.")
     worse: int = Field(description="Those with a lower one.")
     both_solved: int = Field(description="Those that every pass of both runs solved.")
+    neither_solved: int = Field(description="Those that no pass of either run solved.")
     test: str = Field(examples=["exact McNemar test"])
     p_value: float
     p_adjusted: float = Field(description="By Holm, over all further runs.")
@@ -82,6 +89,7 @@ class ComparedTask(ReadModel):
     """A common task with the results of every run, in their order. `flipped`: solve rates differ."""
 
     task: str = Field(examples=["files/rename-report"])
+    task_id: UUID = Field(description="In the first run's task set.")
     instruction: str
     labels: dict[str, list[str]]
     flipped: bool
@@ -120,7 +128,9 @@ class RegressionReport(ReadModel):
     """Whether a run is worse than a baseline: `passed` unless the one-sided paired test finds it."""
 
     run: UUID
+    run_status: RunState
     baseline: UUID
+    baseline_status: RunState = Field(description="Unless `completed`, results of the baseline are missing.")
     alpha: float
     passed: bool | None = Field(description="Null without a common task.")
     p_value: float | None

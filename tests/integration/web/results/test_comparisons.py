@@ -182,3 +182,18 @@ class TestRegression:
         params = {"baseline": compared.runs["base"]}
         report = compared.client.get(f"/api/v1/runs/{waiting['id']}/regression", params=params).json()
         assert (report["passed"], report["p_value"], report["common_tasks"]) == (None, None, 0)
+
+    def test_a_baseline_that_has_not_ended_is_named(self, installation: World, fresh: TestClient) -> None:
+        worker = installation.worker("w2")
+        runs = [installation.submit("random", tasks=("files/a",)) for _ in range(2)]
+        for _ in runs:
+            installation.score(installation.must_claim(worker))
+        baseline = installation.submit("random", tasks=("files/a",), repeats=2)
+        installation.score(installation.must_claim(worker))
+        path, params = f"/api/v1/runs/{runs[0].id}/regression", {"baseline": str(baseline.id)}
+        report = fresh.get(path, params=params).json()
+        ended = fresh.get(path, params={"baseline": str(runs[1].id)}).json()
+        assert [each["baseline_status"] for each in (report, ended)] == ["running", "completed"]
+        assert [each["run_status"] for each in (report, ended)] == ["completed"] * 2
+        assert report["passed"] is ended["passed"] is True
+        assert len(report["sentence"]) > len(ended["sentence"])

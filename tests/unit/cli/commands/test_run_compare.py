@@ -13,6 +13,7 @@ COMPARISON: dict[str, Any] = {
         {
             "id": name,
             "title": f"run {name}",
+            "status": "completed",
             "success_rate": 0.5,
             "success_interval": [0.2, 0.8],
             "mean_score": 0.5,
