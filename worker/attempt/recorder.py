@@ -17,6 +17,7 @@ from backend.domain.model.score import Blob, Evaluation
 from backend.domain.model.task import JSON, Task
 from backend.domain.model.trajectory import StepRecord
 from backend.domain.ports.storage import ArtifactStore
+from backend.domain.screen.pictures import perceptual_hash
 from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import attempts
 from backend.services.attempts.attempts import EvaluationBasis, EvidenceRow, Fence, StepRow
@@ -77,7 +78,8 @@ class AttemptRecorder:
         )
         prompt_text = record.decision.prompt
         prompt = self._keep(prompt_text.encode(errors="replace"), "text/plain") if prompt_text else None
-        row = StepRow(record, frame, a11y, shown, prompt)
+        frame_hash = perceptual_hash(observation.frame) if observation.frame is not None else None
+        row = StepRow(record, frame, a11y, shown, prompt, frame_hash=frame_hash)
         self._database.insist(lambda session: attempts.record_step(session, self._fence, row), self._hold)
 
     def opening(self, facts: Mapping[str, object]) -> None:

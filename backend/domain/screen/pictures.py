@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 QUALITY = 90
 """Of the JPEG that agents are shown: letters of 12 pixels stay sharp; encoding 1920x1080 takes about 15 ms."""
 
+_HASHED_AT = 64
+"""Pixels to each side from which on a JPEG is decoded for its hash: a fifth of the time of the whole picture."""
+
 
 def decoded(frame: Frame) -> "Image":
     """The picture as RGB.
@@ -30,6 +33,22 @@ def decoded(frame: Frame) -> "Image":
         return picture.convert("RGB")
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise GuestLost(f"the desktop's picture is damaged: {error}", code="observation_damaged") from error
+
+
+def perceptual_hash(frame: Frame) -> int | None:
+    """64 bits, most of them equal for pictures that look alike: which of two neighbours is lighter, of 9x8 points.
+
+    Source: N. Krawetz, "Kind of like that" (2013), as the difference hash of imagehash. None for a damaged picture.
+    """
+    import imagehash
+    from PIL import Image
+
+    try:
+        picture = Image.open(io.BytesIO(frame.data), formats=("JPEG", "PNG"))
+        picture.draft("L", (_HASHED_AT, _HASHED_AT))
+        return int(str(imagehash.dhash(picture)), 16)
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError):
+        return None
 
 
 def encoded(picture: "Image") -> Frame:

@@ -57,7 +57,8 @@ def align(first: Sequence[AlignedStep], second: Sequence[AlignedStep]) -> list[S
     """
     import numpy as np
 
-    costs = step_costs(first, second)
+    # From the last steps to the first ones, so that the path is traced from the first steps on.
+    costs = step_costs(first, second)[::-1, ::-1]
     offsets = GAP * np.arange(len(second) + 1)
     table = np.empty((len(first) + 1, len(second) + 1))
     table[0] = offsets
@@ -75,21 +76,21 @@ def divergence(pairs: Sequence[StepPair]) -> int | None:
 
 
 def _path(table: "Floats", costs: "Floats") -> list[StepPair]:
-    """The pairs of the cheapest path, traced back from the end of the table."""
-    row, column = costs.shape
+    """The pairs of the cheapest path, traced from the end of the table, which is the start of both episodes."""
+    rows, columns = row, column = costs.shape
     pairs = []
     while row or column:
         here = table[row, column]
         if row and column and math.isclose(here, table[row - 1, column - 1] + costs[row - 1, column - 1], abs_tol=1e-9):
             row, column = row - 1, column - 1
-            pairs.append(StepPair(row, column, float(costs[row, column])))
+            pairs.append(StepPair(rows - 1 - row, columns - 1 - column, float(costs[row, column])))
         elif row and math.isclose(here, table[row - 1, column] + GAP, abs_tol=1e-9):
             row -= 1
-            pairs.append(StepPair(row, None, GAP))
+            pairs.append(StepPair(rows - 1 - row, None, GAP))
         else:
             column -= 1
-            pairs.append(StepPair(None, column, GAP))
-    return pairs[::-1]
+            pairs.append(StepPair(None, columns - 1 - column, GAP))
+    return pairs
 
 
 def step_costs(first: Sequence[AlignedStep], second: Sequence[AlignedStep]) -> "Floats":

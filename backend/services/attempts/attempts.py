@@ -71,6 +71,7 @@ class StepRow:
         a11y: accessibility tree; None if the agent did not request it.
         agent_view: picture shown to the agent, if it differs from the frame.
         prompt: the agent's prompt to its model.
+        frame_hash: 64-bit perceptual hash of the picture.
     """
 
     record: StepRecord
@@ -78,6 +79,7 @@ class StepRow:
     a11y: ArtifactRef | None = None
     agent_view: ArtifactRef | None = None
     prompt: ArtifactRef | None = None
+    frame_hash: int | None = field(default=None, kw_only=True)
 
     @property
     def artifacts(self) -> list[ArtifactRef]:
@@ -95,6 +97,8 @@ class StepRow:
             "index": self.record.index,
             "frame_sha256": self.frame.sha256 if self.frame else None,
             "frame_media_type": self.frame.media_type if self.frame else None,
+            # As the database's signed integer of 64 bits.
+            "frame_hash": None if self.frame_hash is None else self.frame_hash - (self.frame_hash >> 63 << 64),
             "width": observation.frame.width if observation.frame else None,
             "height": observation.frame.height if observation.frame else None,
             "a11y_sha256": self.a11y.sha256 if self.a11y else None,

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sqlalchemy import ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import BigInteger, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Created, Id, Json, JsonList, ref
@@ -11,6 +11,7 @@ from backend.db.models.base import Base, Created, Id, Json, JsonList, ref
 class Step(Base):
     """One observation with the agent's text, actions and their results; pictures, trees and prompts by hash.
 
+    `frame_hash` is the perceptual hash of the screenshot, None for steps of releases before it and damaged pictures.
     `agent_view_sha256` is the picture shown to the agent, if it differs from the screenshot. `extras` has optional
     values: `by`, `marks`, `view`, `clipboard`, `terminal`, `tabs`, `note`.
     """
@@ -29,6 +30,7 @@ class Step(Base):
     index: Mapped[int]
     frame_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))
     frame_media_type: Mapped[str | None]
+    frame_hash: Mapped[int | None] = mapped_column(BigInteger)
     width: Mapped[int | None]
     height: Mapped[int | None]
     a11y_sha256: Mapped[str | None] = mapped_column(ForeignKey("artifact.sha256", ondelete="RESTRICT"))

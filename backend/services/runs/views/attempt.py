@@ -141,6 +141,9 @@ class StepView(ReadModel):
     extras: dict[str, Any] = Field(
         default={}, description="Who decided, the model as its API names it, marks, view, clipboard, terminal."
     )
+    frame_hash: int | None = Field(
+        default=None, description="64-bit perceptual hash of the screen, as a signed integer."
+    )
     windows: list[dict[str, Any]] | None = None
     explanation: str = ""
     reply: str = ""
@@ -249,6 +252,7 @@ def step_view(row: models.Step) -> StepView:
         agent_view=_artifact(row.agent_view_sha256, "image/jpeg") if row.agent_view_sha256 else None,
         prompt=_artifact(row.prompt_sha256, "text/plain") if row.prompt_sha256 else None,
         extras=row.extras,
+        frame_hash=row.frame_hash,
         windows=row.windows,
         explanation=row.explanation,
         reply=row.reply,

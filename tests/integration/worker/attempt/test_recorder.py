@@ -6,9 +6,11 @@ import pytest
 from backend.domain.errors import AttemptFailure, Cancelled, ClusterLost, FailureClass, LeaseLost
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.trajectory import Decision, Frame, Observation, StepRecord
+from backend.domain.screen.pictures import perceptual_hash
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.error_codes import raises_code
+from tests.factories import pictures
 from tests.factories.records import World
 from tests.integration.worker.in_process import attempts, steps
 from worker.attempt.recorder import AttemptRecorder
@@ -53,6 +55,16 @@ class TestStep:
         assert kept.explanation == "I look"
         assert world.store.get(str(kept.frame_sha256)) == FRAME.data
         assert world.store.get(str(kept.a11y_sha256)) == b"<desktop-frame/>"
+
+    def test_has_the_hash_of_its_screen(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
+        frame = Frame(data=pictures.desktop("a", 1), media_type="image/jpeg", width=1280, height=720)
+        recorder.step(record(0, frame))
+        recorder.step(record(1))
+        recorder.flush()
+        stored, damaged = (step.frame_hash for step in steps(world, claim.attempt_id))
+        assert stored is not None
+        assert stored % 2**64 == perceptual_hash(frame)
+        assert damaged is None
 
     def test_steps_are_kept_in_order(self, world: World, claim: Claim, recorder: AttemptRecorder) -> None:
         for index in range(5):

@@ -1,6 +1,7 @@
 import io
 import math
 
+import imagehash
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -13,7 +14,9 @@ from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
 from backend.domain.observations.waa import Waa
 from backend.domain.screen.image import PictureSpace, changes, clicked_box, in_view, view_of
-from backend.domain.screen.pictures import decoded, encoded
+from backend.domain.screen.pictures import decoded, encoded, perceptual_hash
+from backend.domain.statistics.alignment import OTHER_SCREEN
+from tests.factories.pictures import desktop
 from tests.factories.trees import node, tree
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.element_detectors import FakeEyes
@@ -32,6 +35,29 @@ def images() -> st.SearchStrategy[ImageView]:
 def pixels(frame: Frame | None) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
     assert frame is not None
     return np.asarray(Image.open(io.BytesIO(frame.data)).convert("RGB"))
+
+
+class TestPerceptualHash:
+    def test_screens_that_look_alike_differ_in_few_bits(self) -> None:
+        def hashed(data: bytes) -> int:
+            value = perceptual_hash(Frame(data=data, media_type="image/jpeg", width=1280, height=720))
+            assert value is not None
+            return value
+
+        screen, moved = (hashed(desktop("a", 3, pointer)) for pointer in ((640, 360), (300, 200)))
+        noise = np.random.default_rng(1).integers(0, 256, (2, 90, 160, 3), dtype=np.uint8)
+        one, other = (hashed(encoded(Image.fromarray(each)).data) for each in noise)
+        assert (screen ^ moved).bit_count() <= 2
+        assert (one ^ other).bit_count() >= OTHER_SCREEN
+        assert all(0 <= value < 2**64 for value in (screen, one, other))
+
+    def test_is_the_difference_hash_of_the_whole_picture(self) -> None:
+        frame = encoded(Image.open(io.BytesIO(desktop("a", 3))))
+        exact = int(str(imagehash.dhash(Image.open(io.BytesIO(frame.data)))), 16)
+        assert (exact ^ (perceptual_hash(frame) or 0)).bit_count() <= 2
+
+    def test_a_damaged_picture_has_none(self) -> None:
+        assert perceptual_hash(Frame(data=b"no picture", media_type="image/png", width=4, height=3)) is None
 
 
 class TestChanges:

@@ -61,6 +61,11 @@ class TestAlign:
         assert [(pair.first, pair.second) for pair in pairs] == [(0, 0), (None, 1), (1, 2), (2, 3)]
         assert divergence(pairs) == 1
 
+    def test_of_equal_alignments_the_one_with_the_earliest_pairs(self) -> None:
+        assert places([OPEN], [OPEN, OPEN]) == [(0, 0), (None, 1)]
+        assert places([OPEN, OPEN, SAVE], [OPEN, SAVE]) == [(0, 0), (1, None), (2, 1)]
+        assert places([OPEN], [WRITE._replace(picture=2**64 - 1)]) == [(0, 0)]
+
     def test_equal_episodes_do_not_diverge(self) -> None:
         pairs = align([OPEN, WRITE, SAVE], [OPEN, WRITE, SAVE])
         assert [pair.cost for pair in pairs] == [0.0] * 3
