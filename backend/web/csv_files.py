@@ -12,7 +12,7 @@ def attachment(name: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) ->
     """A CSV download of that name. Texts come from tasks and agents: none is interpreted as a formula."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(head)
+    writer.writerow(map(cell, head))
     writer.writerows([cell(value) for value in row] for row in rows)
     headers = {"Content-Disposition": f'attachment; filename="{_plain(name)}"'}
     return Response(out.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)

@@ -9,7 +9,15 @@ from backend.web.capacity import pages as capacity_pages
 from backend.web.export import pages as export_pages
 from backend.web.judging import pages as judging_pages
 from backend.web.people import pages as people_pages
-from backend.web.results import checkpoint_analyses_page, core_operations_page, failures_page, leaderboard_page
+from backend.web.results import (
+    checkpoint_analyses_page,
+    comparison_page,
+    core_operations_page,
+    episode_pair_page,
+    failure_breakdown_page,
+    failures_page,
+    leaderboard_page,
+)
 from backend.web.runs import episode_page, home_page, new_run_page, progress_page
 from backend.web.runs import pages as runs_pages
 from backend.web.studies import pages as studies_pages
@@ -33,6 +41,9 @@ MODULES = (
     submissions_pages,  # Before the leaderboards, whose addresses end in any dimension's name; so is the next one.
     core_operations_page,
     leaderboard_page,
+    comparison_page,
+    episode_pair_page,
+    failure_breakdown_page,
     capacity_pages,
     api_reference_page,
     login_page,

@@ -120,6 +120,10 @@ def addresses(scene: PageScene) -> dict[str, str]:
         "episode": f"/episodes/{scene.solved}?step=0",
         "hostile episode": f"/episodes/{scene.hostile}",
         "lost episode": f"/episodes/{scene.lost}",
+        "compare": f"/compare?run={scene.finished}&run={scene.pilot}&run={scene.live}&label=domain",
+        "runs to compare": f"/compare?run={scene.finished}",
+        "failures side by side": f"/compare/failures?run={scene.finished}&run={scene.pilot}",
+        "two episodes": f"/compare/episodes?episode={scene.solved}&episode={scene.hostile}",
         "benchmarks": "/benchmarks",
         "benchmark": "/benchmarks/starter",
         "leaderboard": "/leaderboards/starter",
@@ -186,6 +190,37 @@ class TestReplay:
             expect(page.locator(".step[aria-current]")).to_have_attribute("data-final", "yes")
             page.reload()
             expect(page.locator(".step[aria-current]")).to_have_attribute("data-final", "yes")
+
+
+class TestCompare:
+    def test_ticked_runs_are_compared_with_the_oldest(self, browser: Browser, site: str, scene: PageScene) -> None:
+        with window(browser, site) as page:
+            opened(page, "/runs")
+            button = page.locator("[data-choice-target=button]")
+            expect(button).to_be_disabled()
+            for run in (scene.pilot, scene.finished):
+                page.locator(f"input[name=run][value='{run}']").check()
+            button.click()
+            page.wait_for_url(f"**/compare?run={scene.finished}&run={scene.pilot}")
+            expect(page.locator("#answer .answer")).to_have_count(1)
+
+    def test_one_scrubber_moves_both_episodes(self, browser: Browser, site: str, scene: PageScene) -> None:
+        with window(browser, site) as page:
+            opened(page, f"/compare/episodes?episode={scene.solved}&episode={scene.hostile}&at=0")
+            images = [page.locator(f"[data-versus-target={side}] [data-part=image]") for side in ("first", "second")]
+            first = [image.get_attribute("src") or "" for image in images]
+            page.keyboard.press("j")
+            assert "at=1" in page.url
+            for image, source in zip(images, first, strict=True):
+                expect(image).not_to_have_attribute("src", source)
+            expect(page.locator("[data-versus-target=words]:visible")).to_have_attribute("data-row-number", "1")
+            page.locator("[data-versus-target=scrub]").focus()
+            page.keyboard.press("Home")
+            for image, source in zip(images, first, strict=True):
+                expect(image).to_have_attribute("src", source)
+            different = page.locator(".step[data-same=no]").first
+            page.keyboard.press("d")
+            expect(different).to_have_attribute("aria-current", "step")
 
 
 class TestLive:

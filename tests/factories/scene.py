@@ -80,7 +80,7 @@ class PageScene:
     """What was made.
 
     Attributes:
-        finished, live: runs.
+        finished, pilot, live: runs; the second is another agent's on the same tasks.
         solved, lost, hostile: episodes of the finished run.
         attempts: live attempts.
         study: over two factors, all of it scored.
@@ -89,6 +89,7 @@ class PageScene:
 
     world: World
     finished: UUID
+    pilot: UUID
     live: UUID
     solved: UUID
     lost: UUID
@@ -113,9 +114,7 @@ def _task(domain: str, name: str, place: int) -> DomainTask:
         expected={"type": "rule", "rules": {"expected": "Quarterly report"}},
         options={"ignore_case": True},
     )
-    text = (
-        f"In {domain}, {name.replace('-', ' ')}: rename report.txt in Documents to report-2026.txt and leave the rest."
-    )
+    text = f"In {domain}, {name.replace('-', ' ')}: rename report.txt in Documents to report-2026.txt, leave the rest."
     return DomainTask(
         key=TaskKey(domain=domain, name=name),
         dialect="starter",
@@ -330,7 +329,7 @@ def _make(world: World) -> PageScene:
     running = _start(world, worker)
     rename_agent(world, live, "navi-2")
     _aside(world)
-    return PageScene(world, first.id, live.id, attempts=running, study=study, human=human, **found)
+    return PageScene(world, first.id, second.id, live.id, attempts=running, study=study, human=human, **found)
 
 
 def _study(world: World, worker: Worker) -> UUID:

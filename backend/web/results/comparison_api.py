@@ -7,6 +7,7 @@ from fastapi import Query
 
 from backend.services.results.views.comparison import ALPHA, MOST_RUNS, comparison_of, regression_of
 from backend.services.results.views.comparison_models import RegressionReport, RunComparison
+from backend.services.results.views.episode_pair import EpisodeAlignment, episode_pair
 from backend.web.api_common import Id, api_router
 from backend.web.dependencies import SessionDep
 
@@ -23,6 +24,14 @@ def compare(
 ) -> RunComparison:
     """Compare runs of one benchmark on their common tasks."""
     return comparison_of(session, run, label)
+
+
+@router.get("/compare/episodes")
+def compare_episodes(
+    session: SessionDep, episode: Annotated[list[UUID], Query(max_length=10, description="Two episodes.")]
+) -> EpisodeAlignment:
+    """Align the steps of two episodes' newest attempts by action, target and screen."""
+    return episode_pair(session, episode).alignment
 
 
 @router.get("/runs/{run_id}/regression")

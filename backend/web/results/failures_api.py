@@ -1,6 +1,7 @@
 """Failure labels: samples of a run's failures with labels, and reviews."""
 
 from typing import Annotated
+from uuid import UUID
 
 from fastapi import Query
 from pydantic import Field
@@ -8,6 +9,7 @@ from pydantic import Field
 from backend.services.accounts.projects import LONGEST_NAME
 from backend.services.results import failure_labels as service
 from backend.services.results.failure_labels import Failure, FailureSample
+from backend.services.results.views.failure_breakdown import FailureBreakdown, failure_breakdown
 from backend.web.api_common import Id, RequestModel, api_router
 from backend.web.dependencies import ProjectDep, SessionDep
 
@@ -20,6 +22,18 @@ class FailureLabels(RequestModel):
     person: str = Field(min_length=1, max_length=LONGEST_NAME, description="A name; people are told apart by it.")
     labels: list[str] = Field(max_length=50, description="Keys; empty = none applies.", examples=[["grounding"]])
     note: str = Field(default="", max_length=2000)
+
+
+@router.get("/failures")
+def breakdown(
+    session: SessionDep,
+    run: Annotated[list[UUID], Query(max_length=50, description="1 to 8 runs of one benchmark.")],
+    label: Annotated[str | None, Query(max_length=100, description="Label of the tasks to cut by.")] = None,
+    sample: Annotated[int, Query(ge=1, le=service.MOST, description="Failures to draw of each run.")] = service.SAMPLE,
+    seed: Annotated[int, Query(ge=0, le=2**31)] = 0,
+) -> FailureBreakdown:
+    """Why and how runs fail, by configuration: labels, endings, tasks that fail always, never or sometimes."""
+    return failure_breakdown(session, run, label, number=sample, seed=seed)
 
 
 @router.get("/runs/{run_id}/failure-sample")

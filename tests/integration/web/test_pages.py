@@ -18,7 +18,11 @@ def addresses(scene: PageScene) -> list[str]:
     return [
         "/", "/runs", "/runs?q=navi&status=completed", "/runs/new", f"/runs/{scene.finished}", f"/runs/{scene.live}",
         f"/runs/{scene.finished}?domain=files&look=pass", f"/episodes/{scene.solved}?step=0",
-        f"/episodes/{scene.lost}?attempt=2", f"/episodes/{scene.hostile}", "/benchmarks", "/benchmarks/starter",
+        f"/episodes/{scene.lost}?attempt=2", f"/episodes/{scene.hostile}",
+        f"/compare?run={scene.finished}&run={scene.pilot}", f"/compare?run={scene.finished}&run={scene.live}",
+        "/compare",
+        f"/compare/failures?run={scene.finished}&label=domain",
+        f"/compare/episodes?episode={scene.solved}&episode={scene.hostile}", "/benchmarks", "/benchmarks/starter",
         "/benchmarks/starter?domain=files&q=rename", "/leaderboards/starter", "/workers", "/docs/api-reference",
         "/login",
     ]  # fmt: skip

@@ -33,6 +33,13 @@ QUERIES = {
     "/api/v1/benchmarks/{name}/pairs/next": "?person=newcomer",
     "/compare/pairs": "?benchmark=creative&person=newcomer",
     "/api/v1/compare": "?run={run_id}&run={human}",
+    "/api/v1/compare/episodes": "?episode={episode_id}&episode={lost}",
+    "/compare": "?run={run_id}&run={human}",
+    "/compare/episodes": "?episode={episode_id}&episode={lost}",
+    "/api/v1/failures": "?run={run_id}&run={human}",
+    "/compare/failures": "?run={run_id}&run={human}",
+    "/compare/prompts": "?first={sha256}&second={sha256}",
+    "/compare/tasks.csv": "?run={run_id}&run={human}",
     "/api/v1/runs/{run_id}/regression": "?baseline={human}",
     "/api/v1/benchmark-diff": "?old=starter&new=starter",
     "/benchmarks/{name}/diff": "?old=starter@1&new=starter@1",
@@ -105,7 +112,13 @@ def params_of(made: World, scene: PageScene, judge: Any) -> dict[str, Any]:
             "work_id": session.scalars(select(Submission.id).limit(1)).one(),
         }
         stored["submission_id"] = stored["work_id"]
-    ids = {"run_id": scene.finished, "episode_id": scene.solved, "attempt_id": scene.attempts[0], "judge_id": judge}
+    ids = {
+        "run_id": scene.finished,
+        "episode_id": scene.solved,
+        "lost": scene.lost,
+        "attempt_id": scene.attempts[0],
+        "judge_id": judge,
+    }
     names = {"name": "starter", "benchmark": "starter", "kind": "setup", "dimension": "domain"}
     return stored | ids | names | {"study_id": scene.study, "number": 0, "version": "1"}
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
@@ -18,6 +18,19 @@ def failed(session: Session, run_id: UUID) -> list[UUID]:
     query = select(Episode.id).where(Episode.run_id == run_id, Episode.state == EpisodeState.SCORED.value)
     counted = query.where(Episode.human_assisted.is_(False), ~in_quarantine(Episode.task_id))
     return list(session.scalars(counted.where(Episode.solved.is_(False))))
+
+
+def outcomes(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """(run, task id, key, how they ended, solved, n) of the counted episodes of runs."""
+    columns = (Episode.run_id.label("run"), Task.id.label("task_id"), (Task.domain + "/" + Task.name).label("key"))
+    query = (
+        select(*columns, Episode.ended_by, Episode.solved, func.count().label("n"))
+        .join(Task, Task.id == Episode.task_id)
+        .where(Episode.run_id.in_(run_ids), Episode.state == EpisodeState.SCORED.value)
+        .where(Episode.human_assisted.is_(False), ~in_quarantine(Task.id))
+        .group_by(Episode.run_id, Task.id, Episode.ended_by, Episode.solved)
+    )
+    return session.execute(query).all()
 
 
 def episodes(session: Session, ids: Sequence[UUID]) -> Sequence[AnyRow]:

@@ -181,12 +181,10 @@ def _texts(value: Any) -> list[str]:
     )
 
 
-def varying_labels(tasks: Iterable[ComparedTask]) -> list[str]:
-    """Labels with more than one value among the tasks."""
-    values: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+def varying_labels(tasks: Iterable[Mapping[str, list[str]]]) -> list[str]:
+    """Labels with more than one value among the tasks, of which each has its labels."""
     rows = list(tasks)
-    for name in {name for row in rows for name in row.labels}:
-        values[name] = {tuple(row.labels.get(name, ())) for row in rows}
+    values = {name: {tuple(row.get(name, ())) for row in rows} for name in {name for row in rows for name in row}}
     return sorted(name for name, each in values.items() if len(each) > 1)
 
 

@@ -34,9 +34,9 @@ def comparison_of(session: Session, run_ids: Sequence[UUID], label: str | None =
         Invalid: fewer than 2 or more than 8 different runs.
         Conflict: they are of different benchmarks.
     """
-    rows = _rows(session, run_ids)
+    rows = comparable_runs(session, run_ids)
     results = ComparedResults(session, [row.Run.id for row in rows])
-    titles = _titles(rows)
+    titles = run_titles(rows)
     compared = [
         compare_tasks(results.scores(0, at), seed=rows[0].Run.config.get("seed", 0)) for at in range(1, len(rows))
     ]
@@ -58,7 +58,7 @@ def comparison_of(session: Session, run_ids: Sequence[UUID], label: str | None =
         ],
         tasks=tasks,
         label=label,
-        labels=varying_labels(tasks),
+        labels=varying_labels(task.labels for task in tasks),
         cuts=label_cuts(tasks, label) if label else [],
     )
 
@@ -101,15 +101,21 @@ def _incomplete(runs: Sequence[ComparedRun]) -> Iterator[str]:
             yield f"The {name} was cancelled: only the tasks that it had scored are compared."
 
 
-def _rows(session: Session, run_ids: Sequence[UUID]) -> list[AnyRow]:
-    """The runs with the names of their benchmark and agent, in order."""
+def comparable_runs(session: Session, run_ids: Sequence[UUID], least: int = LEAST_RUNS) -> list[AnyRow]:
+    """`least` to 8 runs of one benchmark, with the names of that and of their agents, in order.
+
+    Raises:
+        NotFound: there is no such run.
+        Invalid: too few or too many different ones.
+        Conflict: they are of different benchmarks.
+    """
     distinct = list(dict.fromkeys(run_ids))
-    if not LEAST_RUNS <= len(distinct) <= MOST_RUNS:
+    if not least <= len(distinct) <= MOST_RUNS:
         raise Invalid(
             f"{len(distinct)} different runs",
             code="invalid_comparison",
             path="run",
-            hint=f"Name {LEAST_RUNS} to {MOST_RUNS} runs, as in ?run=A&run=B.",
+            hint=f"Name {least} to {MOST_RUNS} runs, as in ?run=A&run=B.",
         )
     for run_id in distinct:
         get_run(session, run_id)
@@ -124,7 +130,7 @@ def _rows(session: Session, run_ids: Sequence[UUID]) -> list[AnyRow]:
     return [by_id[run_id] for run_id in distinct]
 
 
-def _titles(rows: Sequence[AnyRow]) -> list[str]:
+def run_titles(rows: Sequence[AnyRow]) -> list[str]:
     """Names of the runs; equal ones with the end of their id."""
     titles = [row.Run.name or f"{row.AgentConfiguration.name} on {row.benchmark}" for row in rows]
     numbers = Counter(titles)

@@ -11,7 +11,8 @@ export default class LazyText extends Controller {
     this.loaded = true;
     const view = this.part("view");
     try {
-      const response = await fetch(`/api/v1/artifacts/${this.element.dataset.lazyTextSha}`, {
+      const { lazyTextSha, lazyTextUrl } = this.element.dataset;
+      const response = await fetch(lazyTextUrl ?? `/api/v1/artifacts/${lazyTextSha}`, {
         signal: this.signal,
       });
       if (!response.ok) throw new Error(response.statusText);

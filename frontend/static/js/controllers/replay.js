@@ -1,5 +1,5 @@
 import { Controller } from "../lib/controller.js";
-import { arrow, circle, label, svg } from "../lib/overlay.js";
+import { pointer, svg } from "../lib/overlay.js";
 
 const STEP_MS = 900;
 
@@ -40,15 +40,14 @@ export default class Replay extends Controller {
     return this.parts("step");
   }
 
+  // Whether a key is meant for the replay, not for a field.
+  isKey(event) {
+    const field = "input:not([type=range]), textarea, select, dialog, summary, [role=application]";
+    return !event.target.closest(field) && !event.ctrlKey && !event.metaKey;
+  }
+
   press(event) {
-    if (
-      event.target.closest(
-        "input:not([type=range]), textarea, select, dialog, summary, [role=application]",
-      ) ||
-      event.ctrlKey ||
-      event.metaKey
-    )
-      return;
+    if (!this.isKey(event)) return;
     const act = { j: () => this.go(this.at + 1), k: () => this.go(this.at - 1), " ": () => this.play() }[
       event.key
     ];
@@ -71,11 +70,15 @@ export default class Replay extends Controller {
     this.ending = false;
     this.at = Math.min(steps.length - 1, Math.max(0, place));
     this.show(steps[this.at]);
+    history.replaceState(null, "", this.address(steps[this.at]));
+  }
+
+  address(step) {
     const { replayBase, replayAttempt } = this.element.dataset;
     const address = new URL(replayBase, location.href);
     if (replayAttempt) address.searchParams.set("attempt", replayAttempt);
-    address.searchParams.set("step", steps[this.at].dataset.index);
-    history.replaceState(null, "", address);
+    address.searchParams.set("step", step.dataset.index);
+    return address;
   }
 
   show(step) {
@@ -107,12 +110,7 @@ export default class Replay extends Controller {
   }
 
   mark(marks) {
-    const parts = marks.flatMap((mark, place) => [
-      ...(place && mark.kind === "drag_to" ? [arrow(marks[place - 1], mark)] : []),
-      ...circle(mark),
-      ...(marks.length > 1 ? [label(mark, place + 1)] : []),
-    ]);
-    this.part("overlay").replaceChildren(...parts.map(svg));
+    this.part("overlay").replaceChildren(...pointer(marks).map(svg));
   }
 
   showActions(step) {

@@ -8,7 +8,16 @@ export function svg({ name, text, ...values }) {
   return element;
 }
 
-export function circle({ x, y }) {
+// Everything that marks one step's path: circles, arrows of drags, numbers where there are several.
+export function pointer(marks) {
+  return marks.flatMap((mark, place) => [
+    ...(place && mark.kind === "drag_to" ? [arrow(marks[place - 1], mark)] : []),
+    ...circle(mark),
+    ...(marks.length > 1 ? [label(mark, place + 1)] : []),
+  ]);
+}
+
+function circle({ x, y }) {
   return [
     { name: "circle", class: "halo", cx: x, cy: y, r: 22 },
     { name: "circle", class: "ring", cx: x, cy: y, r: 22 },
@@ -16,10 +25,10 @@ export function circle({ x, y }) {
   ];
 }
 
-export function arrow(from, to) {
+function arrow(from, to) {
   return { name: "path", class: "path", d: `M${from.x} ${from.y}L${to.x} ${to.y}` };
 }
 
-export function label({ x, y }, number) {
+function label({ x, y }, number) {
   return { name: "text", x: x + 26, y: y - 18, class: "number", text: String(number) };
 }

@@ -1,8 +1,11 @@
 """Runs compared on their common tasks over HTTP, and the test against a baseline."""
 
+import csv
+import html
+import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -12,13 +15,16 @@ from fastapi.testclient import TestClient
 from backend.db.models import Run
 from backend.domain.errors import FailureClass
 from backend.domain.statistics.paired import MCNEMAR
+from backend.services.artifacts.artifacts import ArtifactRef
+from backend.services.attempts import attempts
 from tests import databases
-from tests.factories.records import World, world
+from tests.factories.records import World, step_row, world
 from tests.factories.tasks import make_benchmark, make_task
 from tests.integration.web.conftest import lent
 
 API = "/api/v1/compare"
 NAMES = [f"t{number}" for number in range(8)]
+BY_TASK = [*NAMES[4:], *NAMES[:4]]
 
 
 def play(made: World, scores: str, agent: str = "random", **more: Any) -> UUID:
@@ -197,3 +203,188 @@ class TestRegression:
         assert [each["run_status"] for each in (report, ended)] == ["completed"] * 2
         assert report["passed"] is ended["passed"] is True
         assert len(report["sentence"]) > len(ended["sentence"])
+
+
+PAGE = {"Accept": "text/html"}
+
+
+@dataclass
+class ComparisonPages:
+    """The page of the compared runs, by their names."""
+
+    compared: Compared
+
+    def get(self, *names: str, **more: str | int) -> str:
+        params = {"run": [self.compared.runs[name] for name in names], **more}
+        answer = self.compared.client.get("/compare", params=params, headers=PAGE)
+        assert answer.status_code == 200, answer.text
+        return html.unescape(answer.text)
+
+    def tasks(self, *names: str, **more: str | int) -> list[str]:
+        return re.findall('data-task="[a-z]+/(t[0-9])"', self.get(*names, **more))
+
+
+@pytest.fixture(scope="module")
+def pages(compared: Compared) -> ComparisonPages:
+    return ComparisonPages(compared)
+
+
+class TestPage:
+    def test_the_sentence_and_what_is_not_alike(self, pages: ComparisonPages, compared: Compared) -> None:
+        alike, unlike = pages.get("base", "worse"), pages.get("base", "long")
+        assert compared.compare("base", "worse")["differences"][0]["sentence"] in alike
+        assert ['data-alike="no"' in text for text in (alike, unlike)] == [False, True]
+        assert unlike.index('id="conditions"') < unlike.index('id="answer"')
+
+    @pytest.mark.parametrize(
+        ("more", "tasks"),
+        [
+            ({"sort": "task"}, BY_TASK),
+            ({"sort": "-1"}, ["t6", "t7", "t4", "t5", "t0", "t1", "t2", "t3"]),
+            ({"sort": "2"}, ["t6", "t4", "t5", "t7", "t0", "t1", "t2", "t3"]),
+            ({"show": "flipped", "sort": "task"}, ["t4", "t5", "t6", "t0", "t1", "t2", "t3"]),
+            ({"show": "better"}, ["t6"]),
+            ({"show": "worse", "sort": "task"}, ["t4", "t5", "t0", "t1", "t2", "t3"]),
+            ({"show": "both"}, []),
+            ({"show": "neither"}, ["t7"]),
+            ({"label": "domain", "value": "editor", "sort": "task"}, NAMES[4:]),
+            ({"first": 100}, []),
+        ],
+        ids=str,
+    )
+    def test_the_matrix_is_filtered_and_sorted(
+        self, pages: ComparisonPages, more: dict[str, str | int], tasks: list[str]
+    ) -> None:
+        assert pages.tasks("base", "worse", **more) == tasks
+
+    def test_groups_are_those_of_the_chosen_run(self, pages: ComparisonPages) -> None:
+        assert pages.tasks("base", "worse", "passes", show="worse", other=2, sort="task") == ["t0"]
+
+    def test_a_number_of_the_discordant_table_lists_its_tasks(self, pages: ComparisonPages) -> None:
+        (address,) = set(re.findall(r'href="(/compare\?[^"]*show=worse[^"]*)#tasks"', pages.get("base", "worse")))
+        text = pages.compared.client.get(address, headers=PAGE).text
+        assert text.count("data-task=") == 6
+
+    def test_each_cell_opens_its_episode_and_both_side_by_side(
+        self, pages: ComparisonPages, compared: Compared
+    ) -> None:
+        text = pages.get("base", "worse")
+        for row in compared.compare("base", "worse")["tasks"]:
+            base, other = (result["episodes"][0] for result in row["results"])
+            assert f'href="/episodes/{base}"' in text
+            assert f'href="/compare/episodes?episode={base}&episode={other}"' in text
+
+    def test_the_oldest_ticked_run_is_the_base(self, pages: ComparisonPages, compared: Compared) -> None:
+        newest_first = {"run": [compared.runs[name] for name in ("worse", "base")], "order": "oldest"}
+        answer = compared.client.get("/compare", params=newest_first, headers=PAGE)
+        assert answer.status_code == 303
+        assert answer.headers["location"] == f"/compare?run={compared.runs['base']}&run={compared.runs['worse']}"
+
+    def test_one_run_offers_others_of_its_benchmark(self, pages: ComparisonPages, compared: Compared) -> None:
+        text = pages.get("base")
+        offered = set(re.findall('name="run" value="([0-9a-f-]+)"', text))
+        assert offered >= {run for name, run in compared.runs.items() if name != "other"}
+        assert compared.runs["other"] not in offered
+        assert re.search(f'value="{compared.runs["base"]}"[^>]* checked', text)
+
+    @pytest.mark.parametrize(("other", "status"), [("worse", 422), ("other", 409)])
+    def test_what_cannot_be_compared_or_sorted_is_refused(self, compared: Compared, other: str, status: int) -> None:
+        params = {"run": [compared.runs["base"], compared.runs[other]], "sort": "3"}
+        assert compared.client.get("/compare", params=params, headers=PAGE).status_code == status
+
+    def test_the_matrix_as_csv(self, compared: Compared) -> None:
+        params = {"run": [compared.runs["base"], compared.runs["worse"]]}
+        text = compared.client.get("/compare/tasks.csv", params=params).text
+        rows = list(csv.DictReader(text.splitlines()))
+        assert len(rows) == len(NAMES)
+        scores = {row["task"].partition("/")[2]: (row["base: score"], row["worse: score"]) for row in rows}
+        assert (scores["t0"], scores["t6"]) == (("1.0", "0.0"), ("0.0", "1.0"))
+
+
+class TestTwoEpisodes:
+    def test_steps_are_aligned(self, compared: Compared) -> None:
+        rows = {row["task"]: row for row in compared.compare("base", "worse")["tasks"]}
+        episodes = [result["episodes"][0] for result in rows["files/t0"]["results"]]
+        answer = compared.client.get(f"{API}/episodes", params={"episode": episodes}).json()
+        assert [(step["first"], step["second"], step["same"]) for step in answer["steps"]] == [
+            (0, 0, True),
+            (None, 1, False),
+        ]
+        assert (answer["episodes"], answer["divergence"]) == (episodes, 1)
+        page = compared.client.get("/compare/episodes", params={"episode": episodes}, headers=PAGE).text
+        assert re.findall('data-same="([a-z]+)"( data-first)?', page) == [("yes", " data-first"), ("no", "")]
+        assert page.index('data-index="1"') < page.index('aria-current="step"')
+
+    def test_one_episode_is_refused(self, compared: Compared) -> None:
+        episode = compared.compare("base", "worse")["tasks"][0]["results"][0]["episodes"][0]
+        for episodes in ([episode], [episode, episode]):
+            answer = compared.client.get(f"{API}/episodes", params={"episode": episodes})
+            assert (answer.status_code, answer.json()["code"]) == (422, "invalid_comparison")
+
+    def test_prompts_differ_line_by_line(self, installation: World, fresh: TestClient) -> None:
+        worker, shas = installation.worker("w2"), []
+        installation.submit("random", tasks=("files/a",))
+        claim = installation.must_claim(worker)
+        installation.begin(claim)
+        for index, prompt in enumerate((b"You act.\nClick once.", b"You act.\nClick twice.")):
+            sha256 = installation.store.put(prompt, "text/plain")
+            row = replace(step_row(installation.store, index), prompt=ArtifactRef(sha256, len(prompt), "text/plain"))
+            installation.do(attempts.record_step, claim.fence, row)
+            shas.append(sha256)
+        text = fresh.get("/compare/prompts", params={"first": shas[0], "second": shas[1]}).text
+        assert text.splitlines()[1:] == [" You act.", "-Click once.", "+Click twice."]
+        unknown = fresh.get("/compare/prompts", params={"first": shas[0], "second": "0" * 64}, headers=PAGE)
+        assert unknown.status_code == 404
+
+
+class TestFailures:
+    @staticmethod
+    def breakdown(compared: Compared, *names: str, **more: str) -> dict[str, Any]:
+        params = {"run": [compared.runs[name] for name in names], **more}
+        answer = compared.client.get("/api/v1/failures", params=params)
+        assert answer.status_code == 200, answer.text
+        page = compared.client.get("/compare/failures", params=params, headers=PAGE)
+        assert page.status_code == 200, page.text
+        breakdown: dict[str, Any] = answer.json()
+        return breakdown
+
+    def test_runs_of_one_configuration_are_its_passes(self, compared: Compared) -> None:
+        breakdown = self.breakdown(compared, "base", "passes")
+        assert [len(each["runs"]) for each in breakdown["configurations"]] == [2]
+        assert {name: breakdown[name] for name in ("all_fail", "all_pass", "flip", "repeated", "flake_rate")} == {
+            "all_fail": 2,
+            "all_pass": 5,
+            "flip": 1,
+            "repeated": 8,
+            "flake_rate": 1 / 8,
+        }
+        assert [task["task"] for task in breakdown["tasks"][:3]] == ["editor/t6", "editor/t7", "files/t0"]
+        assert (breakdown["tasks"][2]["solved"], breakdown["tasks"][2]["passes"]) == ([2], [3])
+
+    def test_unlike_runs_are_columns_of_their_own(self, compared: Compared) -> None:
+        breakdown = self.breakdown(compared, "base", "long")
+        assert [each["title"] for each in breakdown["configurations"]] == ["base", "base"]
+        assert (breakdown["repeated"], breakdown["flake_rate"]) == (0, None)
+        assert all(task["passes"] == [1, 1] for task in breakdown["tasks"])
+
+    def test_labels_and_endings_by_a_label_of_the_tasks(self, compared: Compared) -> None:
+        whole = self.breakdown(compared, "base")
+        groups = self.breakdown(compared, "base", label="domain")["groups"]
+        assert [(group["value"], group["episodes"], group["failed"]) for group in groups] == [
+            ("editor", 4, 2),
+            ("files", 4, 0),
+        ]
+        assert [group["ends"] for group in (*whole["groups"], *groups)] == [{"done": 8}, {"done": 4}, {"done": 4}]
+        shares = {share["label"]: (share["count"], share["n"]) for share in whole["groups"][0]["by_rules"]}
+        assert shares["hallucinated"] == (2, 2)
+        assert {share["n"] for share in whole["groups"][0]["by_people"]} == {0}
+
+    def test_each_number_lists_its_tasks(self, compared: Compared) -> None:
+        params = {"run": [compared.runs[name] for name in ("base", "passes")]}
+        numbers = {
+            show: compared.client.get("/compare/failures", params={**params, "show": show}, headers=PAGE).text.count(
+                "data-task="
+            )
+            for show in ("", "fail", "pass", "flip")
+        }
+        assert numbers == {"": 8, "fail": 2, "pass": 5, "flip": 1}

@@ -1,0 +1,213 @@
+"""Why and how runs fail, side by side: labels, endings, and the tasks that fail always, never or sometimes."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from pydantic import Field
+from sqlalchemy.orm import Session
+
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.results import comparisons, failure_labels
+from backend.domain.judging.failure_labels import LABELS, shares
+from backend.domain.model.task import UNLABELLED
+from backend.services.read_model import ReadModel
+from backend.services.results import failure_labels as service
+from backend.services.results.configuration_differences import condition_differences, configuration_differences
+from backend.services.results.failure_labels import SAMPLE, Failure, ShareView
+from backend.services.results.views.compared_results import labels_of, varying_labels
+from backend.services.results.views.comparison import comparable_runs, run_titles
+
+NOT_IDENTITY = ("code.", "model.")
+"""Pins that may differ between passes of one configuration."""
+
+
+class FailureGroup(ReadModel):
+    """The failures of one configuration, on the tasks with one value of a label if there is one.
+
+    `by_people`: among the sampled failures that people labelled; `by_rules`: among all sampled ones.
+    """
+
+    configuration: int = Field(description="Position among the configurations.")
+    value: str | None = None
+    episodes: int = Field(description="Scored, with those that were solved.")
+    failed: int
+    sampled: int
+    judged: int
+    ends: dict[str, int] = Field(description="Scored episodes by what ended them.", examples=[{"done": 30}])
+    by_people: list[ShareView]
+    by_rules: list[ShareView]
+
+
+class ConfigurationRuns(ReadModel):
+    """A configuration under the same conditions: several runs are its passes."""
+
+    title: str
+    runs: list[UUID]
+
+
+class TaskPasses(ReadModel):
+    """What the passes of each configuration came to on a task."""
+
+    task: str = Field(examples=["files/rename-report"])
+    task_id: UUID
+    instruction: str
+    solved: list[int] = Field(description="Passes that solved it, by configuration.")
+    passes: list[int]
+
+    @property
+    def failed(self) -> int:
+        return sum(self.passes) - sum(self.solved)
+
+    @property
+    def flips(self) -> bool:
+        """Whether passes of one configuration disagree."""
+        return any(0 < solved < passes for solved, passes in zip(self.solved, self.passes, strict=True))
+
+
+class FailureBreakdown(ReadModel):
+    """1 to 8 runs. Tasks are those that every configuration has a scored episode of, most failures first."""
+
+    benchmark: str
+    configurations: list[ConfigurationRuns]
+    seed: int
+    label: str | None
+    labels: list[str] = Field(description="Labels of the tasks with more than one value.")
+    groups: list[FailureGroup]
+    tasks: list[TaskPasses]
+    all_fail: int = Field(description="Tasks that no pass solves.")
+    all_pass: int = Field(description="Tasks that every pass solves.")
+    flip: int = Field(description="Tasks on which passes of one configuration disagree.")
+    repeated: int = Field(
+        description="Tasks with several passes of one configuration: the denominator of `flake_rate`."
+    )
+    flake_rate: float | None
+
+
+def failure_breakdown(
+    session: Session, run_ids: Sequence[UUID], label: str | None = None, *, number: int = SAMPLE, seed: int = 0
+) -> FailureBreakdown:
+    """The failures of runs by configuration.
+
+    Args:
+        session: the transaction.
+        run_ids: 1 to 8 of one benchmark.
+        label: of the tasks, to cut by.
+        number: failures that are drawn of each run, for shares of labels.
+        seed: of the draw.
+
+    Raises:
+        NotFound, Invalid, Conflict: as `comparable_runs`.
+    """
+    rows = comparable_runs(session, run_ids, least=1)
+    members = _configurations(rows)
+    place = {row.Run.id: at for at, each in enumerate(members) for row in each}
+    outcomes = failure_labels.outcomes(session, list(place))
+    described = {row.id: row for row in comparisons.tasks(session, list({row.task_id for row in outcomes}))}
+    labels = {row.key: labels_of(described[row.task_id]) for row in outcomes}
+    values = {key: each.get(label, [UNLABELLED]) for key, each in labels.items()} if label else {}
+    drawn = {run: service.sample(session, run, number=number, seed=seed).episodes for run in place}
+    tasks = _tasks(outcomes, place, described)
+    repeated = [task for task in tasks if max(task.passes) > 1]
+    flip = sum(task.flips for task in tasks)
+    return FailureBreakdown(
+        benchmark=rows[0].benchmark,
+        configurations=[ConfigurationRuns(title=_title(each), runs=[row.Run.id for row in each]) for each in members],
+        seed=seed,
+        label=label,
+        labels=varying_labels(labels.values()),
+        groups=list(_groups(outcomes, drawn, place, values)),
+        tasks=sorted(tasks, key=lambda task: (-task.failed / sum(task.passes), -task.failed, task.task)),
+        all_fail=sum(not any(task.solved) for task in tasks),
+        all_pass=sum(not task.failed for task in tasks),
+        flip=flip,
+        repeated=len(repeated),
+        flake_rate=flip / len(repeated) if repeated else None,
+    )
+
+
+def _configurations(rows: Sequence[AnyRow]) -> list[list[AnyRow]]:
+    """Runs of equal configurations under equal conditions belong together."""
+    groups: list[list[AnyRow]] = []
+    for row in rows:
+        same = next((group for group in groups if _is_pass(group[0], row)), None)
+        if same is None:
+            groups.append([row])
+        else:
+            same.append(row)
+    return groups
+
+
+def _is_pass(one: AnyRow, other: AnyRow) -> bool:
+    if condition_differences([one, other]):
+        return False
+    return all(each.name.startswith(NOT_IDENTITY) for each in configuration_differences([one, other]))
+
+
+def _title(rows: Sequence[AnyRow]) -> str:
+    (title, *_) = run_titles(rows[:1])
+    return title if len(rows) == 1 else f"{rows[0].AgentConfiguration.name}, {len(rows)} runs"
+
+
+def _groups(
+    outcomes: Sequence[AnyRow],
+    drawn: Mapping[UUID, Sequence[Failure]],
+    place: Mapping[UUID, int],
+    values: Mapping[str, Sequence[str]],
+) -> Iterable[FailureGroup]:
+    """By configuration, and by the label's values where there are some."""
+    ends: dict[tuple[int, str | None], Counter[str]] = defaultdict(Counter)
+    failed: Counter[tuple[int, str | None]] = Counter()
+    failures: dict[tuple[int, str | None], list[Failure]] = defaultdict(list)
+    for row in outcomes:
+        for value in values.get(row.key, (None,)):
+            group = place[row.run], value
+            ends[group][row.ended_by or ""] += row.n
+            failed[group] += 0 if row.solved else row.n
+    for run, sample in drawn.items():
+        for failure in sample:
+            for value in values.get(failure.task, (None,)):
+                failures[place[run], value].append(failure)
+    for group in sorted(ends, key=lambda each: (each[1] or "", each[0])):
+        yield _group(group, ends[group], failed[group], failures[group])
+
+
+def _group(group: tuple[int, str | None], ends: Counter[str], failed: int, failures: Sequence[Failure]) -> FailureGroup:
+    judged = [failure for failure in failures if failure.reviews]
+    by_rules = shares([{each.label for each in failure.suggested} for failure in failures])
+    return FailureGroup(
+        configuration=group[0],
+        value=group[1],
+        episodes=ends.total(),
+        failed=failed,
+        sampled=len(failures),
+        judged=len(judged),
+        ends=dict(ends.most_common()),
+        by_people=list(map(ShareView.model_validate, shares([failure.labels for failure in judged]))),
+        by_rules=[
+            ShareView.model_validate(share) for share, known in zip(by_rules, LABELS, strict=True) if known.by_rule
+        ],
+    )
+
+
+def _tasks(outcomes: Sequence[AnyRow], place: Mapping[UUID, int], described: Mapping[UUID, AnyRow]) -> list[TaskPasses]:
+    """The tasks that every configuration has passes of."""
+    columns = max(place.values()) + 1
+    passes: dict[str, list[int]] = defaultdict(lambda: [0] * columns)
+    solved: dict[str, list[int]] = defaultdict(lambda: [0] * columns)
+    ids: dict[str, UUID] = {}
+    for row in outcomes:
+        ids.setdefault(row.key, row.task_id)
+        passes[row.key][place[row.run]] += row.n
+        solved[row.key][place[row.run]] += row.n if row.solved else 0
+    return [
+        TaskPasses(
+            task=key,
+            task_id=ids[key],
+            instruction=described[ids[key]].instruction,
+            solved=solved[key],
+            passes=numbers,
+        )
+        for key, numbers in passes.items()
+        if all(numbers)
+    ]
