@@ -2,7 +2,7 @@ import pytest
 from pydantic import ValidationError
 
 from backend.domain.errors import Invalid
-from backend.domain.model.export_request import Filters, MeasureMinimum, check_form
+from backend.domain.model.export_request import ExportRequest, Filters, MeasureMinimum, check_form, read_filters
 from backend.domain.model.trajectory_export import AttemptResult
 from tests.error_codes import raises_code
 
@@ -23,6 +23,29 @@ class TestFilters:
     def test_a_time_needs_its_zone(self) -> None:
         with pytest.raises(ValidationError, match="zone"):
             Filters.model_validate({"since": "2026-11-01T00:00:00"})
+        with pytest.raises(ValidationError, match="zone"):
+            Filters.model_validate({"since": "2026-11-01T00:00:00Z", "until": "2026-11-02T00:00:00"})
+
+    def test_leaves_out_no_licence_kind_or_measure_by_itself(self) -> None:
+        assert Filters().model_dump(exclude={"results"}, exclude_none=True) == {
+            **dict.fromkeys(("kinds", "benchmarks", "domains", "levels", "difficulties", "agents", "runs"), ()),
+            "measures": (),
+            "open_licence": False,
+        }
+
+    @pytest.mark.parametrize(
+        ("values", "path"),
+        [({"min_score": 2}, "min_score"), ({"measures": ["CR>=0.5", "CR"]}, "measures.1"), ({"color": 1}, "color")],
+    )
+    def test_a_wrong_field_is_named(self, values: dict[str, object], path: str) -> None:
+        with raises_code(Invalid, "invalid_request", path=path):
+            read_filters(values)
+
+
+class TestExportRequest:
+    def test_is_the_first_part_with_pictures_as_jsonl(self) -> None:
+        request = ExportRequest()
+        assert (request.form, request.format, request.pictures, request.from_part) == ("steps", "jsonl", True, 0)
 
 
 class TestCheckForm:
@@ -30,3 +53,4 @@ class TestCheckForm:
         check_form("x", "jsonl", None)
         with raises_code(Invalid, "invalid_request", path="format"):
             check_form("x", "parquet", None)
+        check_form("x", "parquet", ("column",))

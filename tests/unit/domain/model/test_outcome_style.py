@@ -37,6 +37,7 @@ class TestStateOf:
         assert state_style("scored", 0.0, "steps").label == "out of steps"
         assert state_style("scored", 0.5, "done").label == "partially solved, 0.50"
         assert state_style("lost", None, None, "model_api").label == "lost (model api)"
+        assert state_style("lost", None, None).label == "lost"
 
 
 class TestSplit:
@@ -47,3 +48,7 @@ class TestSplit:
         assert (split.total, split.ended) == (6, 2)
         assert split.text() == "2 solved, 1 running, 3 waiting"
         assert OutcomeCounts({}).text() == "no episodes"
+
+    def test_only_what_runs_or_waits_has_not_ended(self) -> None:
+        assert OutcomeCounts({OutcomeStyle.PASS: 2}).ended == 2
+        assert OutcomeCounts(dict.fromkeys(OutcomeStyle, 1)).ended == len(OutcomeStyle) - 2

@@ -64,6 +64,20 @@ class TestPriceOf:
         names = ("qwen2", "qwen3-vl-32b", "qwen3-vl-8b")
         assert [found(name, own=own).input for name in names] == [1, 2, 3]
 
+    def test_a_beginning_counts_to_its_last_letter(self) -> None:
+        own = (Price(model="qwen3*", since=date(2026, 1, 1), input=1, output=0),)
+        assert found("qwen3", own=own).input == 1
+        assert price_of("qwen2", TODAY, 1000, own) is None
+
+    def test_a_price_holds_from_its_day_and_a_bound_to_its_last_token(self) -> None:
+        own = tuple(
+            Price(model="m", since=date(2026, 1, 1), input=cost, output=0, most=most)
+            for cost, most in ((2, 200), (1, 100), (3, None))
+        )
+        assert [found("m", own=own, sent=sent).input for sent in (100, 101, 200, 201)] == [1, 2, 2, 3]
+        assert found("m", date(2026, 1, 1), own=own).input == 3
+        assert price_of("m", date(2025, 12, 31), 1, own) is None
+
 
 class TestUsd:
     PRICE = Price(model="m", since=TODAY, input=10, cached=1, written=12.5, output=100)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from backend.domain.errors import FailureClass
-from backend.domain.model.episode import RETRIES, UNBEGUN_RETRIES, Loss, next_try
+from backend.domain.model.episode import RETRIES, UNBEGUN_RETRIES, Loss, next_try, repeat_pause
 
 KINDS = st.builds(Loss, st.sampled_from(FailureClass), after_start=st.booleans(), unexplained=st.booleans())
 LOSSES = st.lists(KINDS, min_size=1, max_size=40)
@@ -45,6 +45,17 @@ def test_a_machine_that_is_not_had_is_asked_for_less_and_less() -> None:
     found = pauses(Loss(FailureClass.CLUSTER, after_start=False))
     assert len(found) == UNBEGUN_RETRIES
     assert found == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60]
+
+
+def test_the_numbers_of_retries_are_those_of_the_documentation() -> None:
+    assert {failure: len(pauses(Loss(failure))) for failure in FailureClass} == {
+        FailureClass.MODEL_API: 5,
+        FailureClass.TASK_SETUP: 1,
+        FailureClass.GUEST: 2,
+        FailureClass.CLUSTER: 5,
+        FailureClass.EVALUATOR: 0,
+    }
+    assert [repeat_pause(tries) for tries in range(4)] == [5.0, 30.0, 180.0, None]
 
 
 @given(LOSSES)

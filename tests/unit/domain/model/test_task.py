@@ -1,7 +1,18 @@
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
-from backend.domain.model.task import EvaluatorSpec, Part, PartKind, check_order
+from backend.domain.model.task import (
+    EvaluatorSpec,
+    Labels,
+    LoadedBenchmark,
+    Part,
+    PartKind,
+    TaskKey,
+    Variant,
+    check_order,
+)
 from tests.factories.checkpoints import file_says, part, task_of_parts
 from tests.factories.tasks import make_task
 
@@ -24,6 +35,37 @@ class TestEvaluatorSpec:
     def test_an_early_part_waits_for_no_late_one(self) -> None:
         with pytest.raises(ValidationError, match="depends on one that is not"):
             task_of_parts(part("a", each_step=False), part("b", "a"))
+
+
+class TestContentHash:
+    def test_a_default_that_is_written_out_changes_nothing(self) -> None:
+        task = make_task()
+        explicit = task.model_copy(update={"labels": Labels(os="linux", feasible=True)})
+        assert task.model_copy(update={"labels": Labels()}).content_hash() == explicit.content_hash()
+
+    def test_a_benchmark_is_the_same_in_any_order(self) -> None:
+        one, two = make_task(), make_task()
+        two = two.model_copy(update={"key": TaskKey(domain="files", name="other")})
+        hashes = {
+            LoadedBenchmark(kind="osworld", tasks=tasks, assets={"a": b"1"}).content_hash()
+            for tasks in ((one, two), (two, one))
+        }
+        assert len(hashes) == 1
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            {"kind": "waa"},
+            {"assets": {"a": b"2"}},
+            {"selections": {"small": ("files/a",)}},
+            {"variants": (Variant(axis="context", value="none", task=make_task()),)},
+        ],
+    )
+    def test_but_not_with_other_content(self, change: dict[str, object]) -> None:
+        plain: dict[str, Any] = {"kind": "osworld", "tasks": (make_task(),), "assets": {"a": b"1"}}
+        assert LoadedBenchmark(**plain).content_hash() != LoadedBenchmark(**plain | change).content_hash()
+        same = LoadedBenchmark(**plain, licence="MIT", source="elsewhere", warnings=("odd",))
+        assert same.content_hash() == LoadedBenchmark(**plain).content_hash()
 
 
 class TestCheckOrder:

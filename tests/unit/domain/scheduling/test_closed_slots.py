@@ -35,3 +35,7 @@ class TestClosed:
         assert "(no pod xxx" in words
         assert "x…); see the workers page" in words
         assert len(words) < MOST_WORDS + 100
+
+    @pytest.mark.parametrize(("length", "shown"), [(200, "x" * 200), (201, "x" * 199 + "…")])
+    def test_a_reason_is_cut_when_it_is_longer_than_the_limit(self, length: int, shown: str) -> None:
+        assert f"1 broken ({shown}); " in closed("k8s", [ClosedSlots(1, "broken", "x" * length)], []).text

@@ -40,6 +40,10 @@ class TestDeficits:
         found = deficits({"a": ShareHolder(1, 1, 1e9), "b": ShareHolder(1, 1, 0)})
         assert found == {"a": -0.5, "b": 1.5}
 
+    def test_twenty_slot_seconds_too_few_are_one_slot(self) -> None:
+        found = deficits({"a": ShareHolder(1, 0, 20), "b": ShareHolder(1, 0, 0)})
+        assert found == {"a": 0.0, "b": 1.0}
+
     @given(st.lists(st.tuples(st.floats(0.01, 1000), st.integers(0, 500)), min_size=1, max_size=20))
     def test_without_a_past_they_lack_one_slot_together(self, given_: list[tuple[float, int]]) -> None:
         sharers = {number: ShareHolder(weight, in_use, 0.0) for number, (weight, in_use) in enumerate(given_)}

@@ -73,6 +73,18 @@ class TestTurns:
         runs = run(7), run(8, urgency=Urgency.PROGRAM)
         assert numbers(queue(*runs, free=5, reserve=Reserve(1, {}, {})), 4) == [8, 7, 7, 8]
 
+    def test_a_project_without_desktops_here_has_none(self) -> None:
+        now = queue(run(7, in_use=1), run(8, Q))
+        now = replace(now, projects={**now.projects, Q: ProjectLoad(ProjectRules(), {"k8s": 9})})
+        assert numbers(now, 2) == [8, 7]
+        level = replace(now, projects={**now.projects, P: ProjectLoad(ProjectRules(), {"local": 0})})
+        assert numbers(level, 3) == [7, 8, 7]
+
+    def test_what_is_free_for_programs_is_used_up_slot_by_slot(self) -> None:
+        runs = run(7), run(8, urgency=Urgency.PROGRAM)
+        now = queue(*runs, free=6, reserve=Reserve(2, {}, {Q: 1}))
+        assert numbers(now, 9) == [8, 7, 7, 8, 7, 8]
+
     def test_runs_left_out_get_none(self) -> None:
         assert turns(queue(run(7)), 3, without={UUID(int=7)}) == []
 

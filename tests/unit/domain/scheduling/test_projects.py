@@ -29,14 +29,35 @@ class TestProjectRules:
         with pytest.raises(ValidationError):
             ProjectRules.model_validate(wrong)
 
+    @pytest.mark.parametrize(
+        ("field", "last", "beyond"),
+        [
+            ("weight", 0.01, 0.009),
+            ("weight", 1000.0, 1000.1),
+            ("quota", {"k8s": 0}, {"k8s": -1}),
+            ("quota", {"k8s": 100_000}, {"k8s": 100_001}),
+            ("quota", {"p" * 50: 1}, {"p" * 51: 1}),
+            ("quota", {f"p{n}": 1 for n in range(50)}, {f"p{n}": 1 for n in range(51)}),
+            ("reserved", {f"p{n}": 1 for n in range(50)}, {f"p{n}": 1 for n in range(51)}),
+        ],
+    )
+    def test_the_last_value_is_accepted_and_the_next_is_not(self, field: str, last: object, beyond: object) -> None:
+        assert getattr(ProjectRules.model_validate({field: last}), field) == last
+        with pytest.raises(ValidationError):
+            ProjectRules.model_validate({field: beyond})
+
+    def test_projects_weigh_the_same_unless_configured(self) -> None:
+        assert ProjectRules() == ProjectRules(weight=1.0, quota={}, reserved={})
+
 
 class TestWritten:
     def test_is_read_back(self) -> None:
         assert numbers_text({"k8s": 8, "all": 12}) == "all=12 k8s=8"
         assert read("all=12, k8s=8", "quota") == {"all": 12, "k8s": 8}
         assert read(" ", "quota") == {}
+        assert read("k8s=000000008", "quota") == {"k8s": 8}
 
-    @pytest.mark.parametrize("wrong", ["k8s", "k8s=-1", "=3", "k8s=x", "k8s=" + "9" * 5000])
+    @pytest.mark.parametrize("wrong", ["k8s", "k8s=-1", "=3", "k8s=x", "k8s=" + "9" * 10, "k8s=1 k8s=1"])
     def test_anything_else_is_refused_by_name(self, wrong: str) -> None:
         with pytest.raises(Invalid) as caught:
             read(wrong, "quota")

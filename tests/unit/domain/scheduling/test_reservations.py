@@ -19,6 +19,11 @@ class TestKept:
         reserve = Reserve(2, {"p": 1, "q": 3}, {})
         assert (reserve.reserved("p", PERSON), reserve.reserved("r", PERSON)) == (3, 4)
 
+    def test_what_another_project_has_of_its_own_reserve_is_not_kept_again(self) -> None:
+        reserve = Reserve(0, {"p": 2, "q": 3}, {"p": 1, "q": 5})
+        assert [reserve.reserved(project, ALONE) for project in "pqr"] == [1, 1, 1]
+        assert [reserve.reserved(project, PERSON) for project in "pqr"] == [0, 1, 1]
+
 
 class TestOpenTo:
     def test_until_the_own_and_the_common_reserve_are_used(self) -> None:
@@ -29,12 +34,13 @@ class TestOpenTo:
 
 class TestCommon:
     @pytest.mark.parametrize(
-        ("written", "slots", "number"), [("2", 40, 2), ("10%", 49, 4), (" 0 ", 5, 0), ("10%", 9, 0)]
+        ("written", "slots", "number"),
+        [("2", 40, 2), ("10%", 49, 4), (" 0 ", 5, 0), ("10%", 9, 0), ("100%", 7, 7), ("999999", 1, 999_999)],
     )
     def test_a_number_or_a_share(self, written: str, slots: int, number: int) -> None:
         assert common(written, slots) == number
 
-    @pytest.mark.parametrize("wrong", ["", "-1", "101%", "some", "1.5"])
+    @pytest.mark.parametrize("wrong", ["", "-1", "101%", "some", "1.5", "1000000", "5%%"])
     def test_refuses_anything_else(self, wrong: str) -> None:
         with raises_code(Invalid, "invalid_reservation"):
             common(wrong, 10)

@@ -9,6 +9,9 @@ class TestDecayed:
     def test_what_was_used_counts_half_after_the_half_life(self) -> None:
         assert decayed(100.0, 0, HALF_LIFE) == pytest.approx(50.0)
 
+    def test_that_is_an_hour(self) -> None:
+        assert decayed(100.0, 0, 3600.0) == pytest.approx(50.0)
+
     def test_slots_in_use_add_their_seconds(self) -> None:
         assert decayed(0.0, 3, 1.0) == pytest.approx(3.0, rel=0.01)
 

@@ -1,5 +1,6 @@
 """Expected values are scipy 1.16's `scipy.stats.spearmanr(...).statistic`."""
 
+import math
 from statistics import pstdev
 
 import pytest
@@ -51,6 +52,18 @@ class TestPearson:
     @pytest.mark.parametrize(("first", "second"), [([1, 2], [1, 2]), ([1, 1, 1], [1, 2, 3]), ([1, 2, 3], [0.7] * 3)])
     def test_nothing_can_be_said(self, first: list[float], second: list[float]) -> None:
         assert pearson(first, second) is None
+
+    def test_a_measure_may_have_two_values_only(self) -> None:
+        """By hand: (2 + 2 + 1 + 3) / 4 = 2; 1 / 2 of the covariance over sqrt(1 * 2)."""
+        assert pearson([0, 0, 1, 1], [2, 2, 1, 3]) == 0.0
+        assert pearson([0, 0, 1, 1], [1, 2, 2, 3]) == pytest.approx(1 / math.sqrt(2))
+
+    @pytest.mark.parametrize(("slope", "number"), [(0.1, 7), (0.7, 8)])
+    def test_rounding_takes_no_line_beyond_one(self, slope: float, number: int) -> None:
+        """The quotient of these sums is 1.0000000000000002."""
+        across = range(1, number + 1)
+        assert pearson(across, [slope * value for value in across]) == 1.0
+        assert pearson(across, [-slope * value for value in across]) == -1.0
 
     @given(st.lists(st.tuples(st.floats(-100, 100), st.floats(-100, 100)), min_size=3, max_size=20))
     def test_is_scipys(self, pairs: list[tuple[float, float]]) -> None:
