@@ -6,7 +6,8 @@ running the tests of the sample's modules (`covering`) without a mutant. A line 
 is tried against all tests of the module. Of each place in the code at most one mutant is tried. Annotations are left
 as they are, because errors there are found by the type checker.
 
-Ends with 1 if too few mutants are killed. With `--page` it writes the report.
+Ends with 1 if too few mutants are killed. With `--page` it writes the report. A second seed (`--fresh`) shows whether
+tests were written only for the first sample. With `--record` an interrupted run goes on, and survivors are tried again.
 """
 
 import argparse
@@ -21,9 +22,8 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, datetime
-from enum import StrEnum
 from functools import cache, partial
 from itertools import groupby, islice
 from pathlib import Path
@@ -36,45 +36,18 @@ from cosmic_ray.work_item import MutationSpec, TestOutcome
 
 from tools import line_contexts
 from tools.line_contexts import LineContexts
+from tools.mutant_report import AIM, PACKAGES, SampleTrials, page, share_killed, survivors, table
+from tools.mutant_trials import MutantOutcome, MutantTrial, TrialRecord
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = (
-    "backend/domain/model",
-    "backend/domain/scheduling",
-    "backend/domain/statistics",
-    "backend/services/lifecycle",
-    "backend/services/results",
-    "backend/services/scheduling",
-)
-AIM = 0.88
 MOST_IMPORTERS = 8
 """Test files at most that import a module and are not of its path."""
+RULES = ("tests/architecture/test_value_objects.py",)
+"""Rules of all code that a mutated declaration may break."""
 TEST_SECONDS, SECONDS = 120, 1800
 """How long one test, and all tests of a mutant, may take."""
 LINKED = (".venv", "node_modules", ".setup", ".wine", ".guest-site")
 """Paths that a copy of the checkout shares with it."""
-
-
-class MutantOutcome(StrEnum):
-    """Result of a mutant."""
-
-    KILLED = "killed"
-    TIMEOUT = "timeout"
-    SURVIVED = "survived"
-
-
-@dataclass(frozen=True)
-class MutantTrial:
-    """A mutant that was tried; `change` is the difference that it makes."""
-
-    mutation: MutationSpec
-    outcome: MutantOutcome
-    change: str
-
-    @property
-    def package(self) -> str:
-        """The package of the mutated module."""
-        return next(each for each in PACKAGES if self.mutation.module_path.is_relative_to(each))
 
 
 def mutations(modules: Sequence[Path]) -> list[list[MutationSpec]]:
@@ -184,7 +157,7 @@ def tests_of(mutation: MutationSpec, contexts: LineContexts) -> list[str]:
     files = [str(path) for path in covering(mutation.module_path)]
     tests = contexts.of(mutation.module_path, mutation.start_pos[0])
     rank = {name: number for number, name in enumerate(files)}
-    return sorted(tests, key=lambda test: rank.get(test.partition("::")[0], len(rank))) or files
+    return sorted(tests, key=lambda test: rank.get(test.partition("::")[0], len(rank))) or [*files, *RULES]
 
 
 def copy_checkout(folder: Path) -> Path:
@@ -248,82 +221,69 @@ def run_unchanged(modules: Iterable[Path], jobs: int) -> LineContexts:
 def run(chosen: Sequence[MutationSpec], contexts: LineContexts, jobs: int) -> Iterator[MutantTrial]:
     """Tries the mutants, several at the same time; each as it ends, in order."""
     tests = [tests_of(each, contexts) for each in chosen]
+    at, day = commit(), f"{datetime.now(UTC):%Y-%m-%d}"
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         root = Path(folder)
         with ProcessPoolExecutor(jobs, initializer=partial(enter_copy, root)) as pool:
             for number, trial in enumerate(pool.map(attempt, chosen, tests), 1):
-                where = f"{trial.mutation.module_path}:{trial.mutation.start_pos[0]}"
-                print(f"{number:4} {trial.outcome.value:8} {where} {trial.mutation.operator_name}", flush=True)
-                yield trial
+                print(f"{number:4} {trial.outcome.value:8} {trial.place} {trial.mutation.operator_name}", flush=True)
+                yield replace(trial, commit=at, day=day)
 
 
-def share_killed(trials: Sequence[MutantTrial]) -> float:
-    """Share of the mutants that some test noticed, by failing or by not ending."""
-    return sum(trial.outcome is not MutantOutcome.SURVIVED for trial in trials) / len(trials) if trials else 1.0
+def commit() -> str:
+    """The checked-out commit, abbreviated; with a `+` if files differ from it."""
+    described = subprocess.run(
+        ["git", "describe", "--always", "--dirty=+", "--exclude=*"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return described.stdout.strip()
 
 
-def table(trials: Sequence[MutantTrial]) -> list[str]:
-    """One row per package, and one for all."""
-    lines = ["| package | mutants | killed | timeout | survived | killed of all |", "|---|---|---|---|---|---|"]
-    groups = [(f"`{name}`", [trial for trial in trials if trial.package == name]) for name in PACKAGES]
-    for name, some in [*groups, ("all", list(trials))]:
-        counts = Counter(trial.outcome for trial in some)
-        figures = " | ".join(
-            str(counts[each]) for each in (MutantOutcome.KILLED, MutantOutcome.TIMEOUT, MutantOutcome.SURVIVED)
-        )
-        lines.append(f"| {name} | {len(some)} | {figures} | {share_killed(some):.0%} |")
-    return lines
-
-
-def survivors(trials: Iterable[MutantTrial]) -> list[str]:
-    """One line per surviving mutant: where, and the changed line."""
-    return [
-        f"- `{trial.mutation.module_path}:{trial.mutation.start_pos[0]}` in `{trial.mutation.definition_name}`: "
-        f"`{_line(trial.change, '-')}` -> `{_line(trial.change, '+')}`"
-        for trial in trials
-        if trial.outcome is MutantOutcome.SURVIVED
-    ]
-
-
-def _line(change: str, sign: str) -> str:
-    """The lines that a difference removes (-) or adds (+), as one."""
-    lines = change.splitlines()
-    return " ".join(line[1:].strip() for line in lines if line.startswith(sign) and not line.startswith(sign * 3))
-
-
-def page(trials: Sequence[MutantTrial], seed: int, only: str) -> str:
-    """The report."""
-    options = f"--page --only {only}" if only else "--page"
-    head = f"""# Mutation testing
-
-Written by `make mutants SEED={seed} N={len(trials)} ARGS="{options}"` on
-{datetime.now(UTC):%Y-%m-%d}. Cosmic Ray changes the code in a small way; a mutant is killed if a test then fails or
-does not end. Aim: {AIM:.0%} killed. Each mutant is tried against the tests that execute its line, out of those of its
-module's path and those that import the module most (`covering` in `tools/mutants.py`).
-"""
-    return "\n".join([head, *table(trials), "", "## Survivors", "", *survivors(trials)]) + "\n"
+def try_sample(
+    chosen: Sequence[MutationSpec], seed: int, record: TrialRecord, contexts: LineContexts, jobs: int
+) -> SampleTrials:
+    """Tries the mutants of a sample, except those that the record says were killed."""
+    left = [each for each in chosen if (known := record.last(each)) is None or known.outcome is MutantOutcome.SURVIVED]
+    for trial in run(left, contexts, jobs):
+        record.add(trial)
+    first, last = ([trial for each in chosen if (trial := of(each))] for of in (record.first, record.last))
+    return SampleTrials(seed, last, first)
 
 
 def main() -> int:
-    """Tests a sample, prints the table and the survivors; the exit code is 0 if enough were killed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--number", type=int, default=200)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--only", default="", help="modules whose path contains this")
-    parser.add_argument("--page", type=Path, help="Markdown file to write the report to")
-    options = parser.parse_args()
+    """Tries the samples, prints their tables and survivors; the exit code is 0 if enough were killed."""
+    options = _options()
     os.chdir(ROOT)
     modules = [path for name in PACKAGES for path in sorted(Path(name).rglob("*.py")) if options.only in str(path)]
     places = mutations(modules)
-    chosen = sample(places, options.number, options.seed)
-    print(f"{len(chosen)} of {len(places)} places in {len(modules)} modules", flush=True)
-    contexts = run_unchanged(sorted({each.module_path for each in chosen}), options.jobs)
-    trials = list(run(chosen, contexts, options.jobs))
-    print("\n".join([*table(trials), "", *survivors(trials)]))
+    samples = [(options.seed, options.number), *([options.fresh] if options.fresh else [])]
+    chosen = [(seed, sample(places, number, seed)) for seed, number in samples]
+    print(f"{sum(len(some) for _, some in chosen)} of {len(places)} places in {len(modules)} modules", flush=True)
+    contexts = run_unchanged(sorted({each.module_path for _, some in chosen for each in some}), options.jobs)
+    record = TrialRecord(options.record)
+    tried = [try_sample(some, seed, record, contexts, options.jobs) for seed, some in chosen]
+    for each in tried:
+        print("\n".join([f"seed {each.seed}", *table(each.trials), "", *survivors(each.trials), ""]))
     if options.page:
-        options.page.write_text(page(trials, options.seed, options.only))
-    return 0 if share_killed(trials) >= AIM else 1
+        options.page.write_text(page(shlex.join(["python", "-m", "tools.mutants", *sys.argv[1:]]), tried))
+    return 0 if share_killed(tried[0].trials) >= AIM else 1
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--number", type=int, default=200)
+    parser.add_argument(
+        "--fresh", type=int, nargs=2, metavar=("SEED", "N"), help="a second sample, which decides nothing"
+    )
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", default="", help="modules whose path contains this")
+    parser.add_argument("--record", type=Path, help="file of outcomes; what it says was killed is not tried again")
+    parser.add_argument("--page", type=Path, help="Markdown file to write the report to")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -1,12 +1,14 @@
 """Mutation testing: which mutants are drawn, against which tests they are tried, what is said of them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from cosmic_ray.work_item import MutationSpec
 
-from tools import mutants
-from tools.mutants import MutantOutcome, MutantTrial
+from tools import mutant_report, mutants
+from tools.mutant_report import SampleTrials
+from tools.mutant_trials import MutantOutcome, MutantTrial, TrialRecord
 
 ORDER = Path("backend/domain/scheduling/order.py")
 CHANGE = """--- mutation diff ---
@@ -83,14 +85,54 @@ class TestReport:
     )
 
     def test_what_does_not_end_is_killed(self) -> None:
-        assert mutants.share_killed(self.TRIALS) == 0.75
+        assert mutant_report.share_killed(self.TRIALS) == 0.75
 
     def test_a_row_per_package_and_one_for_all(self) -> None:
-        rows = mutants.table(self.TRIALS)
+        rows = mutant_report.table(self.TRIALS)
         assert "| `backend/domain/scheduling` | 4 | 2 | 1 | 1 | 75% |" in rows
         assert rows[-1] == "| all | 4 | 2 | 1 | 1 | 75% |"
 
     def test_survivors_show_the_change(self) -> None:
-        (line,) = mutants.survivors(self.TRIALS)
+        (line,) = mutant_report.survivors(self.TRIALS)
         assert line.startswith(f"- `{ORDER}:3` in `turns`")
         assert "`return a + b` -> `return a - b`" in line
+
+    def test_one_that_behaves_like_the_original_has_the_reason_and_counts(self) -> None:
+        (module, original, mutant), reason = next(iter(mutant_report.equivalent_mutants().items()))
+        change = f"--- a\n+++ b\n-{original}\n+{mutant}"
+        spec = MutationSpec(Path(module), "core/NumberReplacer", 0, (1, 4), (1, 5))
+        trial = MutantTrial(spec, MutantOutcome.SURVIVED, change)
+        assert reason in mutant_report.survivors([trial])[0]
+        assert mutant_report.share_killed([trial]) == 0.0
+
+    def test_the_page_has_a_table_per_sample_and_says_what_was_tried_again(self) -> None:
+        tried = [replace(trial, commit="abc", day="2026-11-26") for trial in self.TRIALS]
+        text = mutant_report.page("make mutants", [SampleTrials(0, tried, tried), SampleTrials(7, tried, self.TRIALS)])
+        assert "Tried: 4 at `abc` (2026-11-26)." in text
+        assert [text.count(each) for each in ("seed 0", "seed 7", "| all | 4 |", "At first")] == [1, 1, 2, 1]
+
+
+class TestTrialRecord:
+    @pytest.fixture(autouse=True)
+    def _at_root(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(mutants.ROOT)
+
+    def test_has_the_first_and_the_latest_outcome_of_a_mutant(self, tmp_path: Path) -> None:
+        path = tmp_path / "outcomes.jsonl"
+        record = TrialRecord(path)
+        for outcome in (MutantOutcome.SURVIVED, MutantOutcome.KILLED):
+            record.add(MutantTrial(mutation(), outcome, CHANGE, "abc", "2026-11-26"))
+        for each in (record, TrialRecord(path)):
+            first, last = each.first(mutation()), each.last(mutation())
+            assert (first and first.outcome, last and last.outcome) == (MutantOutcome.SURVIVED, MutantOutcome.KILLED)
+            assert each.last(mutation(operator="core/AddNot")) is None
+
+    def test_keeps_nothing_without_a_file(self) -> None:
+        record = TrialRecord(None)
+        assert record.first(mutation()) is None
+
+
+@pytest.mark.usefixtures("at_root")
+def test_the_equivalent_mutants_are_of_todays_code() -> None:
+    rows = mutant_report.equivalent_mutants()
+    assert [row for row in rows if row[1] not in Path(row[0]).read_text() or row[1] == row[2]] == []

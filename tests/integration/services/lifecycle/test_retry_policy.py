@@ -8,6 +8,7 @@ from sqlalchemy import select
 from backend.db.models import Attempt, Episode, Event, Run, Worker
 from backend.domain.errors import AttemptFailure, FailureClass
 from backend.domain.model.episode import RETRIES, UNBEGUN_RETRIES
+from backend.domain.model.reason import ReasonCode
 from backend.services.agents import agent_tokens
 from backend.services.attempts import attempts
 from backend.services.runs import runs
@@ -76,6 +77,8 @@ class TestRetries:
             assert attempt.ended_at is not None
             assert episode.available_at - attempt.ended_at == timedelta(seconds=5)
             assert "model_api" in episode.reason
+            assert "after 5 s" in episode.reason
+            assert episode.reason_code == ReasonCode.RETRY_DELAY
 
     def test_what_a_cluster_did_not_start_is_no_try_at_the_task(self, ready: World) -> None:
         worker = ready.worker(slots=1)

@@ -48,6 +48,10 @@ class TestOperationBoard:
             ("crop", "alone", 1),
             ("crop", "within", 2),
         ]
+        figures = ("tasks", "episodes", "lost", "success_rate", "mean_score")
+        assert [rows[3][name] for name in figures] == [2, 2, 0, 0.5, 0.5]
+        for name in ("success", "mean"):
+            assert 0.0 < rows[3][f"{name}_low"] < 0.5 < rows[3][f"{name}_high"] < 1.0
 
     def test_a_benchmark_without_operations(self, ready: World) -> None:
         board = ready.do(core_operations.operation_board, "starter")

@@ -152,6 +152,19 @@ class TestRenew:
         found = now(ready, run)
         assert (found.rollup_stale, found.rollup_started_at) == (True, None)
 
+    def test_one_that_fails_is_not_counted_and_keeps_no_other_waiting(
+        self, ready: World, between: list[Callable[[], None]]
+    ) -> None:
+        def fails_once() -> None:
+            between.clear()
+            raise ZeroDivisionError
+
+        ready.worker()
+        submitted = [ready.submit() for _ in range(2)]
+        between.append(fails_once)
+        assert rollup_jobs.renew_due(ready.factory) == 1
+        assert sorted(now(ready, run).rollup_stale for run in submitted) == [False, True]
+
     def test_is_exact_in_the_end_whatever_came_in_between(
         self, ready: World, between: list[Callable[[], None]]
     ) -> None:

@@ -82,6 +82,14 @@ class TestGather:
         assert state == "online"
         assert 0.0 <= age < 60.0
 
+    def test_a_clock_that_went_back_makes_nothing_negative(self, ready: World) -> None:
+        ready.worker()
+        ready.submit()
+        with ready.work() as session:
+            later = workers.now(session) + timedelta(hours=1)
+            session.execute(update(Worker).values(heartbeat_at=later))
+        assert gathered(ready).workers == {"w1": ("online", 0.0)}
+
     def test_slots_that_no_worker_can_use_are_closed(self, installation: World) -> None:
         observe(installation, seen("n1", 2))
         worker = installation.worker()

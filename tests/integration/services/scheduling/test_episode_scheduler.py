@@ -190,6 +190,16 @@ class TestBounds:
                 session.execute(text("UPDATE agent_configuration SET human = true WHERE name = 'random'"))
             assert owners(queued, worker, 9) == {person.id: 1}
 
+    def test_a_worker_goes_on_with_its_own_slot_though_the_others_are_reserved(
+        self, queued: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        worker, _ = queued.worker(slots=2), queued.submit()
+        with reserved(monkeypatch, "50%"):
+            (claim,) = take(queued, worker, 9)
+            queued.run_to_evaluation(claim)
+            queued.score_only(claim)
+            assert queued.do(claims.claim_next, claim.lease_id) is not None
+
     def test_what_a_project_reserves_is_kept_for_its_next_run(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
         with queued.work() as session:
@@ -249,6 +259,18 @@ class TestAtOnce:
         worker, held, other = queued.worker(slots=4), queued.submit(), queued.submit()
         with queued.work() as session:
             session.execute(text("UPDATE episode SET requirements_id = NULL WHERE run_id = :id"), {"id": other.id})
+        with ThreadPoolExecutor(1) as pool, queued.work() as session:
+            session.execute(text("SELECT FROM run WHERE id = :id FOR UPDATE"), {"id": held.id})
+            waiting = pool.submit(owners, queued, worker, 2)
+            until(lambda: queued.do(_blocked) or waiting.done())
+            session.commit()
+            assert waiting.result() == {held.id: 2}
+
+    def test_a_run_that_is_held_for_a_moment_is_waited_for_where_the_other_is_less_urgent(
+        self, queued: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(episode_scheduler, "PATIENCE_MS", 10_000)
+        worker, held, _ = queued.worker(slots=2), queued.submit(priority=1), queued.submit()
         with ThreadPoolExecutor(1) as pool, queued.work() as session:
             session.execute(text("SELECT FROM run WHERE id = :id FOR UPDATE"), {"id": held.id})
             waiting = pool.submit(owners, queued, worker, 2)

@@ -202,8 +202,21 @@ class TestExplain:
         queued.do(claims.claim_many, worker.id, "local", 12)
         assert why(queued, run) == []
 
+    def test_says_nothing_of_a_run_that_has_just_ended(self, queued: World) -> None:
+        run, _ = queued.submit(), queued.submit()
+        with queued.work() as session:
+            rows = session.scalars(select(Episode).where(Episode.run_id == run.id)).all()
+            queued.do(runs.cancel_run, run.id)
+            assert {row.state for row in rows} == {"waiting"}
+            assert explain(session, rows) == {}
+
 
 class TestConcurrencyOf:
+    def test_what_has_begun_is_all_that_is_left(self, queued: World) -> None:
+        worker, run = queued.worker(slots=14), queued.submit()
+        queued.do(claims.claim_many, worker.id, "local", 12)
+        assert limited(queued, run) == (12, 14, ReasonCode.NO_MORE_EPISODES)
+
     def test_names_what_limits_it(self, queued: World) -> None:
         worker, run = queued.worker(slots=8), queued.submit()
         assert limited(queued, run) == (8, 8, ReasonCode.ALL_SLOTS)

@@ -22,7 +22,7 @@ from tests.error_codes import raises_code
 from tests.factories.creative import creative_benchmark, creative_task, picture
 from tests.factories.records import World
 from tests.factories.submissions import hand_in
-from tests.integration.services.runs.test_repeats import make_due, unjudged
+from tests.integration.services.lifecycle.test_repeats import make_due, unjudged
 
 NAME = "creative"
 RED, GREEN, BLUE = picture((250, 10, 10)), picture((10, 250, 10)), picture((10, 10, 250))

@@ -10,7 +10,7 @@ from backend.domain.model.task import LoadedBenchmark
 from backend.services.attempts import reevaluation
 from tests.factories.judging import judged_task
 from tests.factories.records import World, capabilities, evaluation
-from tests.integration.services.runs.test_repeats import WHY, claimed, give_up, judge, unjudged
+from tests.integration.services.lifecycle.test_repeats import WHY, claimed, give_up, judge, unjudged
 
 ORIGIN = {"Origin": "http://127.0.0.1:8000"}
 

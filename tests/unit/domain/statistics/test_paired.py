@@ -153,6 +153,13 @@ class TestDetectableDifference:
         assert detectable_difference([0.0] * 100) == 0.06
         assert sign_test(6, 0) < 0.05 < sign_test(5, 0)
 
+    @pytest.mark.parametrize("change", [-1.0, 1.0])
+    def test_of_twenty_tasks_six_have_to_change_whichever_way(self, change: float) -> None:
+        assert detectable_difference([change] + [0.0] * 19) == 6 / 20
+        partly = detectable_difference([change / 2] + [0.0] * 19)
+        assert partly is not None
+        assert partly < 0.1
+
     @pytest.mark.parametrize(("differences", "expected"), [([], None), ([0.5], None), ([0.0, 1.0], 1.0)])
     def test_ends(self, differences: list[float], expected: float | None) -> None:
         assert detectable_difference(differences) == expected
