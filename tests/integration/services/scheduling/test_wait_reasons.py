@@ -203,6 +203,7 @@ class TestExplain:
         assert why(queued, run) == []
 
     def test_says_nothing_of_a_run_that_has_just_ended(self, queued: World) -> None:
+        queued.worker()
         run, _ = queued.submit(), queued.submit()
         with queued.work() as session:
             rows = session.scalars(select(Episode).where(Episode.run_id == run.id)).all()
