@@ -15,7 +15,7 @@ RIDDLES = re.compile(
 
 
 def helps(command: Any, words: str) -> Iterator[tuple[str, str]]:
-    """Every help text below a command, with where it stands."""
+    """Every help text below a command, with its path."""
     yield words, command.help or ""
     for parameter in command.params:
         if (text := getattr(parameter, "help", None)) is not None and parameter.name != "help":

@@ -264,7 +264,7 @@ class TestDockerfile:
 
 
 class TestUploads:
-    """A large one lies on disk wherever it comes through: in memory it would end the container, or find no room."""
+    """Uploads are buffered on disk: in memory a large one would exceed the container's limit."""
 
     @pytest.mark.parametrize("name", ["api-1", "api-2", "proxy"])
     def test_lie_in_a_volume(self, name: str) -> None:
@@ -290,7 +290,7 @@ class TestUploads:
 
 
 class TestUpgrade:
-    """The commands of docs/deploy-compose.md, with a Compose that only writes down what it is told."""
+    """The commands of docs/deploy-compose.md, against a fake Compose that records its arguments."""
 
     COMPOSE = """#!/bin/sh
     echo "$*" >> "$TOLD"
@@ -315,7 +315,7 @@ class TestUpgrade:
         assert sorted(lines[2:-1]) == sorted(f"compose up -d --no-deps --wait {name}" for name in ours)
 
     def test_takes_no_worker_away(self) -> None:
-        """As a number that only the command line told would be."""
+        """The number comes from a setting: one that was given as `--scale` would be lost by the upgrade."""
         assert SERVICES["worker"]["deploy"]["replicas"] == "${DESKARENA_WORKERS:-1}"
 
 

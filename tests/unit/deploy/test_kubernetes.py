@@ -95,7 +95,7 @@ class TestPods:
 
     @EACH
     def test_a_liveness_probe_never_asks_for_the_database(self, overlay: str) -> None:
-        """A restart mends no database, and a service that restarts for want of one is away for longer."""
+        """A restart does not bring a database back and only makes the service unavailable for longer."""
         probes = [each["livenessProbe"] for _, spec in workloads(overlay) for each in containers(spec)
                   if "livenessProbe" in each]  # fmt: skip
         assert "/healthz" not in str(probes)

@@ -23,7 +23,7 @@ def cluster() -> Iterator[FakeCluster]:
 class TestApply:
     @EACH
     def test_the_server_takes_every_object_and_every_pod(self, cluster: FakeCluster, overlay: str) -> None:
-        """Pods are made, too, as their controllers would: the namespace's pod security standard is asked then."""
+        """Creates the pods as their controllers would, because only then is the pod security standard checked."""
         for found in sorted(objects(overlay), key=lambda found: found["kind"] != "Namespace"):
             if (found["apiVersion"], found["kind"]) in BY_KIND:
                 cluster.create(found)

@@ -1,4 +1,4 @@
-"""A guest that answers as it is told, on a unix socket: also broken, endless or slow."""
+"""A scripted guest server on a unix socket; answers can be broken, endless or slow."""
 
 import socket
 import threading

@@ -82,7 +82,7 @@ class TestContext:
             CertificateAuthority(HOSTS).context("other.example")
 
     def test_even_its_key_could_not_speak_for_another_host(self) -> None:
-        """What a stolen key would be worth: a client refuses what it signs for a name outside the constraints."""
+        """A stolen key is worth little: clients reject what it signs for names outside the constraints."""
         authority = CertificateAuthority(HOSTS)
         authority._hosts = frozenset({"other.example"})
         with pytest.raises(ssl.SSLCertVerificationError, match="permitted subtree violation"):

@@ -240,7 +240,7 @@ class TestHostile:
 
 
 class TestMocked:
-    """An https host that a task mocks: the gateway is that host, for whoever trusts its authority."""
+    """An https host that a task mocks: the gateway serves it to clients that trust its authority."""
 
     FILES = {  # noqa: RUF012
         "https://shop.example/cart?id=1": "1" * 64,
@@ -250,7 +250,7 @@ class TestMocked:
     PLACES = ("shop.example:443", "shop.example:8443")
 
     def mock(self, way: Way, *hosts: str) -> ssl.SSLContext:
-        """A client that trusts what the desktop is told to trust, and nobody else."""
+        """A client that trusts only the desktop's certificate authorities."""
         told = EgressRules(files=self.FILES, mocked=self.PLACES, hosts=hosts)
         return ssl.create_default_context(cadata=way.gateway.allow(told, fetch).decode())
 

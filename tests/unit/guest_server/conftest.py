@@ -1,4 +1,4 @@
-"""The guest server is a program of its own: its package lies in vm_images, not on the service's path."""
+"""Makes the guest server's package importable: it is in vm_images, not on the service's path."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the client makes of answers and of silence. What it does to one: `tests/contract/test_kubernetes.py`."""
+"""The client's handling of answers and timeouts. On a cluster: `tests/contract/test_kubernetes.py`."""
 
 import json
 import socket

@@ -1,4 +1,4 @@
-"""The objects that are made in a cluster, as a whole."""
+"""The objects created in a cluster, as whole literals."""
 
 import base64
 import dataclasses

@@ -244,7 +244,7 @@ class TestLook:
 
 
 class TestHitch:
-    """What keeps a node from setting a pod up is told by events alone; some of it is normal at first."""
+    """Only events tell why a node cannot set a pod up; some of them are normal at first."""
 
     def test_every_one_is_tried_here(self) -> None:
         assert {event["reason"] for _, events, cause, _ in CASES for event in events if cause in PATIENT} >= {*HITCHES}

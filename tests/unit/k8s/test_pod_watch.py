@@ -1,4 +1,4 @@
-"""Whoever waits for pods holds up nobody who hears of them."""
+"""Waiting for pods does not delay other listeners."""
 
 from threading import Thread
 from types import SimpleNamespace
@@ -29,7 +29,7 @@ class TestWait:
 
 
 class TestHitch:
-    """What is said once, and never again, becomes a trouble by the time that we have known of it."""
+    """A problem that is reported only once counts from when it was first seen."""
 
     @staticmethod
     def told(uid: str = "1", reason: str = "FailedAttachVolume") -> dict[str, object]:

@@ -20,7 +20,7 @@ WAITING = st.dictionaries(st.sampled_from(["win", "linux"]), st.integers(0, 9))
 
 
 def slots(node: str, *images: str, leased: int = 0, usable: bool = True) -> list[WarmSlot]:
-    """Slots of a node with these pods, the first so many leased."""
+    """Slots of a node with these pods; the first `leased` of them are leased."""
     return [
         WarmSlot(SlotRef(index, node), image, leased=index < leased, usable=usable)
         for index, image in enumerate(images)

@@ -73,7 +73,6 @@ class TestPrograms:
 
 
 def works() -> str:
-    """A desktop with Wine was made."""
     return ""
 
 
@@ -100,7 +99,7 @@ class TestOffers:
 
 
 class TestTheTemplatesMaker:
-    """What is said twice: scripts run before anything is installed, and the backend does not import workers."""
+    """Constants that exist twice: scripts run before the installation, and the backend does not import workers."""
 
     def test_agrees_with_who_uses_the_template(self) -> None:
         assert wine_prefix.USER == wine.USER

@@ -105,7 +105,7 @@ class PodFolder:
         }
 
     def options(self) -> dict[str, Any]:
-        """As an ordinary user, whoever runs the test."""
+        """Runs as an unprivileged user, even if the test runs as root."""
         return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.getuid() == 0 else {}
 
     def start(self, **changed: str) -> "subprocess.Popen[str]":
@@ -119,14 +119,14 @@ class PodFolder:
         )
 
     def refused(self, **changed: str) -> str:
-        """What it says before it gives up."""
+        """Its output before it fails."""
         with self.start(**changed) as process:
             said: str = process.communicate(timeout=20)[1]
             assert process.returncode == 78
         return said
 
     def reached(self) -> RemoteSupervisor | None:
-        """The supervisor, once it is there."""
+        """The supervisor, after waiting for it."""
         try:
             return RemoteSupervisor(("127.0.0.1", self.port), SECRET, 0)
         except SupervisorError:

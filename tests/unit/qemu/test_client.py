@@ -28,7 +28,7 @@ MACHINE = machine_of(Path("/images/debian"), image_of(), ScreenSize(width=1280, 
 
 
 class Talker(threading.Thread):
-    """The other end: starts machines once the `gate` is open; keeps what it was asked."""
+    """The server's side: starts machines once the `gate` is open; records requests."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)

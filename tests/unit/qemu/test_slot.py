@@ -50,8 +50,6 @@ class StuckQemu(Qemu):
 
 
 class WellQemu(Qemu):
-    """One of which nothing is to be told."""
-
     def __init__(self) -> None:
         self.verdict, self.cause, self.asked = "", "", list[str]()
 
@@ -113,7 +111,7 @@ class TestFreeze:
 
 @pytest.fixture(params=[0, 100])
 def _full(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A file may have so many bytes in this process, as on a disk that has only so much room."""
+    """Limits the size of files of this process, as a full disk would."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (request.param, before[1]))
     yield
@@ -144,7 +142,7 @@ class TestStart:
 
 
 class TestTemplate:
-    """A template belongs to the disk on which it was made."""
+    """A template is only valid with the disk that it was created from."""
 
     @pytest.fixture
     def disk(self, tmp_path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Mutation testing: which mutants are drawn, against which tests they are tried, what is said of them."""
+"""Mutation testing: the sample, the tests per mutant, the record and the report."""
 
 from dataclasses import replace
 from pathlib import Path

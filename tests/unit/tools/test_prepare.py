@@ -192,7 +192,7 @@ class TestPrepareWine:
     def test_a_failure_is_told_kept_and_tried_again(
         self, wine_checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        """Nothing else needs Wine: `make run` goes on."""
+        """Only Wine desktops need Wine: `make run` continues without it."""
         why_not = wine_checkout / ".wine" / prepare.WHY_NOT
         monkeypatch.setattr(prepare, "install_windows_python", broken)
         assert prepare.prepare_wine()
@@ -211,7 +211,7 @@ class TestPrepareWine:
 
 class TestPackageLists:
     def test_every_program_of_the_starter_benchmark_comes_with_a_listed_package(self) -> None:
-        """A fresh machine once had every task of a domain "not runnable here", because only ours had the program."""
+        """Found on a fresh machine: a whole domain was "not runnable here" for want of a program."""
         tasks = [json.loads(path.read_text()) for path in (STARTER / "tasks").glob("*/*.json")]
         needed = {program for task in tasks for program in task.get("requires", [])}
         known = set(prepare.wanted_packages([*prepare.ALWAYS, "full"]))

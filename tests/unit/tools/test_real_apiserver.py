@@ -1,4 +1,4 @@
-"""How a real control plane is built and started; what it does is for a machine that has its programs."""
+"""Build and start of a real control plane, without its programs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A live view ends with its viewer, whatever else happens in the same moment."""
+"""A live view ends with its viewer, whatever happens at the same time."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -45,7 +45,7 @@ class TestWeight:
 
 @pytest.fixture
 def documentation(tmp_path: Path) -> TestClient:
-    """A service whose documentation lies in the test's folder."""
+    """A service with its documentation in the test's folder."""
     app = FastAPI(docs_url=None)
     errors.install(app)
     app.mount("/docs", Documentation(tmp_path))

@@ -112,7 +112,7 @@ class TestPrepare:
         assert "cannot be used" in done.stderr
 
     def test_where_no_provider_can_says_why(self, data: Path, image: Image) -> None:
-        """The disk is none, so whatever is installed here, no template comes of it."""
+        """The disk image is invalid, so no template can be created on any machine."""
         done = image("prepare", "debian", "--screen", "1280x800")
         assert (done.returncode, done.stdout) == (3, "")
         assert done.stderr.startswith("Preparing debian for 1280x800 ...")

@@ -14,7 +14,7 @@ PROBE = CheckWords(name="ocr", works="it reads", lacks="it does not read", insta
 
 
 def module(folder: Path, code: str) -> Trials:
-    """What is made of a module of a test's."""
+    """Trials of a module that the test defines."""
     (folder / "trial_module.py").write_text(f"import json, sys, time\n{code}\n")
     environment = {**os.environ, "PYTHONPATH": str(folder)}
     return run_trials(environment, {"editor": ["mousepad", "--version"]}, module="trial_module")

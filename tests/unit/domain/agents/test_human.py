@@ -59,7 +59,7 @@ class TestAct:
 
 
 class LateLine(FakeLine):
-    """What is said comes while it is waited for, never before."""
+    """Delivers each answer while the agent waits for it, never before."""
 
     def take(self, seconds: float) -> Mapping[str, Any] | None:
         return super().take(seconds) if seconds > AT_ONCE else None

@@ -1,4 +1,4 @@
-"""`prompt`: what is asked in each setting, what is remembered, what is left out first, what becomes of answers."""
+"""`prompt`: the request by setting, history, truncation, parsing of answers."""
 
 from typing import Any
 

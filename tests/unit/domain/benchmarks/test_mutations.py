@@ -1,4 +1,4 @@
-"""Broken task files: whatever is done to one, there is a task set or an error that names file and place, no traceback.
+"""Broken task files give a task set or an error that names file and key, never a traceback.
 
 Every task file of the suites is changed in several ways: 3 a file in `make test`, 50 in `make test-all` (of each kind
 of change, with places drawn by the run's seed).

@@ -46,7 +46,7 @@ class CookieDesktop:
         return ExecResult(returncode=0, output=said if isinstance(said, str) else json.dumps(said))
 
     def waits(self) -> tuple[bool, int]:
-        """Whether it saw what it waited for, and how often it looked."""
+        """Whether the awaited cookies appeared, and the number of polls."""
         return await_written(self.context, CHROME.linux), self.reads
 
 

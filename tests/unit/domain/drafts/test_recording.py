@@ -90,7 +90,7 @@ class TestWaits:
         ]
 
     def test_a_title_that_another_one_contains_is_not_waited_for(self) -> None:
-        """Titles are matched by containing: "Save" would be found in "Save As" as long as that is there."""
+        """Titles match as substrings: "Save" matches "Save As" while that window is open."""
         assert self.steps("Save", "Save As") == [{"hotkey": ["ctrl", "s"]}, {"wait_window": "Save As"}]
         assert self.steps("Files", EDITOR, others=("My Files",))[1:] == [{"wait_window": EDITOR}]
 

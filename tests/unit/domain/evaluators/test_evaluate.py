@@ -67,7 +67,7 @@ class TestCollect:
 
     @pytest.mark.parametrize(("kind", "asked"), [("timeout", 2), ("failed", 2), ("internal", 2)])
     def test_a_step_that_could_not_be_done_just_now(self, kind: str, asked: int) -> None:
-        """What it was to save would seem not to be there, which is a 0 that no agent has earned."""
+        """The file to save would seem to be missing: a 0 that is not the agent's fault."""
         desktop = FakeDesktop()
         tries: list[str] = []
         desktop.commands["save"] = lambda _: refused(tries, kind)
@@ -286,7 +286,7 @@ class TestRule:
 
 
 class TestHandedIn:
-    """Work that people judge has no score, whatever was left and however it ended."""
+    """Work that people judge has no score, whatever the end state."""
 
     @pytest.mark.parametrize("files", [{POSTER: b"a poster"}, {}])
     @pytest.mark.parametrize("ended_by", list(EndedBy))

@@ -66,7 +66,7 @@ class TestExpression:
 class TestFunction:
     @pytest.fixture(autouse=True)
     def runner(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Wants both files, one after the other."""
+        """Requests both files, one after the other."""
 
         def run(_source: str, _values: Any, known: Any) -> FunctionAnswer:
             for fact in FACTS:

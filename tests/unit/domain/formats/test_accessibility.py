@@ -55,7 +55,7 @@ WINDOWS = """<desktop xmlns:st="urn:st" xmlns:cp="urn:cp">
 
 
 class TestWindows:
-    """A tree of Windows has its windows below the root, whatever they are called."""
+    """In a tree of Windows, windows are the root's children, whatever their role."""
 
     def test_a_windows_class_is_the_application_and_its_name_the_windows(self) -> None:
         (edit,) = [widget for widget in widgets(WINDOWS) if widget.role == "edit"]

@@ -1,4 +1,4 @@
-"""The words in a file, whatever application wrote it."""
+"""Text of a file of any application."""
 
 import zipfile
 from pathlib import Path

@@ -100,7 +100,7 @@ class TestPictures:
 
 
 def looks(path: str, ask: Callable[[DocumentStyles, Any, Any], T], *, direct: bool = False) -> list[T]:
-    """What is said of every run."""
+    """Properties of every run."""
 
     def take(document: Document) -> list[T]:
         styles = DocumentStyles(document, direct=direct)

@@ -1,4 +1,4 @@
-"""Want of memory, disk or open files is no damage of a file."""
+"""Lack of memory, disk or file handles is not reported as a damaged file."""
 
 import errno
 import subprocess
@@ -135,7 +135,7 @@ class TestReaders:
 
 
 class TestMemory:
-    """With real limits: lxml tells want of memory as an error of syntax."""
+    """With real limits: lxml reports lack of memory as a syntax error."""
 
     def read(self, path: str, mebibytes: int) -> "subprocess.CompletedProcess[str]":
         command = [sys.executable, "-c", LITTLE, path, str(mebibytes)]

@@ -1,4 +1,4 @@
-"""Office documents and zip files that may be made to do harm."""
+"""Malicious Office documents and zip files."""
 
 import io
 import struct
@@ -118,7 +118,7 @@ class TestCheckArchive:
         assert check_archive(str(path)) == "the file is locked by a password"
 
     def test_members_that_overlap(self, tmp_path: Path) -> None:
-        """Many entries of the directory may name one member: the better bombs are made so."""
+        """Overlapping entries: many entries of the directory name one member, as in a zip bomb."""
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as out:
             out.writestr("a", b"x" * 1000)

@@ -7,14 +7,14 @@ from tests.fakes.desktop import FakeDesktop
 
 
 class Pages(FakeDesktop):
-    """Tells two of five entries at a time."""
+    """Returns two of five entries at a time."""
 
     def interactions(self, since: int = 0) -> tuple[Interaction, ...]:
         return tuple(Interaction(number=n, kind="click") for n in range(since + 1, min(since + 3, 6)))
 
 
 class Same(FakeDesktop):
-    """Tells the same entry whatever it is asked for."""
+    """Always returns the same entry."""
 
     def interactions(self, since: int = 0) -> tuple[Interaction, ...]:  # noqa: ARG002 - the port's signature
         return (Interaction(number=1, kind="click"),)

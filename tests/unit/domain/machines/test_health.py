@@ -62,7 +62,7 @@ class TestFindings:
         assert told(**changes) == [words]
 
     def test_every_name_can_be_told(self) -> None:
-        """The table above leaves none out: what is wrong with everything is told of everything."""
+        """The table above is complete: with all faults at once, every failure is reported."""
         everything = asked(
             api="", clock=0.0, disks=(DiskRoom(path="/", free=0, size=1),), memory_free=0, width=1, scale=2.0,
             black=True, locked="x", pending=("x",), licence_days=0.0, processes=(RunningProgram(pid=1, name="x"),),

@@ -21,7 +21,7 @@ from tests.error_codes import raises_code
 
 
 def _image(folder: Path, **changes: Any) -> MachineImage:
-    """An image for files that are made in the folder."""
+    """An image whose files the test writes into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("disk.qcow2", "vmlinuz", "initrd.img"):
         if not (folder / name).exists():

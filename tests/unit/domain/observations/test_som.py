@@ -30,7 +30,7 @@ def row(text: str, *box: float, tag: str = "button", role: str = "") -> list[Any
 
 
 class Case:
-    """A desktop with one window, and eyes that see what they are told."""
+    """A desktop with one window, and scripted perception."""
 
     def __init__(self) -> None:
         self.desktop = FakeDesktop(ScreenSize(width=640, height=480))

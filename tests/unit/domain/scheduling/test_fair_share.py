@@ -1,4 +1,4 @@
-"""Shares over time: slots are given and taken in a little simulation of episodes that differ in length."""
+"""Shares over time, in a small simulation of episodes of different length."""
 
 import heapq
 import random
@@ -13,7 +13,7 @@ from backend.domain.scheduling.usage import decayed
 
 
 def shares(weights: Mapping[str, float], lengths: Mapping[str, float], slots: int, seconds: float) -> dict[str, float]:
-    """Part of the slot-seconds that each had, after everybody always wanted more."""
+    """Share of slot-seconds of each, where all always have work."""
     in_use, used = dict.fromkeys(weights, 0), dict.fromkeys(weights, 0.0)
     served, now, chance = dict.fromkeys(weights, 0.0), 0.0, random.Random(1)
     ends: list[tuple[float, str]] = []

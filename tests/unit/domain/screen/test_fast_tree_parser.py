@@ -20,7 +20,7 @@ STATES = ("enabled", "editable", "expandable", "checkable", "showing", "visible"
 
 
 def made(chance: random.Random, depth: int = 3) -> str:
-    """An element with what it may have, and its children."""
+    """Random elements with optional attributes and children."""
     inner = "".join(made(chance, depth - 1) for _ in range(chance.randrange(4))) if depth else ""
     text = chance.choice(["", "words", "two\nlines", "a & b", "x < y > z", "Ünï", '"quoted"', "it's", "]] >"])
     more = {"attr_class": chance.choice(["", "B", "EditWrapper"]), "attr_description": chance.choice(["", "what"])}

@@ -1,4 +1,4 @@
-"""Files made from their descriptions: the same words, the same bytes, and what the words ask for is in them."""
+"""Files generated from descriptions: deterministic bytes, with the described content."""
 
 import io
 import json

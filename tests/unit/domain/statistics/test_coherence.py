@@ -94,7 +94,7 @@ class TestConsistency:
 
     @given(dags_with_apps(), st.data())
     def test_lies_between_zero_and_one(self, graph: tuple[Before, dict[str, str]], data: st.DataObject) -> None:
-        """Whatever an agent reaches in the order that turns allow, and however many at one step."""
+        """Any legal order of reached nodes, with any number of nodes per step."""
         before, apps = graph
         steps: dict[str, int] = {}
         for step in range(data.draw(st.integers(0, len(before)))):

@@ -15,7 +15,7 @@ def by_name(found: list[Rating]) -> dict[str, Rating]:
 
 
 def expected(strengths: dict[str, float], nu: float, number: float) -> list[Score]:
-    """What the model expects of `number` choices of every pair: counts that are no whole numbers."""
+    """The model's expected counts of `number` choices per pair; not whole numbers."""
     scores = []
     for one, two in itertools.combinations(strengths, 2):
         first, second = strengths[one], strengths[two]

@@ -24,7 +24,7 @@ class TestToJpeg:
         assert (width, height) == (16, 8)
 
     def test_colours_are_right(self) -> None:
-        """Blue on the left, red on the right, whatever the screen's order of bytes."""
+        """Blue on the left, red on the right, in any byte order of the screen."""
         data, _, _ = to_jpeg(SHOT, quality=95)
         with Image.open(io.BytesIO(data)) as image:
             left, right = image.getpixel((2, 8)), image.getpixel((29, 8))

@@ -5,7 +5,7 @@ WIDTH, HEIGHT = 320, 200
 
 
 def shot(value: int, bright: int = 0) -> ScreenFrame:
-    """A picture of one grey, with a square of so many white pixels a side."""
+    """A grey picture with a white square of this side in pixels."""
     stride = WIDTH * 4 + 16
     pixels = bytearray(bytes([value, value, value, 255]) * WIDTH + bytes(16)) * HEIGHT
     for row in range(bright):

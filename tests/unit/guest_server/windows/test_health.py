@@ -1,4 +1,4 @@
-"""What can be said of Windows without it; what only Windows can answer is a fake here."""
+"""Health of Windows, without Windows: fakes replace what only Windows can answer."""
 
 import json
 import subprocess

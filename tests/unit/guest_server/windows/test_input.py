@@ -1,4 +1,4 @@
-"""Keys and places as SendInput wants them."""
+"""Keys and coordinates in SendInput's form."""
 
 import pytest
 

@@ -34,7 +34,7 @@ class Control:
 
 
 class FakeUiaDesktop:
-    """The objects of a desktop; `made` are all that were handed out."""
+    """The objects of a desktop; `made` are all that were returned."""
 
     def __init__(self, root: Control, focused: Control) -> None:
         self.root, self.focus = root, focused

@@ -44,7 +44,7 @@ class TestProgram:
 
 class TestRectsOf:
     def test_places_of_a_picture_come_back_to_the_screen(self) -> None:
-        """As WAA's agents send them: what the picture was before it was shrunk, by what it was then."""
+        """Sizes as WAA's agents send them: of the picture before and after scaling."""
         original, shrunk = (1440, 900), (960, 450)
         scale = [whole / part for whole, part in zip(original, shrunk, strict=True)]
         given = {"rects": [[10, 20, 30, 40]], "window_rect": [100, 200, 500, 600], "scale": scale}

@@ -1,4 +1,4 @@
-"""The check list of a Linux image: that the list fits the packages, and what it says of a machine."""
+"""The check list of a Linux image: it matches the packages, and finds faults of a machine."""
 
 from pathlib import Path
 

@@ -53,7 +53,7 @@ class TestCommands:
 
 class TestSameBytes:
     def test_the_same_content_gives_the_same_disk(self, tmp_path: Path) -> None:
-        """Whenever it is made: here the files are of two moments."""
+        """Independent of the time of the build: here the files have different times."""
         path = f"{os.environ['PATH']}:/usr/sbin:/sbin"
         if not all(shutil.which(tool, path=path) for tool in ("mke2fs", "debugfs", "dumpe2fs")):
             pytest.skip("needs e2fsprogs: `make image-linux` installs it")

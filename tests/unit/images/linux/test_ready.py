@@ -1,4 +1,4 @@
-"""What speaks against building an image, in words, before minutes have gone."""
+"""Obstacles to building an image, reported before the build starts."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Which layers a build goes on with, and which not; whole builds are in tests/integration/images."""
+"""Layers that a build reuses or rebuilds. Whole builds: tests/integration/images."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -38,7 +38,7 @@ def builder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Builder:
 
 
 def machine(monkeypatch: pytest.MonkeyPatch, *runs: str) -> list[bool]:
-    """In the machine's place: how each start ends. Gives for each whether there was a layer to go on with."""
+    """Replaces the machine: scripted end of each start. Returns for each whether it had a base layer."""
     went_on: list[bool] = []
 
     class ScriptedMachine:
@@ -74,7 +74,7 @@ class TestInstall:
         assert went_on == [False, True]
 
     def test_a_layer_that_was_going_down_is_begun_anew(self, builder: Builder, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Its Windows has no task any more that would go on, so it would never say anything again."""
+        """Its Windows has no scheduled task left, so it would never report anything."""
         went_on = machine(monkeypatch, "cut off while ending", "cut off", "well")
         for _ in range(2):
             with pytest.raises(CutOffError):

@@ -49,7 +49,6 @@ def ends() -> Iterator[list[socket.socket]]:
 
 
 def run(ends: list[socket.socket], words: bytes) -> list[str]:
-    """What was told."""
     ours, theirs, _, monitor = ends
     machine: Any = EndingMachine(monitor, theirs, words)
     told: list[str] = []

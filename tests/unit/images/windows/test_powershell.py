@@ -19,7 +19,7 @@ class TestScripts:
 
     @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
     def test_lacking_any_one_bracket_or_quote_it_cannot(self, path: object) -> None:
-        """The check is as good as what it notices: each of these breaks a script."""
+        """Each of these faults must be noticed by the check."""
         from pathlib import Path
 
         assert isinstance(path, Path)

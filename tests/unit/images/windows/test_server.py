@@ -55,7 +55,7 @@ class TestScripts:
     """Of the set-up, as far as it can be read: nothing here runs them."""
 
     def test_the_python_minds_its_environment(self) -> None:
-        """Agents' code is given its library by PYTHONPATH, which a Python with a file `._pth` never reads."""
+        """Agents' code gets its library by PYTHONPATH, which a Python with a `._pth` file ignores."""
         script = (SETUP / "server.ps1").read_text()
         assert re.findall(r"^ *([A-Z]\S+) .*\._pth", script, re.MULTILINE) == ["Remove-Item"]
 

@@ -79,7 +79,7 @@ class TestGet:
         assert site.asked == []
 
     def test_a_name_is_resolved_once(self, site: OriginServer) -> None:
-        """The second answer would be another one: whoever asks twice can be led astray."""
+        """A second DNS query would give another address (DNS rebinding), so there must be only one."""
         answers = iter([["127.0.0.1"]])
         web = GuardedWeb(EgressPolicy(allow_private=True), resolver=lambda *_: next(answers))
         site.pages["/a"] = b"data"

@@ -25,7 +25,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def archive() -> io.BytesIO:
-    """A zip that is no benchmark."""
+    """A zip file without a benchmark."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as files:
         files.writestr("notes/one.json", "{}")

@@ -1,4 +1,4 @@
-"""What is told of a screen, by pictures of ours."""
+"""Activity of a screen, by drawn pictures."""
 
 import io
 

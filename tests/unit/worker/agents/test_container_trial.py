@@ -17,7 +17,7 @@ GOOD = {"version": "exit 0", "import": "cat > /dev/null", "run": "exit 0"}
 
 
 def engine(folder: Path, **verbs: str) -> tuple[ContainerTrial, Path]:
-    """An engine by what it does for each verb, and where it notes what it was asked."""
+    """A fake engine: a script per verb, and the log of its calls."""
     cases = "\n".join(f"{verb}) {script};;" for verb, script in {**GOOD, **verbs}.items())
     program, calls = folder / "docker", folder / "calls"
     program.write_text(f'#!/bin/sh\necho "$*" >> {calls}\ncase "$1" in\n{cases}\nesac\n')

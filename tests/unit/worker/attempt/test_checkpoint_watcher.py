@@ -19,7 +19,7 @@ SOURCE = "def evaluate_agent_task_completion(): ..."
 
 
 class Asking:
-    """A judge whose function wants one file more at each look, `wants` of them in all, and is then satisfied."""
+    """A judge whose function requests one more file at each evaluation, `wants` in all, and then passes."""
 
     def __init__(self, wants: int) -> None:
         self.wants = wants

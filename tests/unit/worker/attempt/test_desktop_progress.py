@@ -1,4 +1,4 @@
-"""What is told of an attempt whose desktop is being made."""
+"""Progress of an attempt while its desktop is created."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ class Watching:
 
 
 class Opening:
-    """A machine that boots, and what is told of it."""
+    """A booting machine and its reported progress."""
 
     def __init__(self, viewers: int = 0) -> None:
         self.clock, self.book, self.watching = FakeClock(), MemoryBook(), Watching(viewers)

@@ -60,7 +60,7 @@ class StreamingGuest:
 
 
 class FakeViewers:
-    """Counts as many viewers as it is told, keeps frames."""
+    """Reports a scripted number of viewers; records frames."""
 
     def __init__(self) -> None:
         self.number = 0

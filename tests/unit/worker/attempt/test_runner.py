@@ -202,7 +202,7 @@ class TestLost:
         assert not attempt.book.after_action
 
     def test_a_desktop_that_is_not_well(self) -> None:
-        """Nobody acts on it, it is thrown away, and the slot rests before it makes another one."""
+        """No agent acts on it, it is discarded, and the slot backs off before the next one."""
         attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
 
         def furnish(desktop: FakeDesktop) -> None:
@@ -253,7 +253,7 @@ class TestLost:
 
 class TestStopped:
     def stopping(self, error: Exception, **more: Any) -> AttemptCase:
-        """An attempt that is told to stop at its first action."""
+        """An attempt that is stopped at its first action."""
         attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle", **more)
 
         def stop(_: Action) -> None:
@@ -294,7 +294,7 @@ class TestStopped:
 
 
 class TestParts:
-    """Parts of a task that are looked at after each step; typing `a=done` writes the file of part a."""
+    """Parts of a task that are evaluated after each step; typing `a=done` writes the file of part a."""
 
     def attempt(self, *types: str) -> AttemptCase:
         attempt = AttemptCase(task_of_parts(part("a"), part("b", "a")), "replay")

@@ -17,7 +17,7 @@ from worker.devtools.servers import Servers, devtools
 
 
 class Opened:
-    """Of an OpenDesktop what is asked for here."""
+    """The part of OpenDesktop that is used here."""
 
     def __init__(self, address: str = "unix:/nowhere/api") -> None:
         self.address = address

@@ -1,4 +1,4 @@
-"""What is known of a cluster's API server by what it did, and when it is asked again."""
+"""State of a circuit breaker after successes and failures, and the time of its next probe."""
 
 import pytest
 

@@ -31,7 +31,7 @@ class FlakySession:
 
 
 def flaky(failures: int) -> Database:
-    """A database that is away for so many transactions."""
+    """A database that fails for a number of transactions."""
     left = [failures]
     factory: Any = lambda: FlakySession(left)  # noqa: E731
     return Database(factory)

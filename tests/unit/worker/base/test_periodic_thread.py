@@ -16,7 +16,7 @@ NEVER = 3600.0
 
 
 class Turns:
-    """What is done in each round: fails as it is told to, and notes when it was begun."""
+    """The work of a round: fails as scripted, and records its start times."""
 
     def __init__(self) -> None:
         self.at: list[float] = []
@@ -30,7 +30,7 @@ class Turns:
             raise self.error
 
     def more(self, number: int = 1) -> None:
-        """Waits until so many further rounds were begun."""
+        """Waits until this many further rounds have started."""
         least = len(self.at) + number
         until(lambda: len(self.at) >= least, 10.0)
 

@@ -1,4 +1,4 @@
-"""What `deskarena doctor` is told of what is there and does not work."""
+"""Reports for `deskarena doctor` about installed things that do not work."""
 
 import threading
 from pathlib import Path
@@ -31,7 +31,7 @@ GOOD = {
 
 
 class Local:
-    """A provider whose trials come out as a test wants."""
+    """A provider with scripted results of trials."""
 
     def __init__(self, trial: Trial | None = None, *, folder: Path = Path("/absent"), no_wine: str = "") -> None:
         self.wine_folder, self._trial, self._no_wine = folder, trial, no_wine

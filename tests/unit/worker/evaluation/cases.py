@@ -39,7 +39,7 @@ def said(text: str | None) -> list[CallEvidence]:
 
 
 def place_with(folder: Path, name: str, body: str) -> SandboxPaths:
-    """Our packages, copied, with one more metric called `name` whose function body is given."""
+    """A copy of our packages with one more metric `name` with this function body."""
     for package in (backend, worker):
         source = Path(next(iter(package.__path__)))
         wanted = ("domain",) if package is backend else ("evaluation",)

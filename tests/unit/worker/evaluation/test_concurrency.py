@@ -18,7 +18,7 @@ class TestAtOnce:
 
 
 class Waiting:
-    """One that asks for a turn in a thread of its own, and keeps it until it is told to go."""
+    """A thread that takes a turn and keeps it until it is released."""
 
     def __init__(self, turns: FairSemaphore, name: str, had: list[str]) -> None:
         self._turns, self._name, self._had = turns, name, had

@@ -53,7 +53,7 @@ def function(body: str, head: str = "") -> tuple[Task, Part]:
 
 
 def judged(looks: StepEvaluator, body: str, files: Mapping[str, bytes] | None = None, head: str = "") -> MetricValue:
-    """Asks, gathers what is wanted, and asks again."""
+    """Evaluates, collects the requested facts, and evaluates again."""
     task, node = function(body, head)
     desktop = FakeDesktop()
     desktop.files |= files or {}

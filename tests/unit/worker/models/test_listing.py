@@ -17,7 +17,7 @@ from worker.models.openai_chat import OpenAIChat
 
 
 class ListingServer(http.server.ThreadingHTTPServer):
-    """Answers each GET with a status, and notes what it was asked."""
+    """Answers each GET with a status, and records the requests."""
 
     daemon_threads = True
 

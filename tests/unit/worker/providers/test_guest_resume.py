@@ -1,4 +1,4 @@
-"""What a machine's guest hears first, told to a guest API of a few lines."""
+"""First requests to a resumed guest, against a minimal guest API."""
 
 import http.server
 import json
@@ -18,7 +18,7 @@ OLD, NEW = "the-template-s-secret", "this-clone-s-secret"
 
 
 class ResumingGuest(http.server.ThreadingHTTPServer):
-    """Answers /probe and /restored; the first answer may be `slow` by so many seconds."""
+    """Answers /probe and /restored; the first answer may be delayed by `slow` seconds."""
 
     daemon_threads = True
 

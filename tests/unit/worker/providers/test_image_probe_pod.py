@@ -20,7 +20,7 @@ from worker.providers.pod_slot import PodSlot
 
 
 class Queue:
-    """A lock that knows how many have come to it."""
+    """A lock that counts the threads at it."""
 
     def __init__(self) -> None:
         self._lock, self.came = threading.Lock(), 0

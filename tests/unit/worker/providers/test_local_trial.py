@@ -1,4 +1,4 @@
-"""What is said of a desktop that is there and of little use, without one."""
+"""Reports about a desktop that starts but is unusable, with a fake desktop."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +15,7 @@ DETAILS = {"home": "overlay"}
 
 
 class TrialDesktop(FakeDesktop):
-    """A desktop in which Python opens the trial's window, whose tree says what a test wants."""
+    """A desktop in which Python opens the trial's window, with a scripted accessibility tree."""
 
     def __init__(self, tree: str, *, gtk: bool = True) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What is known of images that several nodes have, each on a volume of its own."""
+"""Knowledge of images that several nodes have, each on its own volume."""
 
 from pathlib import Path
 

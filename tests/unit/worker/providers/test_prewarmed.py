@@ -61,7 +61,7 @@ class TestClosedOnFailure:
 
 
 class PreparedDesktop:
-    """A desktop made ahead."""
+    """A prepared desktop."""
 
     def __init__(self) -> None:
         self.details: Mapping[str, Any] = {"path": "clone"}

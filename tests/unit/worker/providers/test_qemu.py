@@ -1,4 +1,4 @@
-"""The provider of virtual machines without machines: who is given room, and who hears of what."""
+"""The provider of virtual machines, without machines: assignment of room, and notifications."""
 
 import stat
 import threading
@@ -34,7 +34,7 @@ ONE = 1100
 
 @dataclass
 class Floor:
-    """Where machines are made: `gate` lets their making go on, `making` counts those that have begun."""
+    """Creates machines: `gate` lets their creation continue, `making` counts the started ones."""
 
     supervisor: FakeSupervisor
     gate: threading.Event = field(default_factory=threading.Event)

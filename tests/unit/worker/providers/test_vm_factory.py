@@ -1,4 +1,4 @@
-"""What becomes of a template that cannot be made, without a machine."""
+"""Failed creation of templates, without a machine."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ ORDER = VmRequest.of(Path("/images/debian"), image_of(), DesktopSpec(screen=Scre
 
 
 class Stock:
-    """Fails as told each time a template is to be made; counts how often."""
+    """Fails as scripted when a template is created; counts the calls."""
 
     def __init__(self, error: Exception) -> None:
         self.error, self.tried = error, 0

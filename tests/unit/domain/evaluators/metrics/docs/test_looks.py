@@ -1,4 +1,4 @@
-"""Metrics that look at how documents look: styles count, chance does not, and the published verdict can be had."""
+"""Metrics of the look of documents: styles count, random details do not; the published score is available."""
 
 from pathlib import Path
 from typing import Any

@@ -36,7 +36,7 @@ class TestLikeness:
         assert compare_epub(mine, gold).value == pytest.approx((2 + 3 / 4 + 4 / 5) / 4, abs=0.1)
 
     def test_a_book_whose_parts_lie_in_a_folder(self, tmp_path: Path) -> None:
-        """As published it raises: it writes the chapter into a folder that it has not made."""
+        """The published metric raises: it writes the chapter into a folder that does not exist."""
         books = [epub(tmp_path / f"{number}.epub", GOLD, folder="OEBPS/") for number in "ab"]
         assert compare_epub(*books).value == 1.0
 

@@ -55,7 +55,7 @@ def rich(show: Any) -> None:
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """A rich deck, the same by LibreOffice, again by LibreOffice, and by way of its own format."""
+    """A rich presentation, saved by LibreOffice once, twice, and through its own format."""
     folder = tmp_path_factory.mktemp("saved")
     original = Path(deck(folder / "rich.pptx", rich))
     [once] = soffice_all([original], PPTX)

@@ -71,7 +71,7 @@ class TestOneSetting:
 
 class TestCheckQtVideoResize:
     def test_an_untouched_file_is_no_right_answer(self, tmp_path: Path) -> None:
-        """WAA's task wants 0; VLC resizes unless told otherwise."""
+        """WAA's task expects 0; VLC resizes by default."""
         assert check_qt_video_resize(vlcrc(tmp_path), {"qt-video-autoresize": 0}).value == 0.0
         assert check_qt_video_resize(vlcrc(tmp_path), {"qt-video-autoresize": 0}, strict_upstream=True).value == 1.0
 
