@@ -49,7 +49,7 @@ class Wire:
 
 @pytest.fixture
 def made(shared_database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Three scored episodes, each in a file of rows of its own."""
+    """Three scored episodes, each in its own file of rows."""
     events.configure("")
     monkeypatch.setattr(exporting, "PART", 1)
     with emptied(shared_database) as found:

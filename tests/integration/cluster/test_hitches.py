@@ -101,7 +101,7 @@ class TestMount:
 
 
 class TestSecret:
-    """The Secret of a pod is made a moment after it: its owner's UID is not known before."""
+    """A pod's Secret is created just after the pod, because it needs its owner's UID."""
 
     @pytest.fixture(autouse=True)
     def _as_kubelets_do(self, place: PodCluster) -> None:

@@ -37,7 +37,7 @@ def heard() -> Heard:
 
 @pytest.fixture
 def reflector(fake: FakeCluster, cluster: Kubernetes, heard: Heard) -> Iterator[Reflector]:
-    """Of nodes; n1 is there from the first."""
+    """A reflector of nodes; n1 exists from the start."""
     fake.add_node("n1")
     made = Reflector(cluster, NODES, on_change=heard, seconds=5.0, first_pause=0.02)
     made.start()

@@ -83,7 +83,7 @@ def test_it_is_on_the_page_within_seconds(
 def test_what_a_cluster_goes_on_trying_is_on_the_page_within_a_minute_and_holds_no_start(
     place: PodCluster, provider: K8sProvider, ready: World, database: Database, page: Callable[[], str]
 ) -> None:
-    """Each on a node of its own, all at once, with the times of the product: pods may take a minute to start here."""
+    """Each on its own node, in parallel, with the product's timeouts: pods may take a minute to start here."""
     mount = 'FailedMount: MountVolume.SetUp failed for volume "images"'
     said = {
         "n-cordoned": "no node takes the pod: 0/6 nodes are available",

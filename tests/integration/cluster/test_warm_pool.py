@@ -76,7 +76,7 @@ def work(ready: World) -> World:
 
 
 def created(place: PodCluster) -> int:
-    """Pods that were made, trials aside."""
+    """Created pods, without those of trials."""
     return sum(
         each.verb == "create" and each.path.endswith("/pods") and "dryRun" not in each.query
         for each in place.cluster.asked

@@ -108,7 +108,7 @@ class TestUnitOfWork:
 
 
 def hold_while(factory: SessionFactory, other: SessionFactory) -> None:
-    """Holds a lock and does nothing until somebody else has it; then goes on."""
+    """Holds a lock idly until another session has it; then continues."""
     lock = select(func.pg_advisory_xact_lock(7))
     with unit_of_work(factory) as frozen:
         frozen.execute(lock)

@@ -248,7 +248,7 @@ class TestStart:
             DesktopSupervisorClient(replace(options, site=options.cache.parent / "absent"))
 
     def test_supervisor_is_light(self, client: DesktopSupervisorClient) -> None:
-        """It runs without site-packages, so whatever it imports is the standard library's; and it stays small."""
+        """It runs without site-packages, so it can only import the standard library; and it stays small."""
         command = Path(f"/proc/{client.pid}/cmdline").read_bytes().split(b"\0")
         assert b"-S" in command
         status = Path(f"/proc/{client.pid}/status").read_text()

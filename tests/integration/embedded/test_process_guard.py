@@ -1,4 +1,4 @@
-"""The guard with real children: nothing of a child outlives what it should not outlive."""
+"""The process guard with real children: no descendant outlives its parent."""
 
 import os
 import signal

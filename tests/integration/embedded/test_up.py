@@ -1,4 +1,4 @@
-"""`deskarena up` as a person uses it: a process of its own, signals, and what is left afterwards."""
+"""`deskarena up` as a real process: start, signals, and leftovers."""
 
 import json
 import os

@@ -50,7 +50,7 @@ def reasons(cluster: FakeCluster, name: str = "vm") -> list[str]:
 
 
 def program(code: str) -> Callable[[Json, str], ContainerChild]:
-    """Starts a Python program that is given its address."""
+    """Starts a Python program with its address as argument."""
     return lambda _pod, address: ContainerChild([sys.executable, "-c", code, address])
 
 

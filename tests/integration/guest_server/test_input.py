@@ -42,7 +42,7 @@ class TestTyping:
         clean.save(path, text)
 
     def test_more_characters_than_there_are_spare_keys(self, clean: RunningSession) -> None:
-        """Each of 600 different characters needs a key of its own for a moment; none is lost, doubled or mistaken."""
+        """Each of 600 different characters is bound to a key temporarily; none is lost, doubled or wrong."""
         drawn = random.sample(range(0x4E00, 0x9FFF), 600)
         text = "\n".join("".join(map(chr, drawn[start : start + 60])) for start in range(0, 600, 60))
         path = clean.edit("many.txt")

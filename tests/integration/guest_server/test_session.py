@@ -1,4 +1,4 @@
-"""The session as a whole: start, end, what it leaves and hides."""
+"""The session as a whole: start, end, leftovers, hidden files."""
 
 import os
 import shutil

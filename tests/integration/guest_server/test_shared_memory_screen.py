@@ -40,7 +40,7 @@ print("later", picture(ours).size, (ours.width, ours.height))
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[RunningSession]:
-    """A session of its own: the size of its screen is changed."""
+    """A separate session, because the test changes the size of its screen."""
     with RunningSession(tmp_path) as started:
         yield started
 

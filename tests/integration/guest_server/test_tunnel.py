@@ -29,7 +29,7 @@ def serve_echo(listener: socket.socket) -> None:
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """An echo server of this machine: the session of the tests has no network namespace of its own."""
+    """An echo server on this machine: the tests' session shares its network namespace."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=serve_echo, args=(listener,))
         thread.start()

@@ -35,7 +35,7 @@ SHOP = {"1" * 64: b"from the store"}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The image's folder: one that is there already, if DESKARENA_TEST_IMAGE names it, else a new one."""
+    """The image's folder: the one that DESKARENA_TEST_IMAGE names, else a new one."""
     lacking = missing_programs(*PROGRAMS)
     given = os.environ.get("DESKARENA_TEST_IMAGE")
     if given:

@@ -1,4 +1,4 @@
-"""What a worker that takes a pod over knows of it: that it was not well, and how many attempts it has had."""
+"""What a worker knows of a pod that it takes over: its failed health checks and its number of attempts."""
 
 import shutil
 from collections.abc import Callable, Iterator

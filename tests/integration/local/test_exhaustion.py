@@ -54,7 +54,7 @@ def by_group(guest: SandboxedGuest) -> bool:
 
 class TestMemory:
     def test_one_greedy_process_is_stopped(self, client: DesktopSupervisorClient, guest: SandboxedGuest) -> None:
-        """With a control group the kernel ends it; without, its own limit makes it fail. The desktop goes on."""
+        """With a control group the kernel kills it; without, its own limit makes it fail. The desktop keeps running."""
         done = guest.run("/usr/bin/python3", "-c", HOG)
         assert done["returncode"] != 0
         if by_group(guest):
@@ -89,7 +89,7 @@ class TestMemory:
     def test_memory_without_a_process_is_bounded_too(
         self, client: DesktopSupervisorClient, guest: SandboxedGuest
     ) -> None:
-        """Files in memory that only a descriptor holds. The kernel ends whoever looks largest: perhaps the session."""
+        """Files in memory that only a descriptor holds. The kernel kills the largest process, perhaps the session."""
         if not by_group(guest):
             assert "Function not implemented" in guest.run("/usr/bin/python3", "-c", DESCRIPTOR_HOG)["error"]
             return

@@ -77,7 +77,7 @@ class _Quiet(ThreadingHTTPServer):
 
 
 def _certificate(folder: Path) -> Path:
-    """A file with a key and a certificate of its own, for no name in particular."""
+    """A file with a new key and a self-signed certificate."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "stand-in web")])
     today = dt.datetime.now(dt.UTC)

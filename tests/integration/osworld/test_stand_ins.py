@@ -32,7 +32,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def ready(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ready:
-    """Files of the tasks that are run, made together."""
+    """Files of the tasks in the sample, created together."""
     here = [item for item in request.session.items if item.getparent(pytest.Module) is request.node]
     keys = {str(item.callspec.params["key"]) for item in here if isinstance(item, pytest.Function)}
     files = prepare({key: TABLE[key] for key in sorted(keys)}, tmp_path_factory.mktemp("stand-ins"))

@@ -36,7 +36,7 @@ class OutsideService:
 
 
 class ApiThread:
-    """The product's API in a thread; at a free port if none is given."""
+    """The product's API in a thread, by default at a free port."""
 
     def __init__(self, settings: Settings, made: World, port: int = 0) -> None:
         app = create_app(settings, made.factory, made.store)

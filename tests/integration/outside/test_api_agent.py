@@ -1,4 +1,4 @@
-"""One episode acted in over REST: its token, what it opens, what is carried out and how often."""
+"""One episode over REST: the token and its rights; each action is executed once."""
 
 import base64
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""An installation of its own for every test that commits."""
+"""A separate installation for every test that commits."""
 
 from collections.abc import Iterator
 

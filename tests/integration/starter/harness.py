@@ -93,7 +93,7 @@ class Result:
     records: list[StepRecord]
 
     def story(self) -> str:
-        """The episode in words, for a failing test's message."""
+        """The episode as text, for a failing test's message."""
         lines = [f"ended by {self.ended_by}: {self.note}"]
         lines += [f"  step {one.index}: {one.decision.explanation}" for one in self.records]
         lines += [f"  {metric.func} = {metric.value}: {metric.reasons}" for metric in self.evaluation.metrics]
@@ -182,7 +182,7 @@ class Bench:
 
 
 def _seen(folder: Path, task: Task, part: Part, evidence: Sequence[CallEvidence]) -> MetricValue:
-    """A look at a part, in this process; each in a folder of its own."""
+    """Evaluates a part in this process, each in its own folder."""
     place = folder / f"look-{len(list(folder.iterdir()))}"
     place.mkdir()
     return evaluate_part(task, part, evidence, place)

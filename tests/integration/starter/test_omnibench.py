@@ -69,7 +69,7 @@ def solved_in(task: Task) -> tuple[str, ...]:
 
 
 def half_way(task: Task, nodes: int) -> Task:
-    """The task with a solution that ends after so many of its nodes."""
+    """The task with a solution that stops after this number of nodes."""
     graph = read_task(task.raw, task.key.name, POOL).graph
     recipe = [
         step

@@ -24,7 +24,7 @@ FEASIBLE = [task for task in LOADED.tasks if task.labels.feasible]
 
 
 class HalfWay(NamedTuple):
-    """Where an oracle stops, as its number of steps, and what it has reached by then."""
+    """The steps after which an oracle stops, and the checkpoints reached by then."""
 
     steps: int
     reached: tuple[str, ...]
@@ -85,7 +85,7 @@ class TestEpisodes:
 
     @pytest.mark.parametrize("task", sample(LOADED.tasks, 3), ids=lambda task: str(task.key))
     def test_doing_nothing_reaches_none(self, bench: Bench, task: Task, folder: Path) -> None:
-        """An infeasible task, too: silence is no answer."""
+        """Also for an infeasible task, which needs the answer FAIL."""
         found = run(bench, task, "noop", folder)
         assert found.evaluation.measures["S_final"] == 0.0, found.story()
         assert found.evaluation.measures.get("S_int", 0.0) == 0.0, found.story()

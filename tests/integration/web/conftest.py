@@ -1,4 +1,4 @@
-"""A service over real PostgreSQL with a realistic scene in it, made once per test process."""
+"""A service over real PostgreSQL with a realistic scene, created once per test process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,7 +50,7 @@ IDLE: list[FastAPI] = []
 
 @contextmanager
 def lent(made: World, folder: Path) -> Iterator[TestClient]:
-    """A client of a service over this installation that had others before, of which it keeps nothing."""
+    """A client of a service that is reused between installations, with empty caches."""
     app = IDLE.pop() if IDLE else create_app(Settings(data_dir=folder))
     drain, edge = app.state.edge.drain, AppContext(Settings(data_dir=folder), made.factory, made.store, app.version)
     drain.draining = False

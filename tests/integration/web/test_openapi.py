@@ -92,7 +92,7 @@ class TestGeneratedRequests:
     def test_every_reading_operation_keeps_to_its_schema(
         self, client: TestClient, scene: PageScene, redis_url: str
     ) -> None:
-        """Only reading ones: the scene is shared. What changes something has tests of its own."""
+        """Only operations that read, because the scene is shared. The others have their own tests."""
         events.configure(redis_url)
         document = client.get("/api/v1/openapi.json").json()
         schema = schemathesis.openapi.from_dict(document)

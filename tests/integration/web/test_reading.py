@@ -1,4 +1,4 @@
-"""Reading never writes: no GET route sends a statement that writes or locks, whatever is out of date."""
+"""Reading never writes: no GET route sends a statement that writes or locks, even with stale roll-ups."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""An installation in a database of its own, and workers in this process that work on it."""
+"""An installation in its own database, with workers in this process."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

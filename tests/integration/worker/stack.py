@@ -102,7 +102,7 @@ class WorkerStack:
         self._numbers = itertools.count(1)
 
     def start_worker(self, *, wait: bool = True) -> StartedWorker:
-        """Starts one and, if told so, waits until it has tried out its desktops and registered."""
+        """Starts a worker and optionally waits until it has tested its desktops and registered."""
         worker = StartedWorker(self.environment, self.folder / f"worker-{next(self._numbers)}.log")
         self.workers.append(worker)
         if wait:

@@ -1,4 +1,4 @@
-"""A worker looks again at what it can do, and tells what has changed."""
+"""A worker rechecks its capabilities and reports changes."""
 
 from collections.abc import Callable
 from threading import Event, Thread, current_thread

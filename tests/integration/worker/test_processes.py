@@ -1,4 +1,4 @@
-"""Real workers, desktops, database and broker, and what happens when one of them is taken away."""
+"""Real workers, desktops, database and broker, and the failure of each of them."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -36,7 +36,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WorkerStack]:
 
 @pytest.fixture
 def worker(stack: WorkerStack) -> Iterator[StartedWorker]:
-    """A worker of this test; whatever workers there are at its end are stopped."""
+    """Starts workers for this test; all are stopped at its end."""
     yield stack.start_worker()
     stack.stop_workers()
 

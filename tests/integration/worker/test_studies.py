@@ -61,7 +61,7 @@ def submit(stack: WorkerStack, agent: str, tasks: list[str]) -> UUID:
 
 
 def ended(stack: WorkerStack, study_ids: list[UUID], seconds: float) -> list[Results]:
-    """What the studies come to when all their episodes have ended."""
+    """Results of the studies after all episodes have ended."""
 
     def done() -> bool:
         views = [stack.world.do(get_study, study_id) for study_id in study_ids]

@@ -37,7 +37,7 @@ def observe(world: World, *found: NodeReport, whole: bool = True) -> list[str]:
 
 
 def free(world: World, worker: Worker, n: int = 100) -> list[tuple[str, int]]:
-    """(node, index) of the free slots, in the order in which they are given."""
+    """(node, index) of the free slots, in the order of assignment."""
 
     def ask(session: Session) -> list[tuple[str, int]]:
         found = leases.free_slots(session, worker, "k8s", n)

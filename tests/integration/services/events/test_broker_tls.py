@@ -18,7 +18,7 @@ PASSWORD = "between-us"
 
 
 class Listener:
-    """Speaks TLS with a certificate that nobody knows, and keeps what it is told; never answers."""
+    """Speaks TLS with an untrusted certificate and records what it receives; never answers."""
 
     def __init__(self) -> None:
         self.told = b""

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 async def following(stream: AsyncGenerator[T, None], wanted: T, seconds: float = 10.0) -> list[T]:
-    """What a stream says until it says `wanted`."""
+    """Messages of a stream up to `wanted`."""
     said: list[T] = []
     async with asyncio.timeout(seconds):
         async for item in stream:
@@ -83,7 +83,7 @@ class TestAppend:
             assert [event.seq for event in events.list_after(session, run.id)] == [1, 2]
 
     def test_a_reader_never_sees_a_later_one_first(self, ready: World) -> None:
-        """Whoever reads on from the highest number seen has missed nothing, whenever the others commit."""
+        """Reading on from the highest number misses nothing, in any order of commits."""
         ready.worker()
         run = ready.submit()
         seen: list[int] = []

@@ -78,14 +78,14 @@ def taken(world: World) -> Iterator[tuple[Any, reevaluation.ReevaluationJob]]:
 
 
 def judge(world: World, score: float = 1.0) -> None:
-    """The evaluation is repeated and comes to a verdict."""
+    """The evaluation is repeated and gives a verdict."""
     make_due(world)
     with taken(world) as (session, job):
         reevaluation.finish(session, job, evaluation(score), [], 0.5)
 
 
 def fail(world: World, code: str = "evaluator_crashed") -> None:
-    """The evaluation is repeated and comes to none."""
+    """The evaluation is repeated and fails again."""
     make_due(world)
     with taken(world) as (_, job):
         rescore_id = job.rescore.id
@@ -242,7 +242,7 @@ class TestGivenUp:
 
 
 class TestAskedFor:
-    """A person asks once more for an episode that was given up."""
+    """A person requests another evaluation of a lost episode."""
 
     def rescored(self, world: World, wish: ReevaluationOptions | None = None) -> None:
         with world.work() as session:

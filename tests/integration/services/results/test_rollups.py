@@ -1,4 +1,4 @@
-"""The stored cube is what a computation from scratch gives, whatever happened in whichever order."""
+"""The stored cube equals a computation from scratch, after any order of events."""
 
 import random
 from typing import Any

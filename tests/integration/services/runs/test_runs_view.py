@@ -28,7 +28,7 @@ def times(world: World, claim: Claim) -> dict[str, float]:
 
 
 def begun(world: World, claim: Claim, seconds: float) -> None:
-    """An attempt that began so long ago, and told of its reset (0.5 s) and set-up (1 s)."""
+    """An attempt that started `ago`, with reset (0.5 s) and set-up (1 s)."""
     world.begin(claim)
     with world.work() as session:
         ago = text("UPDATE attempt SET started_at = now() - make_interval(secs => :seconds) WHERE id = :id")

@@ -1,4 +1,4 @@
-"""Signals for autoscalers: they count what is there, and looking is cheap."""
+"""Signals for autoscalers: correct counts, by cheap queries."""
 
 from datetime import timedelta
 

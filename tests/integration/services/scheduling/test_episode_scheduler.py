@@ -41,7 +41,7 @@ def owners(world: World, worker: Worker, number: int) -> Counter[UUID]:
 
 
 def in_project(world: World, run: Run, name: str, **rules: object) -> None:
-    """Moves a run into a project of its own with these rules."""
+    """Moves a run into a new project with these rules."""
     with world.work() as session:
         project = session.scalar(select(Project).where(Project.name == name)) or Project(name=name)
         session.add(project)

@@ -46,7 +46,7 @@ def states(world: World, run: Run) -> dict[str, tuple[str, str | None]]:
 
 
 def names(world: World, worker: Worker, number: int = 9) -> Counter[str]:
-    """Tasks of the episodes that the worker is given."""
+    """Tasks of the worker's episodes."""
     return Counter(claim.task.key.name for claim in world.do(claims.claim_many, worker.id, "local", number))
 
 

@@ -91,7 +91,7 @@ class TestExpectations:
 
 class TestClock:
     def ahead(self, world: World, by: timedelta) -> None:
-        """As if the clock had gone back: all that it stamped is still to come."""
+        """As after a clock that went back: all timestamps are in the future."""
         with world.work() as session:
             session.execute(text("UPDATE episode SET available_at = available_at + :by"), {"by": by})
             session.execute(text("UPDATE attempt SET ended_at = ended_at + :by"), {"by": by})

@@ -40,7 +40,7 @@ def why(world: World, run: Run) -> list[WaitView]:
 
 
 def lasts(world: World, expected: float, since: float) -> None:
-    """Every episode should take so many seconds; the attempts that run began so long ago."""
+    """Sets the expected seconds of every episode, and the age of running attempts."""
     with world.work() as session:
         session.execute(text("UPDATE episode SET estimated_seconds = :expected"), {"expected": expected})
         began = text("UPDATE attempt SET started_at = clock_timestamp() - make_interval(secs => :since) WHERE live")

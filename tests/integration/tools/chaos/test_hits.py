@@ -1,4 +1,4 @@
-"""That a process which chaos hits is really killed or stands still until healed; and what hit nothing says so."""
+"""A process that chaos hits is really killed, or stopped until healed; a hit without a target says so."""
 
 import subprocess
 import sys

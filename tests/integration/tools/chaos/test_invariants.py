@@ -1,4 +1,4 @@
-"""Each invariant finds what it is there to find, and nothing in a sound history."""
+"""Each invariant finds its violation, and nothing in a correct history."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -23,7 +23,7 @@ Start = Callable[[str], None]
 
 
 class EmptyStack:
-    """A stack of which nothing is there but its folder."""
+    """A stack with an empty folder and no processes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = self.tmp = folder

@@ -10,7 +10,7 @@ from tools.chaos.proxy import LinkMode, LinkProcess
 
 @pytest.fixture(scope="module")
 def echo() -> Iterator[int]:
-    """A server that sends back what it gets."""
+    """An echo server."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve() -> None:

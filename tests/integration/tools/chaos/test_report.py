@@ -1,4 +1,4 @@
-"""What becomes of a campaign's folder, and what its report admits."""
+"""The folder of a campaign, and its report."""
 
 from pathlib import Path
 from types import SimpleNamespace

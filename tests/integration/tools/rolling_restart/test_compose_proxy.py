@@ -1,4 +1,4 @@
-"""The proxy of docker-compose.yml, run for real: what it sends to a second server, and what it must not."""
+"""The real proxy of docker-compose.yml: which requests it may send to a second server."""
 
 import re
 import socket
@@ -30,7 +30,7 @@ pytestmark = [
 
 
 class CountingApi(ThreadingHTTPServer):
-    """Does what it is asked, then answers; or crashes before the answer, or refuses as one that ends."""
+    """Handles requests; or crashes before the answer, or refuses like a server that shuts down."""
 
     daemon_threads = True
 

@@ -72,7 +72,7 @@ class SimulatedFaults:
         self.timeline.later(2.0 * self.scale, self.reap)
 
     def look(self) -> None:
-        """One snapshot of who has how many desktops, whoever begins some at the same moment."""
+        """One consistent snapshot of all desktops in use, while others start."""
         busy = select(Project.name, func.count()).join(Run, Run.project_id == Project.id)
         busy = busy.join(Episode, Episode.run_id == Run.id).where(Episode.state == "running").group_by(Project.name)
         with self.world.work() as session:

@@ -1,4 +1,4 @@
-"""Training data over a real database: what is given away, what is not, and that all of it can be read back."""
+"""Training data over a real database: which data are exported, and that they can be read back."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""The line over a real broker: what lies there, what is given once, what a broker that goes away does."""
+"""The agent channel over a real broker: stored values, delivery once, and a broker that fails."""
 
 import asyncio
 import socket
@@ -205,7 +205,7 @@ class TestBrokerAway:
             server.stop()
 
     def test_a_forgotten_answer_is_asked_for_again(self, tmp_path: Path) -> None:
-        """An agent that was told that its answer is taken waits for the next step; the worker for that answer."""
+        """The agent, whose answer was accepted, waits for the next step; the worker waits for that answer."""
         server = start_broker(tmp_path / "broker")
         events.configure(server.url)
         found = under_way(uuid7())
@@ -259,7 +259,7 @@ class TestGive:
 
 
 class TestApiAway:
-    """The broker is there; nobody could give an answer to it."""
+    """The broker is available, but no answer reached it."""
 
     @pytest.fixture(autouse=True)
     def _often(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ class Installation:
         return run, episode
 
     def unjudged(self, *replies: str) -> Episode:
-        """The same where they are no verdict: the episode that waits for another try."""
+        """The same without a verdict: the episode that waits for another evaluation."""
         run, worker = self._begin(*replies)
 
         def waits() -> Sequence[Episode]:
@@ -79,7 +79,7 @@ class Installation:
         return episode
 
     def ask(self, episode: Episode, wish: reevaluation.ReevaluationOptions | None = None) -> None:
-        """Somebody wants it scored again."""
+        """Requests another evaluation."""
         with self.world.work() as session:
             _, actor = self.world.who(session)
             reevaluation.request(session, episode.id, actor, wish)

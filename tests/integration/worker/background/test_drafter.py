@@ -1,4 +1,4 @@
-"""A worker asks a model for drafts; what it writes is kept as drafts that only people can make count."""
+"""A worker asks a model for drafts, which only people can approve."""
 
 import json
 from pathlib import Path

@@ -279,7 +279,7 @@ class TestTurn:
         heard: list[object] = []
 
         def hear(session: Session) -> None:
-            """The server ends a transaction in which nothing is asked for long."""
+            """The server ends a transaction that is idle for long."""
             hold_long(session)
             heard.append(session)
             if len(heard) == OFTEN:

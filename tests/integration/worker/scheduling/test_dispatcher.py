@@ -183,7 +183,7 @@ class TestStopped:
 
 
 class FakeClusterProvider(FakeProvider):
-    """Slots that are said to be a cluster's, which may be `gone`; `asked` how often what it can do."""
+    """Slots of a pretended cluster, which may be `gone`; `asked` counts the calls for its capabilities."""
 
     cluster, desktops, gone, asked = "", 2, "", 0
 

@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class Beating:
-    """A worker with one claim, and its heart, which beats only when told to."""
+    """A worker with one claim and a heartbeat that the test triggers."""
 
     def __init__(self, world: World) -> None:
         self.world = world
