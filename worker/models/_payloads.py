@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.domain.model.prices import Tokens
 from backend.domain.model.trajectory import Frame
-from backend.domain.ports.model import Message, MessagePart, ModelReply, ToolCall
+from backend.domain.ports.model import Message, MessagePart, ModelReply, Tool, ToolCall
 from worker.models._errors import nonsense
 from worker.models.retrying_client import ParsedReply
 
@@ -96,6 +96,24 @@ def with_pictures(parts: Iterable[MessagePart]) -> Iterator[tuple[MessagePart, l
 def number(value: Any) -> int:
     """A count by an API: a whole number that is not negative, else 0."""
     return value if isinstance(value, int) and value >= 0 else 0
+
+
+def openai_tokens(usage: Any, sent: str, answered: str) -> Tokens | None:
+    """The counts of an OpenAI API, whose names differ: `prompt_tokens` or `input_tokens`; None if it sent none."""
+    if not isinstance(usage, dict) or sent not in usage:
+        return None
+    details = usage.get(f"{sent}_details") or {}
+    return Tokens(
+        sent=number(usage[sent]),
+        answered=number(usage.get(answered)),
+        cached=number(details.get("cached_tokens")),
+        written=number(details.get("cache_write_tokens")),
+    )
+
+
+def tool_schema(tool: Tool) -> Json:
+    """JSON schema of a tool's arguments; APIs require one."""
+    return dict(tool.schema_) or {"type": "object", "properties": {}}
 
 
 def reply(  # noqa: PLR0913 - what a reply has

@@ -109,8 +109,7 @@ def _betas(tools: tuple[Tool, ...]) -> Iterator[str]:
 def _tool(tool: Tool) -> dict[str, Any]:
     if tool.vendor is not None:
         return dict(tool.vendor)
-    schema = dict(tool.schema_) or {"type": "object", "properties": {}}
-    return {"name": tool.name, "description": tool.about, "input_schema": schema}
+    return {"name": tool.name, "description": tool.about, "input_schema": _payloads.tool_schema(tool)}
 
 
 def _merged(messages: Any) -> list[dict[str, Any]]:

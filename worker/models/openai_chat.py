@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from backend.domain.model.prices import Tokens
 from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRequest, Tool
 from backend.domain.registry import PluginKind, register
 from backend.services.capacity.model_endpoints import Endpoint
@@ -77,8 +76,10 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> ApiRequest:
 def _tool(tool: Tool) -> dict[str, Any]:
     if tool.vendor is not None:
         return dict(tool.vendor)
-    schema = dict(tool.schema_) or {"type": "object", "properties": {}}
-    return {"type": "function", "function": {"name": tool.name, "description": tool.about, "parameters": schema}}
+    return {
+        "type": "function",
+        "function": {"name": tool.name, "description": tool.about, "parameters": _payloads.tool_schema(tool)},
+    }
 
 
 def _messages(message: Message) -> Iterator[dict[str, Any]]:
@@ -190,7 +191,7 @@ def _to_reply(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> P
         api=OpenAIChat.api,
         # Models that think between calls need their thoughts back.
         content=[message] if thinking and calls else [],
-        tokens=_tokens(usage),
+        tokens=_payloads.openai_tokens(usage, "prompt_tokens", "completion_tokens"),
     )
 
 
@@ -199,15 +200,3 @@ def _text(content: Any) -> str:
     if isinstance(content, list):
         return "".join(str(part.get("text") or "") for part in content)
     return "" if content is None else str(content)
-
-
-def _tokens(usage: Any) -> Tokens | None:
-    if not isinstance(usage, dict) or "prompt_tokens" not in usage:
-        return None
-    details = usage.get("prompt_tokens_details") or {}
-    return Tokens(
-        sent=_payloads.number(usage["prompt_tokens"]),
-        answered=_payloads.number(usage.get("completion_tokens")),
-        cached=_payloads.number(details.get("cached_tokens")),
-        written=_payloads.number(details.get("cache_write_tokens")),
-    )

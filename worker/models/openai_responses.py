@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from backend.domain.model.prices import Tokens
 from backend.domain.model.trajectory import Frame
 from backend.domain.ports.model import Message, ModelReply, ModelRequest, Tool
 from backend.domain.registry import PluginKind, register
@@ -77,8 +76,13 @@ def _post(request: ModelRequest, key: str, *, streamed: bool) -> ApiRequest:
 def _tool(tool: Tool) -> dict[str, Any]:
     if tool.vendor is not None:
         return dict(tool.vendor)
-    schema = dict(tool.schema_) or {"type": "object", "properties": {}}
-    return {"type": "function", "name": tool.name, "description": tool.about, "parameters": schema, "strict": False}
+    return {
+        "type": "function",
+        "name": tool.name,
+        "description": tool.about,
+        "parameters": _payloads.tool_schema(tool),
+        "strict": False,
+    }
 
 
 def _input(messages: Any) -> Iterator[dict[str, Any]]:
@@ -179,7 +183,7 @@ def _to_reply(reply: dict[str, Any]) -> ParsedReply:
         api=OpenAIResponses.api,
         # Reasoning must be sent back together with the items that followed it.
         content=output if any(item.get("type") in {"reasoning", COMPUTER} for item in output) else [],
-        tokens=_tokens(reply.get("usage")),
+        tokens=_payloads.openai_tokens(reply.get("usage"), "input_tokens", "output_tokens"),
     )
 
 
@@ -195,15 +199,3 @@ def _stop(reply: Mapping[str, Any]) -> str:
         return "end"
     reason = (reply.get("incomplete_details") or {}).get("reason")
     return {"max_output_tokens": "length", "content_filter": "refusal"}.get(str(reason), "other")
-
-
-def _tokens(usage: Any) -> Tokens | None:
-    if not isinstance(usage, dict) or "input_tokens" not in usage:
-        return None
-    details = usage.get("input_tokens_details") or {}
-    return Tokens(
-        sent=_payloads.number(usage["input_tokens"]),
-        answered=_payloads.number(usage.get("output_tokens")),
-        cached=_payloads.number(details.get("cached_tokens")),
-        written=_payloads.number(details.get("cache_write_tokens")),
-    )
