@@ -36,10 +36,10 @@ class Way:
         self.gateway: Gateway = gateways.open(self.path)
 
     def connect(self) -> socket.socket:
-        found = socket.socket(socket.AF_UNIX)
-        found.settimeout(10)
-        found.connect(str(self.path))
-        return found
+        result = socket.socket(socket.AF_UNIX)
+        result.settimeout(10)
+        result.connect(str(self.path))
+        return result
 
     def ask(self, text: str) -> str:
         """Everything that comes back."""
@@ -66,18 +66,18 @@ def way(request: pytest.FixtureRequest, folder: Path) -> Iterator[Way]:
     """A gateway for which every name is this machine; parameter True: which may be reached."""
     before = set(threading.enumerate())  # Of other tests of this process.
     gateways = Gateways(reach=EgressPolicy(allow_private=request.param), resolver=lambda *_: ["127.0.0.1"])
-    found = Way(gateways, folder)
-    yield found
-    found.gateway.close()
+    result = Way(gateways, folder)
+    yield result
+    result.gateway.close()
     gateways.close()
-    assert not found.path.exists()
+    assert not result.path.exists()
     assert "egress" not in {thread.name for thread in set(threading.enumerate()) - before}
 
 
 @pytest.fixture
 def site() -> Iterator[OriginServer]:
-    with origin() as found:
-        yield found
+    with origin() as result:
+        yield result
 
 
 def is_closed(client: socket.socket) -> bool:

@@ -13,20 +13,20 @@ def head(text: str) -> bytes:
 
 class TestReadRequest:
     def test_a_tunnel(self) -> None:
-        found = read_request(head("CONNECT A.example.:443 HTTP/1.1\nHost: a.example:443"))
-        assert (found.method, found.url, found.host, found.port) == ("CONNECT", "", "a.example", 443)
+        result = read_request(head("CONNECT A.example.:443 HTTP/1.1\nHost: a.example:443"))
+        assert (result.method, result.url, result.host, result.port) == ("CONNECT", "", "a.example", 443)
 
     def test_a_plain_request_is_passed_on_without_what_is_for_the_proxy(self) -> None:
-        found = read_request(
+        result = read_request(
             head("GET http://a.example/x?y=1 HTTP/1.1\nHost: evil.example\nProxy-Authorization: z\nAccept: */*")
         )
-        assert found.forwarded(whole=False) == head(
+        assert result.forwarded(whole=False) == head(
             "GET /x?y=1 HTTP/1.1\nHost: a.example\nConnection: close\nAccept: */*"
         )
 
     def test_to_a_further_proxy_the_whole_address_goes(self) -> None:
-        found = read_request(head("GET http://a.example:81/ HTTP/1.1"))
-        assert found.forwarded(whole=True, extra="X: 1\r\n").startswith(
+        result = read_request(head("GET http://a.example:81/ HTTP/1.1"))
+        assert result.forwarded(whole=True, extra="X: 1\r\n").startswith(
             b"GET http://a.example:81/ HTTP/1.1\r\nHost: a.example:81\r\nConnection: close\r\nX: 1\r\n"
         )
 

@@ -136,9 +136,9 @@ def kubeconfig(folder: Path, port: int) -> str:
 
 class TestList:
     def test_pieces_are_one_list(self, cluster: Kubernetes) -> None:
-        found = cluster.list(PODS)
-        assert [each["n"] for each in found.items] == [1, 0]
-        assert found.version == "7"
+        result = cluster.list(PODS)
+        assert [each["n"] for each in result.items] == [1, 0]
+        assert result.version == "7"
 
     def test_each_says_what_it_is_as_if_asked_for_by_name(self, cluster: Kubernetes) -> None:
         assert {(each["apiVersion"], each["kind"]) for each in cluster.list(PODS).items} == {("v1", "Pod")}

@@ -57,23 +57,31 @@ class TestLease:
         }
 
     def test_says_what_it_said(self) -> None:
-        found = lease_objects.lease(held(), "w-1", "lab", NOW, transitions=3)
-        assert (lease_objects.fence_of(found), lease_objects.transitions_of(found), lease_objects.holder_of(found)) == (
+        lease = lease_objects.lease(held(), "w-1", "lab", NOW, transitions=3)
+        assert (
+            lease_objects.fence_of(lease),
+            lease_objects.transitions_of(lease),
+            lease_objects.holder_of(lease),
+        ) == (
             7,
             3,
             "w-1",
         )
-        assert not lease_objects.is_past(found, NOW + 59)
-        assert lease_objects.is_past(found, NOW + 61)
+        assert not lease_objects.is_past(lease, NOW + 59)
+        assert lease_objects.is_past(lease, NOW + 61)
 
     def test_an_object_that_somebody_has_spoilt_says_nothing(self) -> None:
-        found = {"metadata": {"annotations": {"deskarena.dev/fence": "-4", "deskarena.dev/deadline": "soon"}}}
-        assert (lease_objects.fence_of(found), lease_objects.transitions_of(found), lease_objects.holder_of(found)) == (
+        lease = {"metadata": {"annotations": {"deskarena.dev/fence": "-4", "deskarena.dev/deadline": "soon"}}}
+        assert (
+            lease_objects.fence_of(lease),
+            lease_objects.transitions_of(lease),
+            lease_objects.holder_of(lease),
+        ) == (
             0,
             0,
             "somebody",
         )
-        assert lease_objects.is_past(found, NOW)
+        assert lease_objects.is_past(lease, NOW)
 
 
 class TestDue:
@@ -81,9 +89,9 @@ class TestDue:
         ours = {held(number).name: held(number) for number in range(1, 6)}
         ours[held(3).name] = held(3, attempt="another")
         known = {held(number).name: written(held(number), at=-float(number)) for number in (2, 3, 4, 5, 6)}
-        found = due(ours, known, now=20.0, most=99)
-        assert [name for name, _ in found] == names(1, 6, 3, 5, 4, 2)
-        assert [name for name, each in found if each is None] == names(6)
+        entries = due(ours, known, now=20.0, most=99)
+        assert [name for name, _ in entries] == names(1, 6, 3, 5, 4, 2)
+        assert [name for name, each in entries if each is None] == names(6)
 
     def test_what_is_young_is_left_alone(self) -> None:
         assert due({held().name: held()}, {held().name: written(held(), at=1.0)}, now=20.9, most=9) == []

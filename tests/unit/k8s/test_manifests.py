@@ -143,23 +143,23 @@ class TestPod:
     @pytest.mark.parametrize("templates", [Volume("empty", "48Gi"), Volume("memory", "4Gi"), Volume("claim", "t")])
     def test_one_that_only_tells_what_images_there_are_is_small(self, templates: Volume) -> None:
         plan = dataclasses.replace(PLAN, templates=templates)
-        found = manifests.pod(
+        result = manifests.pod(
             plan, SLOT, PodResources(64, 0.05), secret="s-1", worker="host-1", deadline=1_800_000_000.0, kvm=False
         )
-        container = found["spec"]["containers"][0]
+        container = result["spec"]["containers"][0]
         assert container["resources"] == {
             "requests": {"cpu": "50m", "memory": "256Mi", "ephemeral-storage": "128Mi"},
             "limits": {"memory": "256Mi", "ephemeral-storage": "384Mi"},
         }
         assert container["env"][2] == {"name": "DESKARENA_POD_OVERLAY_BYTES", "value": "67108864"}
-        assert found["spec"]["volumes"] == [
+        assert result["spec"]["volumes"] == [
             {"name": "images", "persistentVolumeClaim": {"claimName": "machine-images", "readOnly": True}},
             {"name": "templates", "emptyDir": {"sizeLimit": "64Mi"}},
             {"name": "overlays", "emptyDir": {"sizeLimit": "64Mi"}},
             {"name": "run", "emptyDir": {"medium": "Memory", "sizeLimit": "64Mi"}},
             {"name": "token", "secret": {"secretName": "s-1", "defaultMode": 0o440}},
         ]
-        assert found["metadata"]["annotations"]["deskarena.dev/key"] == manifests.spec_key(plan)
+        assert result["metadata"]["annotations"]["deskarena.dev/key"] == manifests.spec_key(plan)
 
     def test_templates_in_memory_count_as_memory(self) -> None:
         pod = made(dataclasses.replace(PLAN, templates=Volume("memory", "4Gi")))
@@ -240,14 +240,14 @@ class TestPod:
 
 class TestTrial:
     def test_is_a_whole_pod_of_no_slot(self) -> None:
-        found = manifests.trial(PLAN, ROOM, -7, worker="host-1", now=1_800_000_000.0)
-        assert found == made(slot=SlotRef(-7), secret="none")
-        assert "affinity" not in found["spec"]
+        result = manifests.trial(PLAN, ROOM, -7, worker="host-1", now=1_800_000_000.0)
+        assert result == made(slot=SlotRef(-7), secret="none")
+        assert "affinity" not in result["spec"]
 
     def test_has_whole_names_where_claims_are_a_node_s(self) -> None:
         plan = dataclasses.replace(PLAN, images=Volume("claim", "images-{node}"))
-        found = manifests.trial(plan, ROOM, -7, worker="host-1", now=1_800_000_000.0)
-        assert found["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] == "images-node"
+        result = manifests.trial(plan, ROOM, -7, worker="host-1", now=1_800_000_000.0)
+        assert result["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"] == "images-node"
 
 
 class TestPodName:

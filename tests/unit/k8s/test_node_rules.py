@@ -63,14 +63,14 @@ class TestSlots:
         assert seen(node(allocatable=changes)).slots == slots
 
     def test_a_device_that_boots_no_machine_is_said_and_the_node_is_used_after_all_others(self) -> None:
-        found = seen(node(), emulated="a machine did not boot")
-        assert (found.state, found.slots) == (NodeState.READY, 3)
-        assert found.reason == emulated_words("a machine did not boot")
+        result = seen(node(), emulated="a machine did not boot")
+        assert (result.state, result.slots) == (NodeState.READY, 3)
+        assert result.reason == emulated_words("a machine did not boot")
 
     def test_what_else_is_wrong_with_such_a_node_is_said_first(self) -> None:
-        found = seen(node(conditions=[NOT_READY]), emulated="a machine did not boot")
-        assert found.reason.startswith("not ready: ")
-        assert found.reason.endswith(emulated_words("a machine did not boot"))
+        result = seen(node(conditions=[NOT_READY]), emulated="a machine did not boot")
+        assert result.reason.startswith("not ready: ")
+        assert result.reason.endswith(emulated_words("a machine did not boot"))
 
     def test_without_a_device_the_rest_decides(self) -> None:
         assert seen(node(allocatable={KVM: "0"}), NodeRequirements(NEED)).slots == 3
@@ -80,20 +80,20 @@ class TestSlots:
         assert seen(node(labels={"deskarena.dev/slots": "9"})).slots == 3
 
     def test_a_label_that_is_no_number_is_told_and_left_out(self) -> None:
-        found = seen(node(labels={"deskarena.dev/slots": "two"}))
-        assert (found.slots, found.reason) == (3, "its label deskarena.dev/slots is not a number: 'two'")
+        result = seen(node(labels={"deskarena.dev/slots": "two"}))
+        assert (result.slots, result.reason) == (3, "its label deskarena.dev/slots is not a number: 'two'")
 
     def test_no_room_is_told(self) -> None:
-        found = seen(node(allocatable={"memory": "2Gi", KVM: "0"}))
-        assert (found.slots, found.reason) == (0, f"no room for a desktop: memory and {KVM}")
+        result = seen(node(allocatable={"memory": "2Gi", KVM: "0"}))
+        assert (result.slots, result.reason) == (0, f"no room for a desktop: memory and {KVM}")
 
     def test_one_without_device_that_nobody_selected_is_none_of_ours(self) -> None:
         assert node_report(node(allocatable={KVM: "0"}), NodeRequirements(NEED, device=KVM, selected=False)) is None
         assert node_report(node(), NodeRequirements(NEED, device=KVM, selected=False)) is not None
 
     def test_an_object_without_anything_runs_nothing(self) -> None:
-        found = seen({})
-        assert (found.slots, found.state) == (0, NodeState.UNREADY)
+        result = seen({})
+        assert (result.slots, result.state) == (0, NodeState.UNREADY)
 
 
 class TestState:

@@ -35,9 +35,9 @@ def at(second: int) -> str:
 def creating(*conditions: dict[str, str]) -> dict[str, Any]:
     """A node has taken it, and begins no container."""
     state = waiting("ContainerCreating")
-    found = pod(startTime=BEGUN, containerStatuses=state, conditions=list(conditions))
-    found["spec"]["volumes"] = [{"name": "images"}, {"name": "token", "secret": {"secretName": "s"}}]
-    return found
+    result = pod(startTime=BEGUN, containerStatuses=state, conditions=list(conditions))
+    result["spec"]["volumes"] = [{"name": "images"}, {"name": "token", "secret": {"secretName": "s"}}]
+    return result
 
 
 def condition(kind: str, status: str, reason: str = "", message: str = "") -> dict[str, str]:
@@ -174,24 +174,24 @@ class TestLook:
         assert seen.why.startswith(cause.value)
 
     def test_an_image_that_cannot_be_had_is_told_in_the_cluster_s_words_alone(self) -> None:
-        found = pod(containerStatuses=waiting("ImagePullBackOff", 'Back-off pulling image "vm:9"'))
-        assert pod_status(found, [event("Failed", NOT_FOUND)], uid=UID).words == NOT_FOUND
+        result = pod(containerStatuses=waiting("ImagePullBackOff", 'Back-off pulling image "vm:9"'))
+        assert pod_status(result, [event("Failed", NOT_FOUND)], uid=UID).words == NOT_FOUND
 
     def test_every_cause_is_tried_here(self) -> None:
         assert {case[2] for case in CASES} == set(Cause) - {Cause.NONE, Cause.REPLACED}
 
     def test_ready_with_its_address(self) -> None:
-        found = pod("Running", podIP="10.0.0.7", conditions=[condition("Ready", "True")])
-        assert pod_status(found, [], uid=UID) == PodStatus(True, ready=True, node="node-1", address="10.0.0.7")
+        result = pod("Running", podIP="10.0.0.7", conditions=[condition("Ready", "True")])
+        assert pod_status(result, [], uid=UID) == PodStatus(True, ready=True, node="node-1", address="10.0.0.7")
 
     def test_a_node_that_came_back_is_not_lost(self) -> None:
-        found = pod("Running", podIP="10.0.0.7", conditions=[condition("Ready", "True")])
-        assert pod_status(found, [event("NodeNotReady", "Node is not ready")], uid=UID).ready
+        result = pod("Running", podIP="10.0.0.7", conditions=[condition("Ready", "True")])
+        assert pod_status(result, [event("NodeNotReady", "Node is not ready")], uid=UID).ready
 
     def test_one_that_is_unready_for_another_reason_than_its_node_s_earlier_absence_is_waited_for(self) -> None:
-        found = pod("Running", conditions=[condition("Ready", "False")])
+        result = pod("Running", conditions=[condition("Ready", "False")])
         early = event("NodeNotReady", "Node is not ready", at="2025-12-31T00:00:00Z")
-        assert pod_status(found, [early], uid=UID).cause is Cause.NONE
+        assert pod_status(result, [early], uid=UID).cause is Cause.NONE
 
     def test_one_that_starts_says_what_it_waits_for(self) -> None:
         said = 'MountVolume.SetUp failed for volume "token": secret "s" not found'
@@ -213,14 +213,14 @@ class TestLook:
     def test_one_whose_claims_are_being_made_is_told_from_one_that_has_no_node(
         self, message: str, *, awaits: bool
     ) -> None:
-        found = pod(conditions=[condition("PodScheduled", "False", "Unschedulable", message)])
-        assert pod_status(found, [], uid=UID).awaits_claims is awaits
+        result = pod(conditions=[condition("PodScheduled", "False", "Unschedulable", message)])
+        assert pod_status(result, [], uid=UID).awaits_claims is awaits
 
     def test_why_a_claim_is_not_made_is_told(self) -> None:
         message = 'waiting for ephemeral volume controller to create the persistentvolumeclaim "p-images"'
         said = "ephemeral volume images: persistentvolumeclaims is forbidden: exceeded quota: storage"
-        found = pod(conditions=[condition("PodScheduled", "False", "Unschedulable", message)])
-        assert pod_status(found, [event("FailedBinding", said)], uid=UID).words == f"{message}; FailedBinding: {said}"
+        result = pod(conditions=[condition("PodScheduled", "False", "Unschedulable", message)])
+        assert pod_status(result, [event("FailedBinding", said)], uid=UID).words == f"{message}; FailedBinding: {said}"
 
     def test_another_uid_is_another_pod(self) -> None:
         assert pod_status(pod("Running"), [], uid="u-0").cause is Cause.REPLACED
@@ -260,11 +260,11 @@ class TestHitch:
         assert pod_status(creating(), told, uid=UID, hitch=HITCH_SECONDS).cause is Cause.VOLUMES
 
     def test_where_nobody_says_when_the_node_took_the_pod_its_first_event_does(self) -> None:
-        found = creating()
-        del found["status"]["startTime"]
+        result = creating()
+        del result["status"]["startTime"]
         told = {**event("FailedMount", NO_MOUNT, at=at(12)), "firstTimestamp": at(1), "count": 5}
-        assert pod_status(found, [told], uid=UID).cause is Cause.VOLUMES
-        assert pod_status(found, [{**told, "firstTimestamp": at(11)}], uid=UID).cause is Cause.NONE
+        assert pod_status(result, [told], uid=UID).cause is Cause.VOLUMES
+        assert pod_status(result, [{**told, "firstTimestamp": at(11)}], uid=UID).cause is Cause.NONE
 
     def test_a_series_counts_by_its_last_moment(self) -> None:
         told = event("NetworkNotReady", NO_NETWORK)
@@ -289,8 +289,8 @@ class TestHitch:
         assert pod_status(creating(), told, uid=UID, hitch=60).cause is Cause.NONE
 
     def test_it_is_over_once_the_pod_has_its_sandbox(self) -> None:
-        found = creating(condition("PodReadyToStartContainers", "True"))
-        assert pod_status(found, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60).cause is Cause.NONE
+        result = creating(condition("PodReadyToStartContainers", "True"))
+        assert pod_status(result, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID, hitch=60).cause is Cause.NONE
 
     def test_it_is_over_once_a_container_runs(self) -> None:
         ready = pod("Running", podIP="10.0.0.7", startTime=BEGUN, conditions=[condition("Ready", "True")])
@@ -304,8 +304,8 @@ class TestHitch:
         assert pod_status(creating(), told, uid=UID).cause is Cause.NETWORK
 
     def test_an_image_that_cannot_be_had_is_told_first(self) -> None:
-        found = {**creating(), "status": {**creating()["status"], "containerStatuses": waiting("ErrImagePull", "no")}}
-        assert pod_status(found, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID).cause is Cause.IMAGE
+        result = {**creating(), "status": {**creating()["status"], "containerStatuses": waiting("ErrImagePull", "no")}}
+        assert pod_status(result, [event("FailedMount", NO_MOUNT, at=at(15))], uid=UID).cause is Cause.IMAGE
 
     def test_the_pod_s_own_secret_is_made_a_moment_later(self) -> None:
         told = [event("FailedMount", NO_TOKEN, at=at(16))]

@@ -33,16 +33,16 @@ def places(node: str, *indexes: int) -> frozenset[SlotRef]:
 
 class TestPlan:
     def test_what_waits_is_prepared_for_over_the_nodes(self) -> None:
-        found = plan([*slots("a", "", "", ""), *slots("b", "", "", "")], {"win": 3}, 2)
-        assert found == WarmPlan(prepare=((SlotRef(0, "a"), "win"), (SlotRef(0, "b"), "win"), (SlotRef(1, "a"), "win")))
+        warm = plan([*slots("a", "", "", ""), *slots("b", "", "", "")], {"win": 3}, 2)
+        assert warm == WarmPlan(prepare=((SlotRef(0, "a"), "win"), (SlotRef(0, "b"), "win"), (SlotRef(1, "a"), "win")))
 
     def test_no_more_than_ahead_on_each_node(self) -> None:
-        found = plan([*slots("a", "", "", ""), *slots("b", "", "")], {"win": 99}, 1)
-        assert [slot for slot, _ in found.prepare] == [SlotRef(0, "a"), SlotRef(0, "b")]
+        result = plan([*slots("a", "", "", ""), *slots("b", "", "")], {"win": 99}, 1)
+        assert [slot for slot, _ in result.prepare] == [SlotRef(0, "a"), SlotRef(0, "b")]
 
     def test_the_image_that_most_wait_for_comes_first(self) -> None:
-        found = plan(slots("a", "", ""), {"linux": 1, "win": 5}, 1)
-        assert found.prepare == ((SlotRef(0, "a"), "win"),)
+        result = plan(slots("a", "", ""), {"linux": 1, "win": 5}, 1)
+        assert result.prepare == ((SlotRef(0, "a"), "win"),)
 
     def test_ready_pods_serve_what_waits(self) -> None:
         assert plan(slots("a", "win", "win", ""), {"win": 2}, 2) == WarmPlan(keep=places("a", 0, 1))
@@ -57,15 +57,15 @@ class TestPlan:
         assert plan(slots("a", "win", "win", "win"), {"win": 3}, 1) == WarmPlan(keep=places("a", 0, 1, 2))
 
     def test_a_pod_that_nothing_waits_for_gives_way(self) -> None:
-        found = plan(slots("a", "linux", "linux", leased=1), {"win": 1}, 1)
-        assert found == WarmPlan(remove=(SlotRef(1, "a"),), prepare=((SlotRef(1, "a"), "win"),))
+        result = plan(slots("a", "linux", "linux", leased=1), {"win": 1}, 1)
+        assert result == WarmPlan(remove=(SlotRef(1, "a"),), prepare=((SlotRef(1, "a"), "win"),))
 
     def test_a_pod_that_an_attempt_holds_never_does(self) -> None:
         assert plan(slots("a", "linux", leased=1), {"win": 1}, 1) == WarmPlan()
 
     def test_idle_pods_leave_a_node_that_drains(self) -> None:
-        found = plan([*slots("a", "win", "win", leased=1, usable=False), *slots("b", "")], {"win": 1}, 1)
-        assert found == WarmPlan(remove=(SlotRef(1, "a"),), prepare=((SlotRef(0, "b"), "win"),))
+        result = plan([*slots("a", "win", "win", leased=1, usable=False), *slots("b", "")], {"win": 1}, 1)
+        assert result == WarmPlan(remove=(SlotRef(1, "a"),), prepare=((SlotRef(0, "b"), "win"),))
 
     def test_nothing_is_made_ahead_where_nobody_wants_it(self) -> None:
         assert plan(slots("a", "", ""), {"win": 5}, 0) == WarmPlan()
@@ -74,17 +74,17 @@ class TestPlan:
     def test_always_leaves_attempts_alone_and_never_makes_too_many(
         self, every: list[WarmSlot], waiting: dict[str, int], ahead: int
     ) -> None:
-        found = plan(every, waiting, ahead)
+        result = plan(every, waiting, ahead)
         by_slot = {each.slot: each for each in every}
-        assert not any(by_slot[slot].leased for slot in (*found.remove, *(slot for slot, _ in found.prepare)))
-        assert len(set(found.remove)) == len(found.remove)
-        for slot, image in found.prepare:
+        assert not any(by_slot[slot].leased for slot in (*result.remove, *(slot for slot, _ in result.prepare)))
+        assert len(set(result.remove)) == len(result.remove)
+        for slot, image in result.prepare:
             assert by_slot[slot].usable
-            assert not by_slot[slot].kind or slot in found.remove
+            assert not by_slot[slot].kind or slot in result.remove
             assert waiting[image] > 0
         for image, number in waiting.items():
             ready = sum(each.kind == image and not each.leased and each.usable for each in every)
-            made = sum(each == image for _, each in found.prepare)
+            made = sum(each == image for _, each in result.prepare)
             assert made <= max(0, number - ready)
 
     @given(SLOTS, WAITING, st.integers(0, 4))

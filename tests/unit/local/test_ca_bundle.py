@@ -12,18 +12,18 @@ HOSTS = b"the host's own authorities"
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    found = tmp_path / "bundle.crt"
-    found.write_bytes(HOSTS)
-    return found
+    result = tmp_path / "bundle.crt"
+    result.write_bytes(HOSTS)
+    return result
 
 
 @pytest.fixture
 def folder(tmp_path: Path, bundle: Path) -> Path:
     """A new desktop's."""
-    found = tmp_path / "out"
-    found.mkdir()
-    lay_out(found, bundle=bundle)
-    return found
+    result = tmp_path / "out"
+    result.mkdir()
+    lay_out(result, bundle=bundle)
+    return result
 
 
 def everything(folder: Path) -> dict[str, bytes]:

@@ -70,9 +70,9 @@ def holds(controller: str, group: Path, version: int) -> None:
 
 class TestPlaces:
     def test_version_1_has_one_place_per_controller(self) -> None:
-        found = places(V1, V1_MEMBERSHIP)
-        assert found["memory"][0] == CgroupParent(1, Path("/sys/fs/cgroup/memory/some/group"))
-        assert found["cpu"][0] == CgroupParent(1, Path("/sys/fs/cgroup/cpu"))
+        result = places(V1, V1_MEMBERSHIP)
+        assert result["memory"][0] == CgroupParent(1, Path("/sys/fs/cgroup/memory/some/group"))
+        assert result["cpu"][0] == CgroupParent(1, Path("/sys/fs/cgroup/cpu"))
 
     def test_a_container_sees_its_hierarchy_from_its_own_group_on(self) -> None:
         assert places(V1, V1_MEMBERSHIP)["pids"][0] == CgroupParent(1, Path("/sys/fs/cgroup/pids/inner"))

@@ -5,9 +5,9 @@ from worker.local.programs import programs
 
 class TestPrograms:
     def test_finds_the_systems(self) -> None:
-        found = programs()
-        assert {"sh", "python3"} <= set(found)
-        assert list(found) == sorted(set(found))
+        result = programs()
+        assert {"sh", "python3"} <= set(result)
+        assert list(result) == sorted(set(result))
 
     def test_leaves_out_what_lies_where_desktops_do_not_see_it(self, tmp_path: Path) -> None:
         (tmp_path / "elsewhere").write_text("#!/bin/sh\n")

@@ -78,6 +78,6 @@ class TestFiles:
 
     @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
     def test_has_good_and_broken_replies(self, file: Path) -> None:
-        found = json.loads(file.read_text())["cases"]
-        assert sum("actions" in case for case in found) >= 8
-        assert sum("invalid" in case for case in found) >= 8
+        result = json.loads(file.read_text())["cases"]
+        assert sum("actions" in case for case in result) >= 8
+        assert sum("invalid" in case for case in result) >= 8

@@ -56,8 +56,8 @@ def marked(index: int = 0, **more: Any) -> Observation:
 
 def texts(messages: Sequence[Message] | ModelRequest) -> str:
     """All words of a request."""
-    found = messages.messages if isinstance(messages, ModelRequest) else messages
-    return "\n".join(part.text for one in found for part in one.parts if part.text)
+    result = messages.messages if isinstance(messages, ModelRequest) else messages
+    return "\n".join(part.text for one in result for part in one.parts if part.text)
 
 
 def pictures(request: ModelRequest) -> list[Frame]:

@@ -48,16 +48,16 @@ class TestAct:
         assert (told["instruction"], told["max_steps"], told["screen"]) == ("Do it.", 5, {"width": 640, "height": 480})
 
     def test_takes_typed_actions(self) -> None:
-        found = decided({"actions": [{"type": "CLICK", "x": 1, "y": 2}], "explanation": "There."})
-        assert (found.actions[0].type, found.actions[0].x, found.explanation) == (ActionType.CLICK, 1, "There.")
+        result = decided({"actions": [{"type": "CLICK", "x": 1, "y": 2}], "explanation": "There."})
+        assert (result.actions[0].type, result.actions[0].x, result.explanation) == (ActionType.CLICK, 1, "There.")
 
     def test_reads_a_reply_in_the_runs_action_space(self) -> None:
         assert decided({"reply": '{"action_type": "PRESS", "key": "enter"}'}).actions[0].keys == ("enter",)
 
     @pytest.mark.parametrize("stop", ["done", "infeasible", "steps"])
     def test_may_only_stop(self, stop: str) -> None:
-        found = decided({"stop": stop})
-        assert (found.actions, found.stop, found.invalid) == ((), EndedBy(stop), "")
+        result = decided({"stop": stop})
+        assert (result.actions, result.stop, result.invalid) == ((), EndedBy(stop), "")
 
     def test_an_answer_to_another_step_is_left_aside(self) -> None:
         line = FakeLine({"index": 3, "reply": "FAIL"}, {"index": 0, "reply": "DONE"})
@@ -77,13 +77,13 @@ class TestAct:
         ],
     )
     def test_what_is_no_answer_is_told_back(self, message: dict[str, Any]) -> None:
-        found = decided(message)
-        assert found.invalid
-        assert found.actions == ()
+        result = decided(message)
+        assert result.invalid
+        assert result.actions == ()
 
     def test_code_is_for_spaces_that_have_it(self) -> None:
-        found = decided({"actions": [{"type": "PYTHON", "text": "x = 1"}]}, action_space="pyautogui")
-        assert (found.invalid, found.actions[0].type) == ("", ActionType.PYTHON)
+        result = decided({"actions": [{"type": "PYTHON", "text": "x = 1"}]}, action_space="pyautogui")
+        assert (result.invalid, result.actions[0].type) == ("", ActionType.PYTHON)
 
     def test_words_are_cut(self) -> None:
         assert len(decided({"reply": "DONE", "explanation": "x" * 9000}).explanation) == MOST_WORDS

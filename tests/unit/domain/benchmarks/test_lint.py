@@ -80,13 +80,13 @@ def broken_step() -> Iterator[str]:
 
 class TestFindings:
     def unknown(self, task: Task) -> list[str]:
-        return [found.unknown for found in findings(task) if found.unknown]
+        return [result.unknown for result in findings(task) if result.unknown]
 
     def test_every_kind_of_name_that_nobody_understands(self) -> None:
         call = MetricCall(func="exakt_match", result={"type": "vm_fil"}, expected=RULE)
         step = SetupStep(type="lunch")
-        found = self.unknown(make_task(call, setup=(step,), postconfig=[{"type": "slep", "parameters": {}}]))
-        assert found == ["set-up step 'lunch'", "set-up step 'slep'", "getter 'vm_fil'", "metric 'exakt_match'"]
+        result = self.unknown(make_task(call, setup=(step,), postconfig=[{"type": "slep", "parameters": {}}]))
+        assert result == ["set-up step 'lunch'", "set-up step 'slep'", "getter 'vm_fil'", "metric 'exakt_match'"]
 
     def test_parameters_and_options_that_nobody_understands(self) -> None:
         call = MetricCall(func="exact_match", result={**SPEC, "comand": 1}, expected=RULE, options={"slack": 1})
@@ -117,5 +117,5 @@ class TestFindings:
     )
     def test_templates_that_there_are_not(self, command: Any, odd: bool) -> None:  # noqa: FBT001 - a column of the table
         task = make_task(setup=(SetupStep(type="execute", parameters={"command": command}),))
-        found = [finding.severity for finding in findings(task.model_copy(update={"dialect": "osworld"}))]
-        assert found == (["warning"] if odd else [])
+        result = [finding.severity for finding in findings(task.model_copy(update={"dialect": "osworld"}))]
+        assert result == (["warning"] if odd else [])

@@ -105,7 +105,7 @@ def check(kind: str, file: Path, root: Path) -> None:
     for task in loaded.tasks:
         json.dumps(task.model_dump(mode="json"), allow_nan=False).encode()
         external_assets(task)
-        broken = [str(found) for found in findings(task, []) if "the check of" in found.message]
+        broken = [str(result) for result in findings(task, []) if "the check of" in result.message]
         assert broken == []
 
 

@@ -21,8 +21,8 @@ def change(file: Path, **more: Any) -> None:
 
 class TestLoad:
     def test_as_published(self, folder: Path) -> None:
-        found = read("omnibench", folder)
-        first, second = found.tasks
+        result = read("omnibench", folder)
+        first, second = result.tasks
         assert (str(first.key), str(second.key)) == ("correspondence/1", "office/2")
         assert [(part.name, part.after) for part in first.evaluator.parts] == [
             ("copy-table", ()),
@@ -32,8 +32,8 @@ class TestLoad:
         ]
         assert first.evaluator.parts[0].calls[0].options["values"] == {"xlsx_path": "C:\\Users\\user\\sales.xlsx"}
         assert first.labels.os == "windows"
-        assert [(one.axis, one.value) for one in found.variants] == [("intent", "given")]
-        assert (found.licence, found.suite, found.warnings) == ("Apache-2.0", "omnibench", ())
+        assert [(one.axis, one.value) for one in result.variants] == [("intent", "given")]
+        assert (result.licence, result.suite, result.warnings) == ("Apache-2.0", "omnibench", ())
 
     def test_tasks_may_lie_beside_the_pool_or_in_one_file(self, folder: Path) -> None:
         wanted = {task.key.name: task for task in read("omnibench", folder).tasks}
@@ -45,11 +45,11 @@ class TestLoad:
         (folder / "tasks.jsonl").write_text("\n".join(lines))
         for name in wanted:
             (folder / f"{name}.json").unlink()
-        found = read("omnibench", folder)
-        assert {task.key.name: task.evaluator for task in found.tasks} == {
+        result = read("omnibench", folder)
+        assert {task.key.name: task.evaluator for task in result.tasks} == {
             name: task.evaluator for name, task in wanted.items()
         }
-        assert not found.suite
+        assert not result.suite
 
     def test_what_is_odd_is_said(self, folder: Path) -> None:
         subtasks = json.loads((folder / "subtasks.json").read_text())

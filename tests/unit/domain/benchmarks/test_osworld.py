@@ -173,8 +173,8 @@ class TestWindows:
 
 class TestAssets:
     def test_what_steps_and_getters_take_from_the_web(self) -> None:
-        found = [url.rpartition("/")[2] for url in external_assets(sample("multi_apps/sample-both"))]
-        assert found == ["notes.txt", "check.py", "other.txt"]
+        result = [url.rpartition("/")[2] for url in external_assets(sample("multi_apps/sample-both"))]
+        assert result == ["notes.txt", "check.py", "other.txt"]
 
     def test_pages_that_are_opened_are_none(self) -> None:
         assert external_assets(sample("chrome/sample-colour")) == ()
@@ -182,9 +182,9 @@ class TestAssets:
 
 class TestWarnings:
     def test_slips_are_said_where_they_are(self) -> None:
-        found = {finding.path: finding for finding in findings(sample("libreoffice_calc/sample-either"))}
-        assert found["evaluator.options.0._note"].severity == "warning"
-        assert "evaluator._config_note" in found
+        result = {finding.path: finding for finding in findings(sample("libreoffice_calc/sample-either"))}
+        assert result["evaluator.options.0._note"].severity == "warning"
+        assert "evaluator._config_note" in result
         slip = findings(sample("gimp/sample-theme"))
         assert any("a slip for 'type'" in finding.message for finding in slip)
 

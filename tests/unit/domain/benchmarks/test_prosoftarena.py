@@ -78,12 +78,12 @@ class TestMetadata:
         assert altered(tmp_path, {"requires": ["localc"]}).tasks[0].labels.requires == ("localc",)
 
     def test_free_programs_need_none(self, tmp_path: Path) -> None:
-        found = changed(tmp_path, Software=["R", {"name": "GIMP", "version": "2.10", "licence": "GPL-3.0"}])
-        assert found.tasks[0].labels.licences == {}
+        result = changed(tmp_path, Software=["R", {"name": "GIMP", "version": "2.10", "licence": "GPL-3.0"}])
+        assert result.tasks[0].labels.licences == {}
 
     def test_a_task_may_ask_for_more_seats(self, tmp_path: Path) -> None:
-        found = changed(tmp_path, Software=[{"name": "ANSYS", "version": "2024 R1", "seats": 4}])
-        assert found.tasks[0].labels.licences == {"ANSYS": 4}
+        result = changed(tmp_path, Software=[{"name": "ANSYS", "version": "2024 R1", "seats": 4}])
+        assert result.tasks[0].labels.licences == {"ANSYS": 4}
 
     def test_operations_are_named_as_the_task_that_is_one(self) -> None:
         assert sample("photoshop/PS_L1_001").labels.extra["operations"] == ["desaturate"]
@@ -114,19 +114,19 @@ class TestMetadata:
         assert any(line.startswith(LONG) and told in line for line in warnings), warnings
 
     def test_without_metadata_it_is_said_what_is_missing(self, tmp_path: Path) -> None:
-        found = altered(tmp_path, {"metadata": ["nothing"]})
-        assert f'{LONG}: metadata: expected an object, got ["nothing"]; left out' in found.warnings
+        result = altered(tmp_path, {"metadata": ["nothing"]})
+        assert f'{LONG}: metadata: expected an object, got ["nothing"]; left out' in result.warnings
         lacking = "discipline, subfield, expected output, difficulty, demonstration, human steps, human seconds"
-        assert f"{LONG}: metadata: no {lacking}, core operations" in found.warnings
-        assert found.tasks[0].labels.level == "L3"
+        assert f"{LONG}: metadata: no {lacking}, core operations" in result.warnings
+        assert result.tasks[0].labels.level == "L3"
 
     @pytest.mark.parametrize(
         ("time", "seconds"),
         [(200, 200.0), ("200", 200.0), ("3:20", 200.0), ("1:03:20", 3800.0), ("3 min 20 s", 200.0), ("90s", 90.0)],
     )
     def test_times(self, tmp_path: Path, time: Any, seconds: float) -> None:
-        found = changed(tmp_path, **{"Human Reference": {"steps": 1, "time": time}})
-        assert found.tasks[0].labels.human_seconds == seconds
+        result = changed(tmp_path, **{"Human Reference": {"steps": 1, "time": time}})
+        assert result.tasks[0].labels.human_seconds == seconds
 
 
 class TestPhases:
@@ -144,8 +144,8 @@ class TestPhases:
         assert "network" not in sample("excel/XL_L3_001").labels.extra
         phases[1]["result"] = {"type": "info_from_website", "url": "https://example.org", "infos": []}
         phases[0]["result"] = {"type": "cloud_file", "path": "https://example.org/photo.png", "dest": "photo.png"}
-        found = altered(tmp_path, {"evaluator": {"phases": phases}})
-        assert found.tasks[0].labels.extra["network"] == ["assets", "web"]
+        result = altered(tmp_path, {"evaluator": {"phases": phases}})
+        assert result.tasks[0].labels.extra["network"] == ["assets", "web"]
 
     @pytest.mark.parametrize(
         ("weights", "told"),
@@ -197,8 +197,8 @@ class TestReading:
 
     def test_a_check_written_for_one_task_is_unknown_unless_it_is_a_plug_in(self, tmp_path: Path) -> None:
         evaluator = {"func": "check_ai_l1_001", "result": {"type": "vm_file", "path": "C:\\x.png", "dest": "x.png"}}
-        found = altered(tmp_path, {"evaluator": evaluator})
-        unknown = [finding.unknown for finding in findings(found.tasks[0]) if finding.unknown]
+        result = altered(tmp_path, {"evaluator": evaluator})
+        unknown = [finding.unknown for finding in findings(result.tasks[0]) if finding.unknown]
         assert unknown == ["metric 'check_ai_l1_001'"]
 
     def test_metadata_of_a_task_without_an_id_is_refused(self, tmp_path: Path) -> None:

@@ -91,10 +91,10 @@ class TestPublished:
 class TestWarnings:
     def test_osworlds_own_slips(self, shared_dir: Path) -> None:
         tasks = read("osworld", shared_dir / "benchmarks" / "osworld")
-        found = [str(finding) for task in tasks.tasks for finding in findings(task)]
-        assert sum("a slip for 'type'" in line for line in found) == 4
-        assert sum("ignore_case: upstream ignores it" in line for line in found) == 3
-        assert sum("._note: a remark" in line for line in found) == 2
+        result = [str(finding) for task in tasks.tasks for finding in findings(task)]
+        assert sum("a slip for 'type'" in line for line in result) == 4
+        assert sum("ignore_case: upstream ignores it" in line for line in result) == 3
+        assert sum("._note: a remark" in line for line in result) == 2
         assert any("chrome/480bcfea-d68f-4aaa-a0a9-2589ef319381" in line for line in tasks.warnings)
 
     def test_waas_id_traps(self, shared_dir: Path) -> None:

@@ -47,9 +47,9 @@ class TestReportedResults:
             for row in rows
             if (row["benchmark"], row["paper_table"]) != NO_RESULTS
         )
-        found = Counter(
+        result = Counter(
             (row.agent, row.inputs, row.measure, row.group_kind, row.group, row.value)
             for row in reported_results(suite)
         )
-        assert found == wanted
-        assert sum(found.values()) > 10
+        assert result == wanted
+        assert sum(result.values()) > 10

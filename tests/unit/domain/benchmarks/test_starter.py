@@ -143,15 +143,15 @@ class TestLint:
 
     def test_unknown_names_are_found(self) -> None:
         call = MetricCall(func="exakt_match", result={"type": "vm_fil"}, expected={"type": "rule", "rules": 1})
-        found = lint(make_task(call, setup=(SetupStep(type="lunch"),)))
-        assert [line.split(":")[0] for line in found] == ["config.0", "evaluator.result.0", "evaluator.func.0"]
-        assert "Did you mean launch?" in found[0]
+        result = lint(make_task(call, setup=(SetupStep(type="lunch"),)))
+        assert [line.split(":")[0] for line in result] == ["config.0", "evaluator.result.0", "evaluator.func.0"]
+        assert "Did you mean launch?" in result[0]
 
     def test_wrong_parameters_are_found(self) -> None:
         call = MetricCall(func="exact_match", result={"type": "vm_file", "path": "/a"}, expected={"type": "rule"})
         step = SetupStep(type="launch", parameters={"comand": "x"})
-        found = lint(make_task(call, setup=(step,), postconfig=[{"type": "sleep", "parameters": {"seconds": "long"}}]))
-        assert [line.split(":")[0] for line in found] == [
+        result = lint(make_task(call, setup=(step,), postconfig=[{"type": "sleep", "parameters": {"seconds": "long"}}]))
+        assert [line.split(":")[0] for line in result] == [
             "config.0",
             "evaluator.postconfig.0",
             "evaluator.result.0",

@@ -27,7 +27,7 @@ def sample(loaded: LoadedBenchmark, name: str) -> Task:
 
 
 def variants(loaded: LoadedBenchmark, axis: str) -> dict[str, Variant]:
-    return {found.task.key.name: found for found in loaded.variants if found.axis == axis}
+    return {result.task.key.name: result for result in loaded.variants if result.axis == axis}
 
 
 def changed(tmp_path: Path, change: Callable[[list[dict[str, Any]]], object]) -> Path:
@@ -73,7 +73,7 @@ class TestTasks:
 
     def test_all_can_be_run(self, loaded: LoadedBenchmark) -> None:
         tasks = [*loaded.tasks, *(variant.task for variant in loaded.variants)]
-        assert {str(task.key): found for task in tasks if (found := lint(task, loaded.assets))} == {}
+        assert {str(task.key): result for task in tasks if (result := lint(task, loaded.assets))} == {}
 
 
 class TestSetup:
@@ -112,11 +112,11 @@ class TestJudging:
 
     def test_assertions_become_checks(self, loaded: LoadedBenchmark) -> None:
         parts = sample(loaded, "win_lib__l2_002").evaluator.parts
-        found = {part.name: part for part in parts if part.kind is PartKind.ASSERTION}
-        assert {name: (part.weight, part.each_step) for name, part in found.items()} == {
+        result = {part.name: part for part in parts if part.kind is PartKind.ASSERTION}
+        assert {name: (part.weight, part.each_step) for name, part in result.items()} == {
             "a1": (1.0, False), "a2": (1.0, False), "a3": (0.0, True), "a8": (0.0, False),
         }  # fmt: skip
-        seen = found["a2"].calls[0].result
+        seen = result["a2"].calls[0].result
         assert seen is not None
         assert seen["expression"] == f'file_contains("{HOME}\\Desktop\\loans.txt", "Total")'
 
@@ -155,8 +155,8 @@ class TestVariants:
         def only_what_is_there(entries: list[dict[str, Any]]) -> None:
             entries[0]["evaluation_metrics"]["assertions"] = ['file_exists("${DESKTOP}/借阅表.xlsx")']
 
-        found = read("windowsworld", changed(tmp_path, only_what_is_there))
-        assert "win_lib__l1_001" not in variants(found, "judge")
+        result = read("windowsworld", changed(tmp_path, only_what_is_there))
+        assert "win_lib__l1_001" not in variants(result, "judge")
 
 
 class TestRefused:

@@ -14,21 +14,21 @@ def checks(
 
 class TestReviewChecks:
     def test_a_good_draft(self) -> None:
-        found = checks()
-        assert set(found) == {"duplicates", "names", "files", "preconditions", "criteria"}
-        assert {name: check.findings for name, check in found.items() if name != "criteria"} == {
+        result = checks()
+        assert set(result) == {"duplicates", "names", "files", "preconditions", "criteria"}
+        assert {name: check.findings for name, check in result.items() if name != "criteria"} == {
             "duplicates": (), "names": (), "files": (), "preconditions": (),
         }  # fmt: skip
-        assert not any(check.stops for check in found.values())
+        assert not any(check.stops for check in result.values())
 
     def test_near_duplicates(self) -> None:
         same = make_content().instruction
         assert checks((("starter/add_milk", same),))["duplicates"].findings == ("starter/add_milk: cosine 1.00",)
 
     def test_unknown_names_stop(self) -> None:
-        found = checks(checks=(MetricCall(func="exact_mach", result={"type": "vm_fil"}),))["names"]
-        assert found.stops
-        assert len(found.findings) == 2
+        result = checks(checks=(MetricCall(func="exact_mach", result={"type": "vm_fil"}),))["names"]
+        assert result.stops
+        assert len(result.findings) == 2
 
     def test_files(self) -> None:
         url = "https://files.example/list.txt"

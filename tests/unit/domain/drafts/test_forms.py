@@ -13,10 +13,10 @@ class TestForms:
     @pytest.mark.parametrize("kind", FORM_KINDS)
     def test_nearly_every_plugin_says_its_parameters(self, kind: PluginKind) -> None:
         """The rest takes anything (`**options`), or refuses every use."""
-        found = forms(kind, "starter")
-        assert [form.name for form in found] == registry.names(kind, "starter")
-        assert sum(form.schema is None for form in found) <= 8
-        assert all(fields_of(form.schema) or form.schema for form in found)
+        result = forms(kind, "starter")
+        assert [form.name for form in result] == registry.names(kind, "starter")
+        assert sum(form.schema is None for form in result) <= 8
+        assert all(fields_of(form.schema) or form.schema for form in result)
 
     def test_the_dialect_s_own_comes_first(self) -> None:
         assert form_of(PluginKind.METRIC, "compare_text_file", "starter").dialect == "starter"

@@ -43,8 +43,8 @@ class TestRequestOf:
 
 class TestReadProposals:
     def test_drafts_without_a_solution(self) -> None:
-        (found,) = read_proposals(json.dumps({"drafts": [proposal()]}))
-        assert (found.key, found.oracle, found.feasible) == ("library/overdue", (), True)
+        (result,) = read_proposals(json.dumps({"drafts": [proposal()]}))
+        assert (result.key, result.oracle, result.feasible) == ("library/overdue", (), True)
 
     def test_a_fence_is_left_aside(self) -> None:
         assert len(read_proposals("```json\n" + json.dumps({"drafts": [proposal()]}) + "\n```")) == 1

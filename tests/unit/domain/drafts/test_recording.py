@@ -42,9 +42,9 @@ class TestPointing:
         assert verbs == ["double_click", "right_click"]
 
     def test_what_no_solution_can_say_is_named(self) -> None:
-        found = of(click(12, 11, clicks=3), click(900, 900), click(1, 1, button="middle"))
-        assert found.steps == []
-        assert len(found.problems) == 3
+        result = of(click(12, 11, clicks=3), click(900, 900), click(1, 1, button="middle"))
+        assert result.steps == []
+        assert len(result.problems) == 3
 
     def test_drag_and_wheel(self) -> None:
         start = Action(type=ActionType.MOVE_TO, x=12, y=11)
@@ -98,8 +98,8 @@ class TestWaits:
         assert self.steps("*a.txt", "a.txt", others=("*a.txt (copy)",)) == [{"hotkey": ["ctrl", "s"]}]
 
     def test_a_long_title_is_gone_by_what_is_kept_of_it(self) -> None:
-        found = self.steps("x" * 150 + " one", "x" * 150 + " two")
-        assert found[1:] == [{"wait_window": "x" * 100}]
+        result = self.steps("x" * 150 + " one", "x" * 150 + " two")
+        assert result[1:] == [{"wait_window": "x" * 100}]
 
     def test_looks_in_between_say_nothing(self) -> None:
         moments = [seen(tree(MAIN), EDITOR, self.SAVING), seen(tree(MAIN), "flash"), seen(tree(MAIN), EDITOR)]

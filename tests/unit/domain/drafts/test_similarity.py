@@ -37,9 +37,9 @@ class TestNearDuplicates:
             ("files/a", 'Please rename the file "report.txt" in the Documents folder to "report-2025.txt".'),
             ("files/b", "Delete every backup in the folder Projects."),
         ]
-        found = near_duplicates('Rename the file "report.txt" in the Documents folder to "report-2025.txt"!', others)
-        assert [name for name, _ in found] == ["files/a"]
-        assert found[0][1] >= NEAR
+        result = near_duplicates('Rename the file "report.txt" in the Documents folder to "report-2025.txt"!', others)
+        assert [name for name, _ in result] == ["files/a"]
+        assert result[0][1] >= NEAR
 
     def test_most_alike_first_and_not_too_many(self) -> None:
         others = [(f"t/{n}", "open the file and save it") for n in range(9)]

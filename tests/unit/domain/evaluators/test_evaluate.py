@@ -140,11 +140,11 @@ class BusyDesktop(FakeDesktop):
 class TestEvaluate:
     def test_a_verdict_with_reasons_and_what_was_read(self, tmp_path: Path) -> None:
         task = make_task(text_call("/a", "done"))
-        found = evaluate(task, [CallEvidence(result=(Blob(name="/a", data=b"done"),), expected=())], tmp_path)
-        assert (found.score, found.measures) == (1.0, {"score": 1.0})
-        assert found.metrics[0].reasons == ("met: a line 'done'",)
-        assert found.metrics[0].result == "a.txt"
-        assert found.metrics[0].expected == {"lines": ["done"]}
+        result = evaluate(task, [CallEvidence(result=(Blob(name="/a", data=b"done"),), expected=())], tmp_path)
+        assert (result.score, result.measures) == (1.0, {"score": 1.0})
+        assert result.metrics[0].reasons == ("met: a line 'done'",)
+        assert result.metrics[0].result == "a.txt"
+        assert result.metrics[0].expected == {"lines": ["done"]}
 
     @pytest.mark.parametrize(("conj", "score"), [("and", 0.0), ("or", 1.0)])
     def test_calls_are_joined(self, tmp_path: Path, conj: str, score: float) -> None:
@@ -159,8 +159,8 @@ class TestEvaluate:
 
     def test_notes_stand_before_the_reasons(self, tmp_path: Path) -> None:
         evidence = [CallEvidence(result=(Blob(name="/a"),), expected=(), notes=("the window was gone",))]
-        found = evaluate(make_task(text_call("/a", "x")), evidence, tmp_path)
-        assert found.metrics[0].reasons == ("the window was gone", "the file does not exist")
+        result = evaluate(make_task(text_call("/a", "x")), evidence, tmp_path)
+        assert result.metrics[0].reasons == ("the window was gone", "the file does not exist")
 
     def test_evidence_of_another_task_gives_no_verdict(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):
@@ -189,11 +189,11 @@ class TestParts:
 
     def test_what_became_of_each(self, tmp_path: Path) -> None:
         task = task_of_parts(part("a", each_step=False, text="A is done", app="editor"), part("b", each_step=False))
-        found = evaluate(task, self.evidence(task, end="done", a="done"), tmp_path)
-        assert [(one.name, one.value, one.reached) for one in found.parts] == [("a", 1.0, True), ("b", 0.0, False)]
-        assert (found.parts[0].text, found.parts[0].app) == ("A is done", "editor")
-        assert [metric.part for metric in found.metrics] == ["", "a", "b"]
-        assert found.score == 1.0
+        result = evaluate(task, self.evidence(task, end="done", a="done"), tmp_path)
+        assert [(one.name, one.value, one.reached) for one in result.parts] == [("a", 1.0, True), ("b", 0.0, False)]
+        assert (result.parts[0].text, result.parts[0].app) == ("A is done", "editor")
+        assert [metric.part for metric in result.metrics] == ["", "a", "b"]
+        assert result.score == 1.0
 
     def test_a_protocol_makes_score_and_measures(self, tmp_path: Path, request: pytest.FixtureRequest) -> None:
         class Protocol:
@@ -205,15 +205,15 @@ class TestParts:
         registry.register(PluginKind.PROTOCOL, "test")(Protocol)
         request.addfinalizer(lambda: registry.unregister(PluginKind.PROTOCOL, "test"))
         task = task_of_parts(part("a", each_step=False), part("b", each_step=False), protocol="test")
-        found = evaluate(task, self.evidence(task, end="done", a="done"), tmp_path)
-        assert found.measures == {"score": 0.5, "final": 1.0, "parts": 1.0}
+        result = evaluate(task, self.evidence(task, end="done", a="done"), tmp_path)
+        assert result.measures == {"score": 0.5, "final": 1.0, "parts": 1.0}
 
     def test_who_gives_up_has_no_score_but_what_was_reached(self, tmp_path: Path) -> None:
         task = task_of_parts(part("a", each_step=False))
         assert score_by_rule(task.evaluator, EndedBy.INFEASIBLE) is None
         evidence = self.evidence(task, end="done", a="done")
-        found = evaluate(task, evidence, tmp_path, ended_by=EndedBy.INFEASIBLE)
-        assert (found.score, found.rule, found.parts[0].value) == (0.0, GAVE_UP, 1.0)
+        result = evaluate(task, evidence, tmp_path, ended_by=EndedBy.INFEASIBLE)
+        assert (result.score, result.rule, result.parts[0].value) == (0.0, GAVE_UP, 1.0)
 
     def test_a_score_by_rule_has_the_protocols_measures_too(self) -> None:
         task = task_of_parts(part("a", each_step=False), calls=[MetricCall(func="infeasible")], protocol="windowsworld")
@@ -235,9 +235,9 @@ class TestParts:
         desktop.files = {"/a": b"done"}
         context = FakeContext(desktop, task)
         seen = [gather(context, task, task.evaluator.parts[0].calls[0]).model_copy(update={"step": 4})]
-        found = evaluate(task, collect(context, task, {"a": seen}), tmp_path)
-        assert [(one.reached, one.step, one.opened) for one in found.parts] == [(True, 4, True), (False, None, False)]
-        assert "not evaluated" in found.parts[1].reasons[0]
+        result = evaluate(task, collect(context, task, {"a": seen}), tmp_path)
+        assert [(one.reached, one.step, one.opened) for one in result.parts] == [(True, 4, True), (False, None, False)]
+        assert "not evaluated" in result.parts[1].reasons[0]
 
     def test_a_look_at_one(self, tmp_path: Path) -> None:
         task = task_of_parts(part("a"))
@@ -260,9 +260,9 @@ class TestJudged:
         assert [one.result and one.result[0].data for one in collect(context, judged_task())] == [b"{}"] * 2
 
     def test_verdicts_become_parts_and_measures(self, tmp_path: Path) -> None:
-        found = evaluate(judged_task(), self.evidence(answer(opened=(True, 1), final=False)), tmp_path)
-        assert (found.score, found.measures["S_int"], found.measures["S_final"]) == (0.0, 1.0, 0.0)
-        assert (found.parts[0].step, found.parts[0].progress, found.parts[0].reasons) == (1, 1.0, ("opened: seen",))
+        result = evaluate(judged_task(), self.evidence(answer(opened=(True, 1), final=False)), tmp_path)
+        assert (result.score, result.measures["S_int"], result.measures["S_final"]) == (0.0, 1.0, 0.0)
+        assert (result.parts[0].step, result.parts[0].progress, result.parts[0].reasons) == (1, 1.0, ("opened: seen",))
 
     @pytest.mark.parametrize("text", [answer(opened=True), answer(opened=True, final=True, more=True), "done"])
     def test_a_judge_that_drops_or_adds_a_criterion_raises_no_score(self, text: str, tmp_path: Path) -> None:
@@ -294,6 +294,6 @@ class TestHandedIn:
         task, desktop = creative_task(), FakeDesktop()
         desktop.files = dict(files)
         assert score_by_rule(task.evaluator, ended_by) is None
-        found = evaluate(task, collect(FakeContext(desktop, task), task), tmp_path, ended_by=ended_by)
-        assert (found.score, found.solved, found.handed_in, found.measures) == (None, None, True, {})
-        assert found.metrics[0].value == float(bool(files))
+        result = evaluate(task, collect(FakeContext(desktop, task), task), tmp_path, ended_by=ended_by)
+        assert (result.score, result.solved, result.handed_in, result.measures) == (None, None, True, {})
+        assert result.metrics[0].value == float(bool(files))

@@ -29,8 +29,8 @@ def task_with(call: MetricCall) -> tuple[Task, Part]:
 
 class TestPacked:
     def test_there_and_back(self) -> None:
-        found: list[Any] = [(FACTS[0], (Blob(name="a"), Blob(name="b", data=b"b"))), (FACTS[1], ())]
-        assert unpacked(packed(found)) == found
+        result: list[Any] = [(FACTS[0], (Blob(name="a"), Blob(name="b", data=b"b"))), (FACTS[1], ())]
+        assert unpacked(packed(result)) == result
 
     @pytest.mark.parametrize(
         "blobs",
@@ -59,8 +59,8 @@ class TestExpression:
         task, node = task_with(compile_expression(text, {}).calls[0])
         desktop = FakeDesktop()
         desktop.files |= dict.fromkeys(files, b"x")
-        found = evaluate_part(task, node, [gather(FakeContext(desktop, task), task, node.calls[0])], tmp_path)
-        assert (found.value, found.progress) == (value, progress)
+        result = evaluate_part(task, node, [gather(FakeContext(desktop, task), task, node.calls[0])], tmp_path)
+        assert (result.value, result.progress) == (value, progress)
 
 
 class TestFunction:
@@ -87,8 +87,8 @@ class TestFunction:
                 evaluate_part(task, node, [seen], tmp_path / str(number))
             assert wanted.value.facts == (fact,)
             seen = gather_more(context, task, node.calls[0], seen, wanted.value.facts)
-        found = evaluate_part(task, node, [seen], tmp_path / "last")
-        assert (found.value, found.reasons, found.progress) == (1.0, ("said",), 0.25)
+        result = evaluate_part(task, node, [seen], tmp_path / "last")
+        assert (result.value, result.reasons, result.progress) == (1.0, ("said",), 0.25)
 
     def test_what_was_seen_once_is_not_looked_at_again(self) -> None:
         task, node = task_with(compile_function(SOURCE, {}).calls[0])

@@ -27,10 +27,10 @@ T = TypeVar("T")
 
 
 def taken(path: str, take: Callable[[Document], T]) -> T:
-    found, reason = read_document(path, take)
+    result, reason = read_document(path, take)
     assert reason == ""
-    assert found is not None
-    return found
+    assert result is not None
+    return result
 
 
 class TestReadDocument:
@@ -43,8 +43,8 @@ class TestReadDocument:
 
     def test_what_the_reader_stumbles_over_is_damage(self, tmp_path: Path) -> None:
         path = save(tmp_path / "x.docx", p("a", properties='<w:spacing w:line="wide"/>'))
-        found, reason = read_document(path, lambda one: DocumentStyles(one).line_spacing(paragraphs(one)[0]))
-        assert (found, reason) == (None, "the document is damaged: ValueError")
+        result, reason = read_document(path, lambda one: DocumentStyles(one).line_spacing(paragraphs(one)[0]))
+        assert (result, reason) == (None, "the document is damaged: ValueError")
 
 
 class TestTexts:
@@ -64,8 +64,8 @@ class TestTexts:
     @given(st.lists(st.text("ab \t\n-", max_size=6), max_size=4))
     def test_any_text(self, tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
         path = save(tmp_path_factory.mktemp("any") / "x.docx", *lines)
-        found = taken(path, lambda one: (texts(one), [paragraph.text for paragraph in one.paragraphs]))
-        assert found[0] == found[1] == lines
+        result = taken(path, lambda one: (texts(one), [paragraph.text for paragraph in one.paragraphs]))
+        assert result[0] == result[1] == lines
 
 
 class TestGrid:
@@ -94,9 +94,9 @@ class TestPictures:
         new = f'<mc:Choice Requires="v"><w:drawing/></mc:Choice><mc:Fallback>{old}</mc:Fallback>'
         both = f"<w:r><mc:AlternateContent>{new}</mc:AlternateContent></w:r>"
         path = save(tmp_path / "x.docx", Picture(png()), p(xml=both), p(xml=f"<w:r>{old}</w:r>"), Picture(png("blue")))
-        found = taken(path, lambda one: list(pictures(one.element.body)))
-        assert found[1] == "rId99"
-        assert len(found) == 3
+        result = taken(path, lambda one: list(pictures(one.element.body)))
+        assert result[1] == "rId99"
+        assert len(result) == 3
 
 
 def looks(path: str, ask: Callable[[DocumentStyles, Any, Any], T], *, direct: bool = False) -> list[T]:
@@ -156,10 +156,10 @@ class TestStyles:
 
 
 def opened(path: str, take: Callable[[Odt], T]) -> T:
-    found, reason = read_odt(path, take)
+    result, reason = read_odt(path, take)
     assert reason == ""
-    assert found is not None
-    return found
+    assert result is not None
+    return result
 
 
 class TestOdt:
@@ -221,7 +221,7 @@ class TestOdt:
         path = save_odt(tmp_path / "x.odt", body, named=named, automatic=automatic)
 
         def colors(document: Odt) -> list[tuple[str, str]]:
-            found = OdtBackgrounds(document)
-            return [(text, found.of(names)) for one in odt_paragraphs(document) for text, names in pieces(one)]
+            result = OdtBackgrounds(document)
+            return [(text, result.of(names)) for one in odt_paragraphs(document) for text, names in pieces(one)]
 
         assert opened(path, colors) == [("T1", "#ffff00"), ("T2", "transparent"), ("none", "#ff0000")]

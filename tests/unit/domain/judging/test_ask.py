@@ -46,8 +46,8 @@ class JudgedAttempt:
 class TestJudge:
     def test_asks_with_all_criteria_steps_and_pictures(self) -> None:
         asked = JudgedAttempt(GOOD)
-        found = asked.judge()
-        assert found.value("opened", CRITERIA).step == 1
+        result = asked.judge()
+        assert result.value("opened", CRITERIA).step == 1
         assert asked.told[0] == (
             "# The task\nWrite hello.\n\n# The criteria\n- `opened`: The note is open.\n- `final`: The note says hello."
             "\n\n# The steps"
@@ -64,17 +64,17 @@ class TestJudge:
 
     def test_shows_no_more_pictures_than_it_may_and_none_larger(self) -> None:
         asked = JudgedAttempt(GOOD, steps=9, pictures=3, picture_side=320)
-        found = asked.judge()
-        assert found.pictures == (0, 4, 9)
+        result = asked.judge()
+        assert result.pictures == (0, 4, 9)
         pictures = [part.image for part in asked.models.asked[0].messages[1].parts if part.image is not None]
         assert [(one.width, one.height) for one in pictures] == [(320, 240)] * 3
         assert sum(line.startswith("Step ") for line in asked.told) == 9
 
     def test_one_answer_may_be_mended(self) -> None:
         asked = JudgedAttempt(answer(opened=True), GOOD)
-        found = asked.judge()
-        assert [reply.problem for reply in found.votes[0].replies] == ["without a verdict: final", ""]
-        assert found.value("final", CRITERIA).value == 1.0
+        result = asked.judge()
+        assert [reply.problem for reply in result.votes[0].replies] == ["without a verdict: final", ""]
+        assert result.value("final", CRITERIA).value == 1.0
         last = asked.models.asked[1].messages[-1].parts[0].text or ""
         assert "without a verdict: final" in last
         assert "opened, final" in last
@@ -150,8 +150,8 @@ class TestCache:
         asked = JudgedAttempt(GOOD, GOOD, answer(opened=False, final=False))
         asked.judge()
         asked.config = asked.config.model_copy(update={"votes": 3})
-        found = asked.judge()
-        assert [vote.cached for vote in found.votes] == [True, False, False]
+        result = asked.judge()
+        assert [vote.cached for vote in result.votes] == [True, False, False]
         assert [request.seed for request in asked.models.asked] == [0, 1, 2]
 
     def test_a_broken_answer_is_asked_for_again(self) -> None:

@@ -20,8 +20,8 @@ class TestCriteriaOf:
         assert criteria_of(judged_task()) == CRITERIA
 
     def test_a_final_state_without_words_is_the_instructions(self) -> None:
-        found = criteria_of(judged_task(text=""))[-1]
-        assert found.text == "What was asked for is done: Write hello into the note."
+        result = criteria_of(judged_task(text=""))[-1]
+        assert result.text == "What was asked for is done: Write hello into the note."
 
     def test_what_a_check_decides_is_not_for_the_judge(self) -> None:
         task = judged_task(calls=(file_says("/note", "hello"),))

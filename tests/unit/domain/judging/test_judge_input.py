@@ -19,10 +19,10 @@ class TestChosen:
     @given(number=st.integers(0, 60), most=st.integers(2, 30))
     def test_never_more_and_never_twice_the_same(self, number: int, most: int) -> None:
         step = seen(0)[0][0]
-        found = picture_positions([step.model_copy(update={"index": index}) for index in range(number)], most)
-        assert len(found) == min(number, most) == len(set(found))
-        assert list(found) == sorted(found)
-        assert not found or (found[0], found[-1]) == (0, number - 1)
+        result = picture_positions([step.model_copy(update={"index": index}) for index in range(number)], most)
+        assert len(result) == min(number, most) == len(set(result))
+        assert list(result) == sorted(result)
+        assert not result or (result[0], result[-1]) == (0, number - 1)
 
 
 class TestLastStep:

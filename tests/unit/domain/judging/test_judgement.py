@@ -13,29 +13,29 @@ from tests.factories.judging import CONFIG, CRITERIA, answer, judgement
 
 class TestValue:
     def test_one_vote(self) -> None:
-        found = judgement(answer(opened=(True, 1), final=False))
-        assert found.value("opened", CRITERIA) == MetricValue(
+        result = judgement(answer(opened=(True, 1), final=False))
+        assert result.value("opened", CRITERIA) == MetricValue(
             value=1.0, reasons=("opened: seen",), step=1, progress=1.0
         )
-        assert found.value("final", CRITERIA) == MetricValue(value=0.0, reasons=("final: seen",), progress=0.0)
+        assert result.value("final", CRITERIA) == MetricValue(value=0.0, reasons=("final: seen",), progress=0.0)
 
     def test_the_majority_of_three(self) -> None:
-        found = judgement(
+        result = judgement(
             answer(opened=(True, 2), final=True),
             answer(opened=False, final=False),
             answer(opened=(True, 0), final=False),
         )
-        opened = found.value("opened", CRITERIA)
+        opened = result.value("opened", CRITERIA)
         assert (opened.value, opened.step) == (1.0, 0)
         assert opened.progress == pytest.approx(2 / 3)
         assert opened.reasons == ("2 of 3 votes of judge-1: opened: seen",)
-        final = found.value("final", CRITERIA)
+        final = result.value("final", CRITERIA)
         assert (final.value, final.step) == (0.0, None)
         assert final.progress == pytest.approx(1 / 3)
 
     def test_steps_of_votes_that_lost_do_not_count(self) -> None:
-        found = judgement(*[answer(opened=(True, step), final=False) for step in (2, 1, 0)])
-        assert found.value("opened", CRITERIA).step == 1
+        result = judgement(*[answer(opened=(True, step), final=False) for step in (2, 1, 0)])
+        assert result.value("opened", CRITERIA).step == 1
 
     @pytest.mark.parametrize(
         ("damage", "code", "mentions"),

@@ -12,8 +12,8 @@ GOOD = answer(opened=(True, 1), final=False)
 
 class TestReadReply:
     def test_in_the_order_of_the_criteria(self) -> None:
-        found = read_reply(answer(final=False, opened=(True, 1)), CRITERIA, 2)
-        assert [(one.name, one.reached, one.step, one.reason) for one in found] == [
+        result = read_reply(answer(final=False, opened=(True, 1)), CRITERIA, 2)
+        assert [(one.name, one.reached, one.step, one.reason) for one in result] == [
             ("opened", True, 1, "opened: seen"),
             ("final", False, None, "final: seen"),
         ]

@@ -19,5 +19,5 @@ def test_looks_longer_where_programs_take_longer(patience: float, looks: int) ->
 
 
 def test_goes_on_as_soon_as_it_sees_it() -> None:
-    found = iter((False, True))
-    assert look_again(FakeDesktop(), lambda: next(found))
+    result = iter((False, True))
+    assert look_again(FakeDesktop(), lambda: next(result))

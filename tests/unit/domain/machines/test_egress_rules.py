@@ -41,9 +41,9 @@ class TestMocked:
             "https://Shop.example.:8443/x",
             "https://bank.example/y",
         )
-        found = way_out(raw={"mocks": dict.fromkeys(urls, "asset:page.html")})
-        assert found.mocked == ("bank.example:443", "shop.example:8443")
-        assert GIVEN in found.files
+        result = way_out(raw={"mocks": dict.fromkeys(urls, "asset:page.html")})
+        assert result.mocked == ("bank.example:443", "shop.example:8443")
+        assert GIVEN in result.files
 
     def test_a_host_whose_page_is_missing_stays_what_it_is(self) -> None:
         assert way_out(raw={"mocks": {"https://bank.example/": "asset:missing"}}).mocked == ()
@@ -62,14 +62,14 @@ class TestHosts:
         assert way_out(("chrome_open_tabs", {"urls_to_open": ["https://a.example/"]})).hosts == ("ours.example",)
 
     def test_the_tasks_own(self) -> None:
-        found = way_out(
+        result = way_out(
             ("chrome_open_tabs", {"urls_to_open": ["https://www.a.example/x", "http://b.example:8080/"]}),
             ("launch", {"command": "google-chrome 'https://c.example/?q=1'"}),
             instruction="Look at https://d.example/page. Then stop.",
             egress="tasks",
         )
         names = ("a.example", "*.a.example", "www.a.example", "b.example:8080", "c.example", "d.example")
-        assert {"ours.example", *names} <= set(found.hosts)
+        assert {"ours.example", *names} <= set(result.hosts)
 
     def test_not_the_server_that_has_the_solutions(self) -> None:
         assert not [host for host in way_out(egress="tasks").hosts if "files" in host]

@@ -28,7 +28,7 @@ def asked(*, seen: tuple[int, int] = (1280, 800), **changes: Any) -> HealthReply
 
 
 def told(**changes: Any) -> list[str]:
-    return [str(found) for found in findings(asked(**changes), LIMITS)]
+    return [str(result) for result in findings(asked(**changes), LIMITS)]
 
 
 class TestFindings:
@@ -67,7 +67,7 @@ class TestFindings:
             api="", clock=0.0, disks=(DiskRoom(path="/", free=0, size=1),), memory_free=0, width=1, scale=2.0,
             black=True, locked="x", pending=("x",), licence_days=0.0, processes=(RunningProgram(pid=1, name="x"),),
         )  # fmt: skip
-        assert [found.ailment for found in findings(everything, LIMITS)] == list(Ailment)
+        assert [result.ailment for result in findings(everything, LIMITS)] == list(Ailment)
 
     def test_a_slow_answer_is_no_wrong_clock(self) -> None:
         slow = HealthReply(health_of(SCREEN, clock=NOW), NOW - 20, NOW + 20, SCREEN, (1280, 800))
@@ -85,8 +85,8 @@ class TestFindings:
 
     def test_the_limits_are_the_installations(self) -> None:
         strict = HealthLimits(disk=2**40, licence_days=30)
-        found = findings(asked(licence_days=7.0), strict)
-        assert [each.ailment for each in found] == [Ailment.DISK, Ailment.LICENCE]
+        result = findings(asked(licence_days=7.0), strict)
+        assert [each.ailment for each in result] == [Ailment.DISK, Ailment.LICENCE]
 
     def test_what_may_pass_is_nothing_that_stays(self) -> None:
         assert not PASSING & {Ailment.CLOCK, Ailment.DISK, Ailment.LICENCE, Ailment.SCALE, Ailment.GUEST_API}

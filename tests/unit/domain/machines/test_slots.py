@@ -59,8 +59,8 @@ class TestNeedOf:
 
 class TestLargest:
     def test_is_enough_for_each(self) -> None:
-        found = largest([DesktopNeeds(memory=5, cores=1, disk=1), DesktopNeeds(memory=1, cores=3, disk=9)])
-        assert found == DesktopNeeds(memory=5, cores=3, disk=9)
+        result = largest([DesktopNeeds(memory=5, cores=1, disk=1), DesktopNeeds(memory=1, cores=3, disk=9)])
+        assert result == DesktopNeeds(memory=5, cores=3, disk=9)
 
     def test_of_none(self) -> None:
         assert largest([]) == DesktopNeeds()

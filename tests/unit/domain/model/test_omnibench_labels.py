@@ -28,8 +28,8 @@ class TestCapabilities:
 
 class TestComplexity:
     def test_what_is_no_level_is_left_out(self) -> None:
-        found = omnibench_labels.complexity({"complexity": {"branch": "hard", "hierarchy": "huge", "else": "easy"}})
-        assert found == {"branch": "hard"}
+        result = omnibench_labels.complexity({"complexity": {"branch": "hard", "hierarchy": "huge", "else": "easy"}})
+        assert result == {"branch": "hard"}
 
     def test_none(self) -> None:
         assert omnibench_labels.complexity({"complexity": None}) == {}

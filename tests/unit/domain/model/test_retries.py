@@ -42,9 +42,9 @@ def test_a_machine_lost_at_work_is_made_up_for_at_once_unless_others_were_just_b
 
 
 def test_a_machine_that_is_not_had_is_asked_for_less_and_less() -> None:
-    found = pauses(Loss(FailureClass.CLUSTER, after_start=False))
-    assert len(found) == UNBEGUN_RETRIES
-    assert found == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60]
+    result = pauses(Loss(FailureClass.CLUSTER, after_start=False))
+    assert len(result) == UNBEGUN_RETRIES
+    assert result == [0, 1, 2, 4, 8, 16, 32, 60, 60, 60]
 
 
 def test_the_numbers_of_retries_are_those_of_the_documentation() -> None:

@@ -23,9 +23,9 @@ class TestOnScreen:
         assert on_screen(SAVE, 640, 480) == SAVE
 
     def test_what_hangs_over_is_cut(self) -> None:
-        found = on_screen(element("x", 600, -5), 640, 480)
-        assert found is not None
-        assert (found.x, found.y, found.width, found.height) == (600, 0, 40, 15)
+        result = on_screen(element("x", 600, -5), 640, 480)
+        assert result is not None
+        assert (result.x, result.y, result.width, result.height) == (600, 0, 40, 15)
 
     @pytest.mark.parametrize("place", [(640, 0), (0, 480), (-100, 0), (0, -20)])
     def test_what_lies_beside_it_is_none(self, place: tuple[int, int]) -> None:
@@ -78,8 +78,8 @@ class TestMerged:
         read = [
             element(f"r{x},{y}", x * 31 + 3, y * 13 + 2, 38, 15, origin="ocr") for x in range(12) for y in range(12)
         ]
-        found = merged([grid, read], rule, 0.5)
-        kept = [each for each in found if each.origin == "ocr"]
+        result = merged([grid, read], rule, 0.5)
+        kept = [each for each in result if each.origin == "ocr"]
         assert 0 < len(kept) < len(read)
         for one in kept:
             for other in grid:

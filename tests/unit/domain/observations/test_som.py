@@ -123,10 +123,10 @@ class TestTree:
 class TestDom:
     def test_boxes_are_on_the_screen(self, case: Case) -> None:
         case.page(row("Buy  now", 10, 20, 60, 40), row("more", 0, 0, 9, 9, tag="a", role="link"))
-        found = case.marks("dom", plain=True)
+        result = case.marks("dom", plain=True)
         # The window is 400x200 at (40, 40); its page is 400x160, so that it begins 40 pixels below the window's top.
-        assert boxes(found) == [("Buy now", 50, 100, 50, 20), ("more", 40, 80, 9, 9)]
-        assert [(mark.origin, mark.tag) for mark in found] == [("dom", "button"), ("dom", "link")]
+        assert boxes(result) == [("Buy now", 50, 100, 50, 20), ("more", 40, 80, 9, 9)]
+        assert [(mark.origin, mark.tag) for mark in result] == [("dom", "button"), ("dom", "link")]
 
     def test_a_page_in_larger_pixels(self, case: Case) -> None:
         case.page(row("Buy", 10, 20, 60, 40), width=196, height=78, ratio=2)
@@ -179,9 +179,9 @@ class TestDom:
 
     def test_a_page_with_too_much_is_cut(self, case: Case) -> None:
         case.page(*(row("x" * 10_000, i % 390, i % 150, i % 390 + 5, i % 150 + 5) for i in range(5000)))
-        found = case.marks("dom", plain=True, max_marks=2000, overlap="none")
-        assert len(found) == 2000
-        assert len(found[0].text) == 200
+        result = case.marks("dom", plain=True, max_marks=2000, overlap="none")
+        assert len(result) == 2000
+        assert len(result[0].text) == 200
 
 
 class TestPlaced:
@@ -232,9 +232,9 @@ class TestDetector:
             {"type": "text", "bbox": [0.5, 0.5, 1.5, 0.6], "content": None},
             {"type": "strange", "bbox": [0.9, 0.9, 0.9, 0.9], "content": "nothing"},
         ]
-        found = case.marks("detector", detector="omni", plain=True)
-        assert boxes(found) == [("a gear", 64, 48, 64, 24), ("", 320, 240, 320, 48)]
-        assert [mark.kind for mark in found] == ["icon", "text"]
+        result = case.marks("detector", detector="omni", plain=True)
+        assert boxes(result) == [("a gear", 64, 48, 64, 24), ("", 320, 240, 320, 48)]
+        assert [mark.kind for mark in result] == ["icon", "text"]
 
     @pytest.mark.parametrize(
         "wrong", [{}, {"bbox": None}, {"bbox": [1, 2]}, {"bbox": ["a"] * 4}, {"bbox": [float("nan")] * 4}]
@@ -253,8 +253,8 @@ class TestMixture:
     def test_the_trees_element_counts_where_they_overlap(self, case: Case) -> None:
         case.eyes.text = [{"text": "Save", "bbox": [50, 50, 100, 70]}, {"text": "alone", "bbox": [200, 60, 260, 75]}]
         case.eyes.detectors["omni"] = [{"type": "icon", "bbox": [0.07, 0.1, 0.19, 0.15], "content": "disk"}]
-        found = case.marks("detector", "ocr", "tree", detector="omni", plain=True)
-        assert [(mark.id, mark.text, mark.origin) for mark in found] == [(1, "Save", "tree"), (2, "alone", "ocr")]
+        result = case.marks("detector", "ocr", "tree", detector="omni", plain=True)
+        assert [(mark.id, mark.text, mark.origin) for mark in result] == [(1, "Save", "tree"), (2, "alone", "ocr")]
 
 
 class TestWithoutEyes:

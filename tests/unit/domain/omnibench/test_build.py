@@ -12,8 +12,8 @@ POOL = small_pool()
 
 def built(nodes: list[str], edges: dict[str, list[str]], pool: Pool = POOL) -> tuple[GraphTask, Task]:
     raw = task_json(nodes, edges, task_intent="Be ready.", task_instruction_low="Type.", task_instruction_orders=["B."])
-    found = read_task(raw, "7", pool)
-    return found, build(found, pool, raw)
+    result = read_task(raw, "7", pool)
+    return result, build(result, pool, raw)
 
 
 class TestBuild:
@@ -77,8 +77,8 @@ class TestBuild:
 class TestVariants:
     def test_detail_intent_and_order(self) -> None:
         graph, task = built(["write"], {})
-        found = {(one.axis, one.value): one.task.instruction for one in variants(task, graph)}
-        assert found == {
+        result = {(one.axis, one.value): one.task.instruction for one in variants(task, graph)}
+        assert result == {
             ("detail", "low"): "Type.",
             ("intent", "given"): "Do it all.\n\nWhat this is for: Be ready.",
             ("order", "2"): "B.",

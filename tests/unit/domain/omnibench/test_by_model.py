@@ -25,9 +25,9 @@ def told(*answers: Any) -> tuple[GraphTask | None, FakeModels]:
 
 class TestRetold:
     def test_a_text_that_says_what_the_graph_says(self) -> None:
-        found, models = told({"instruction": TEXT}, f"Here it is: {json.dumps(ASKED)}")
-        assert found is not None
-        assert (found.instruction, found.orders, found.graph) == (TEXT, (), task().graph)
+        result, models = told({"instruction": TEXT}, f"Here it is: {json.dumps(ASKED)}")
+        assert result is not None
+        assert (result.instruction, result.orders, result.graph) == (TEXT, (), task().graph)
         assert len(models.asked) == 2
 
     def test_the_reader_has_not_seen_the_graph(self) -> None:
@@ -38,17 +38,17 @@ class TestRetold:
 
     def test_what_was_wrong_is_told_and_it_may_try_again(self) -> None:
         short = TEXT.replace("milk", "oats")
-        found, models = told({"instruction": short}, {**ASKED, "before": []}, {"instruction": TEXT}, ASKED)
-        assert found is not None
+        result, models = told({"instruction": short}, {**ASKED, "before": []}, {"instruction": TEXT}, ASKED)
+        assert result is not None
         again = models.asked[2].messages[1].parts[0].text or ""
         assert "it lacks 'milk'" in again
         assert "it does not say that write must be done before pack" in again
 
     def test_one_that_never_says_it_is_left_out(self) -> None:
-        found, _ = told(
+        result, _ = told(
             {"instruction": TEXT}, {**ASKED, "before": [["A", "B"]]}, {"instruction": TEXT}, {"asked": ["A"]}
         )
-        assert found is None
+        assert result is None
 
     def test_answers_that_are_none(self) -> None:
         assert told("no", {"instruction": 7})[0] is None

@@ -7,16 +7,16 @@ from tests.factories.graphs import BRANCHED
 class TestComplexity:
     def test_worked_example(self) -> None:
         apps = {"a": "Excel", "b": "Word", "c": "Mail", "d": "thunar", "e": "vlc"}
-        found = complexity(BRANCHED, apps)
-        assert found == Complexity(dependency=5, instruction=5, knowledge=4, hierarchy=3, branch=2)
-        assert found.levels() == {
+        result = complexity(BRANCHED, apps)
+        assert result == Complexity(dependency=5, instruction=5, knowledge=4, hierarchy=3, branch=2)
+        assert result.levels() == {
             "dependency": "hard",
             "instruction": "hard",
             "knowledge": "hard",
             "hierarchy": "medium",
             "branch": "easy",
         }
-        assert found.capabilities() == ("SI", "DI", "CDK", "DSK")
+        assert result.capabilities() == ("SI", "DI", "CDK", "DSK")
 
     @pytest.mark.parametrize(
         ("dimension", "easy", "medium"),
@@ -30,7 +30,7 @@ class TestComplexity:
     @pytest.mark.parametrize("letters", CAPABILITIES)
     def test_a_capability_is_hard_on_its_dimensions_and_free_on_the_others(self, letters: str) -> None:
         counts = {dimension: 9 if dimension in CAPABILITIES[letters] else 0 for dimension in Complexity.model_fields}
-        found = Complexity(**counts)
-        assert letters in found.capabilities()
+        result = Complexity(**counts)
+        assert letters in result.capabilities()
         for dimension in CAPABILITIES[letters]:
-            assert letters not in found.model_copy(update={dimension: 0}).capabilities()
+            assert letters not in result.model_copy(update={dimension: 0}).capabilities()

@@ -61,7 +61,7 @@ class TestCompose:
             assert sorted(order) == sorted(node.name for node in made.graph.nodes)
             assert all(order.index(one) < order.index(name) for name in order for one in made.graph.after[name])
             makes, _ = things(made)
-            every = [(name, thing) for name, found in makes.items() for thing in found]
+            every = [(name, thing) for name, result in makes.items() for thing in result]
             assert not any(a.serves(b) for one, a in every for other, b in every if one != other)
 
     def test_no_two_are_the_same(self) -> None:

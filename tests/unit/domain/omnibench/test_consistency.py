@@ -40,8 +40,8 @@ class TestProblems:
         assert problems(task(RIGHT.replace("After (1)", "After (7)")), POOL) == unclear
 
     def test_the_other_texts_are_read_too(self) -> None:
-        found = problems(task(RIGHT, task_instruction_low="Click."), POOL)
-        assert found == ["low level: it does not ask for exactly the subtasks of the graph"]
+        result = problems(task(RIGHT, task_instruction_low="Click."), POOL)
+        assert result == ["low level: it does not ask for exactly the subtasks of the graph"]
 
     @settings(max_examples=20)
     @given(st.integers(0, 10**6))

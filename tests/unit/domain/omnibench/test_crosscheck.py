@@ -22,11 +22,11 @@ def named(pool: Pool = POOL, **more: int) -> dict[str, tuple[str, object]]:
 
 class TestTrials:
     def test_its_own_and_three_others_the_nearest_first(self) -> None:
-        found = {name: played for name, played in named().items() if name.startswith("write.")}
-        assert found["write.own"] == ("write", "milk")
-        assert found["write.foreign-1"] == ("write", "tea")
-        assert found["write.foreign-2"][0] == "spell"
-        assert found["write.foreign-3"][0] in {"pack", "draw"}
+        result = {name: played for name, played in named().items() if name.startswith("write.")}
+        assert result["write.own"] == ("write", "milk")
+        assert result["write.foreign-1"] == ("write", "tea")
+        assert result["write.foreign-2"][0] == "spell"
+        assert result["write.foreign-3"][0] in {"pack", "draw"}
 
     def test_what_makes_the_same_is_no_stranger(self) -> None:
         pool = {**POOL, "again": subtask("again", available_parameters=({"txt_path": LIST},),
@@ -56,8 +56,8 @@ class TestTrials:
 class TestVerdicts:
     def test_passed_if_its_own_is_accepted_and_three_others_are_not(self) -> None:
         scores = {"a.own": 1.0, "a.foreign-1": 0.0, "a.foreign-2": 0.0, "a.foreign-3": 0.0}
-        (found,) = verdicts(scores)
-        assert (found.subtask, found.passed, found.feedback()) == ("a", True, "")
+        (result,) = verdicts(scores)
+        assert (result.subtask, result.passed, result.feedback()) == ("a", True, "")
 
     @pytest.mark.parametrize(
         ("scores", "words"),
@@ -73,13 +73,13 @@ class TestVerdicts:
         ],
     )
     def test_what_is_to_be_revised(self, scores: dict[str, float | None], words: str) -> None:
-        (found,) = verdicts(scores)
-        assert not found.passed
-        assert re.search(words, found.feedback())
+        (result,) = verdicts(scores)
+        assert not result.passed
+        assert re.search(words, result.feedback())
 
     def test_each_subtask_by_itself(self) -> None:
-        found = verdicts({"b.own": 1.0, "a.x.own": 0.0})
-        assert [(one.subtask, one.accepts_own) for one in found] == [("a.x", False), ("b", True)]
+        result = verdicts({"b.own": 1.0, "a.x.own": 0.0})
+        assert [(one.subtask, one.accepts_own) for one in result] == [("a.x", False), ("b", True)]
 
     def test_nothing_known_is_not_passed(self) -> None:
         assert not CrossCheckVerdict(subtask="a").passed

@@ -13,8 +13,8 @@ FILE = {"type": "check_file_exists", "file_path": "/home/user/list.txt"}
 
 class TestCompileExpression:
     def test_one_check_is_one_call(self) -> None:
-        found = compile_expression('check_mouse_clicks("Save")', VALUES)
-        assert [(call.func, call.result) for call in found.calls] == [("check_mouse_clicks", CLICK)]
+        result = compile_expression('check_mouse_clicks("Save")', VALUES)
+        assert [(call.func, call.result) for call in result.calls] == [("check_mouse_clicks", CLICK)]
 
     @pytest.mark.parametrize(
         "text", ["a" + ".b" * 900, "check_file_exists('a\\x00')", "check_setting_equals('a', 1e999)", "-" * 3000 + "1"]
@@ -26,9 +26,9 @@ class TestCompileExpression:
     @pytest.mark.parametrize("word", ["and", "or"])
     def test_a_row_of_checks_is_a_call_each(self, word: str) -> None:
         text = f'check_mouse_clicks(text="Save") {word} check_file_exists("/home/user/{{name}}.txt")'
-        found = compile_expression(text, VALUES)
-        assert [call.result for call in found.calls] == [CLICK, FILE]
-        assert found.conj == word
+        result = compile_expression(text, VALUES)
+        assert [call.result for call in result.calls] == [CLICK, FILE]
+        assert result.conj == word
 
     def test_anything_else_is_one_call_over_the_facts(self) -> None:
         text = (

@@ -13,10 +13,10 @@ POOL = small_pool()
 class TestReadTask:
     def test_as_published(self) -> None:
         raw = task_json(["write", "pack"], {"write": ["pack"], "pack": []}, task_intent="Tidy up.")
-        found = read_task(raw, "1", POOL)
-        assert found.graph.after == {"write": (), "pack": ("write",)}
-        assert found.graph.node("write").values == POOL["write"].available_parameters[0]
-        assert (found.intent, found.low, found.orders) == ("Tidy up.", "", ())
+        result = read_task(raw, "1", POOL)
+        assert result.graph.after == {"write": (), "pack": ("write",)}
+        assert result.graph.node("write").values == POOL["write"].available_parameters[0]
+        assert (result.intent, result.low, result.orders) == ("Tidy up.", "", ())
 
     def test_a_list_with_an_empty_list_is_no_successor(self) -> None:
         raw: dict[str, Any] = task_json(["write", "pack"], {"write": ["pack"], "pack": [[]]})  # type: ignore[list-item]
@@ -28,18 +28,18 @@ class TestReadTask:
             "subtasks": {"one": "write", "two": "write"},
             "parameters": {"two": {"words": "tea", "txt_path": "/home/user/b.txt"}},
         }
-        found = read_task(raw, "1", POOL)
-        assert [node.subtask for node in found.graph.nodes] == ["write", "write"]
-        assert found.graph.node("two").values["words"] == "tea"
-        assert (found.low, found.orders) == ("Click.", ("B.",))
-        assert read_task(found.as_json(), "1", POOL) == found
+        result = read_task(raw, "1", POOL)
+        assert [node.subtask for node in result.graph.nodes] == ["write", "write"]
+        assert result.graph.node("two").values["words"] == "tea"
+        assert (result.low, result.orders) == ("Click.", ("B.",))
+        assert read_task(result.as_json(), "1", POOL) == result
 
     def test_a_parameter_that_only_some_sets_have_may_be_lacking(self) -> None:
         sets = ({"words": "a", "size": 1}, {"words": "b"})
         raw = task_json(["sing"], {})
         raw["dag"]["parameters"] = {"sing": {"words": "c"}}
-        found = read_task(raw, "1", {"sing": subtask("sing", available_parameters=sets)})
-        assert found.graph.node("sing").values == {"words": "c"}
+        result = read_task(raw, "1", {"sing": subtask("sing", available_parameters=sets)})
+        assert result.graph.node("sing").values == {"words": "c"}
 
     @pytest.mark.parametrize(
         ("change", "code", "path", "name"),

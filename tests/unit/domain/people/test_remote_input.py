@@ -13,11 +13,11 @@ SCREEN = ScreenSize(width=640, height=480)
 
 class TestReadHand:
     def test_a_drag_is_one_message(self) -> None:
-        found = read_hand(
+        result = read_hand(
             [{"type": "MOVE_TO", "x": 1, "y": 2}, {"type": "DRAG_TO", "x": 3, "y": 4}], SCREEN, may_end=False
         )
-        assert [one.type for one in found] == [ActionType.MOVE_TO, ActionType.DRAG_TO]
-        assert in_words(found) == "move to and drag to"
+        assert [one.type for one in result] == [ActionType.MOVE_TO, ActionType.DRAG_TO]
+        assert in_words(result) == "move to and drag to"
 
     def test_the_agent_may_end_its_task(self) -> None:
         assert read_hand([{"type": "DONE"}], SCREEN, may_end=True)[0].type is ActionType.DONE

@@ -37,12 +37,12 @@ class TestDeficits:
         assert deficits({"a": ShareHolder(1, 3, 0), "b": ShareHolder(1, 0, 0)}) == {"a": -1.0, "b": 2.0}
 
     def test_what_was_used_too_little_counts_one_slot_at_most(self) -> None:
-        found = deficits({"a": ShareHolder(1, 1, 1e9), "b": ShareHolder(1, 1, 0)})
-        assert found == {"a": -0.5, "b": 1.5}
+        result = deficits({"a": ShareHolder(1, 1, 1e9), "b": ShareHolder(1, 1, 0)})
+        assert result == {"a": -0.5, "b": 1.5}
 
     def test_twenty_slot_seconds_too_few_are_one_slot(self) -> None:
-        found = deficits({"a": ShareHolder(1, 0, 20), "b": ShareHolder(1, 0, 0)})
-        assert found == {"a": 0.0, "b": 1.0}
+        result = deficits({"a": ShareHolder(1, 0, 20), "b": ShareHolder(1, 0, 0)})
+        assert result == {"a": 0.0, "b": 1.0}
 
     @given(st.lists(st.tuples(st.floats(0.01, 1000), st.integers(0, 500)), min_size=1, max_size=20))
     def test_without_a_past_they_lack_one_slot_together(self, given_: list[tuple[float, int]]) -> None:
@@ -53,13 +53,13 @@ class TestDeficits:
     @pytest.mark.parametrize("weights", [{"a": 1, "b": 1}, {"a": 3, "b": 2}, {"a": 1, "b": 1, "c": 5}])
     def test_shares_are_right_over_time_though_lengths_differ(self, weights: dict[str, float], slots: int) -> None:
         lengths = {"a": 200.0, "b": 20.0, "c": 60.0}
-        found = shares(weights, lengths, slots, 40_000.0)
+        result = shares(weights, lengths, slots, 40_000.0)
         for key, weight in weights.items():
-            assert found[key] == pytest.approx(weight / sum(weights.values()), rel=0.05)
+            assert result[key] == pytest.approx(weight / sum(weights.values()), rel=0.05)
 
     @settings(max_examples=8, deadline=None)
     @given(st.dictionaries(st.sampled_from("abcd"), st.floats(0.5, 4), min_size=2), st.integers(4, 60))
     def test_whatever_the_weights(self, weights: dict[str, float], slots: int) -> None:
-        found = shares(weights, dict.fromkeys(weights, 30.0), slots, 10_000.0)
+        result = shares(weights, dict.fromkeys(weights, 30.0), slots, 10_000.0)
         for key, weight in weights.items():
-            assert found[key] == pytest.approx(weight / sum(weights.values()), rel=0.05)
+            assert result[key] == pytest.approx(weight / sum(weights.values()), rel=0.05)

@@ -6,7 +6,7 @@ from backend.domain.scheduling.prometheus_text import Family, gauge, text
 
 
 def test_families_as_a_whole_text() -> None:
-    found = text(
+    result = text(
         [
             gauge(
                 "deskarena_queue_episodes",
@@ -17,7 +17,7 @@ def test_families_as_a_whole_text() -> None:
             Family("deskarena_nothing", "Nothing yet.", ()),
         ]
     )
-    assert found == (
+    assert result == (
         "# HELP deskarena_queue_episodes Episodes that wait.\n"
         "# TYPE deskarena_queue_episodes gauge\n"
         'deskarena_queue_episodes{provider="k8s",reason="ready"} 12\n'

@@ -55,9 +55,9 @@ class TestQuickNodes:
         chance = random.Random(f"{platform}{sorted(names)}")
         for _ in range(40):
             text = tree(*(made(chance) for _ in range(5)), names=names)
-            found = quick(text, platform)
-            assert found is not None
-            assert found == parsed(text, platform)
+            result = quick(text, platform)
+            assert result is not None
+            assert result == parsed(text, platform)
 
     def test_never_says_anything_else_of_a_damaged_one(self) -> None:
         chance, read = random.Random(5), 0
@@ -66,9 +66,9 @@ class TestQuickNodes:
             for _ in range(chance.randrange(1, 4)):
                 start = chance.randrange(len(text))
                 text = text[:start] + chance.choice(["", *SIGNS]) + text[start + chance.randrange(3) :]
-            found = quick(text)
-            read += found is not None
-            assert found is None or found == parsed(text), text
+            result = quick(text)
+            read += result is not None
+            assert result is None or result == parsed(text), text
         assert read > 200
 
     @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ class TestQuickNodes:
         assert [each.name for each in nodes(tree(button))] == ["Save"]
 
     def test_a_large_tree(self) -> None:
-        found = quick(large_tree(3000))
-        assert isinstance(found, list)
-        assert len(found) == 2998
-        assert found == parsed(large_tree(3000))
+        result = quick(large_tree(3000))
+        assert isinstance(result, list)
+        assert len(result) == 2998
+        assert result == parsed(large_tree(3000))

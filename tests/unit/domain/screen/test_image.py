@@ -115,11 +115,11 @@ class TestMappingBack:
         point = view.from_screen(x, y)
         assert view.to_screen(*point) == (x, y)
         # A model can say whole pixels only: then it is off by less than one pixel of the picture.
-        found = view.pixel(*map(math.floor, point))
+        result = view.pixel(*map(math.floor, point))
         across = width / (view.right - view.left)
         down = height / (view.bottom - view.top)
-        assert abs(found[0] - x) <= math.ceil(across / 2)
-        assert abs(found[1] - y) <= math.ceil(down / 2)
+        assert abs(result[0] - x) <= math.ceil(across / 2)
+        assert abs(result[1] - y) <= math.ceil(down / 2)
 
     @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(images(), st.integers(320, 4000), st.integers(240, 3000), st.data())

@@ -18,8 +18,8 @@ def names(*some: str, platform: str = "", of: dict[str, str] = UBUNTU) -> list[s
 
 class TestNodes:
     def test_keeps_what_can_be_seen_and_used(self) -> None:
-        (found,) = nodes(tree(node("push-button", "Save", "now", attr_class="B", attr_description="keeps it")))
-        assert found == ("push-button", "Save", "now", "B", "keeps it", 10, 20, 30, 40)
+        (result,) = nodes(tree(node("push-button", "Save", "now", attr_class="B", attr_description="keeps it")))
+        assert result == ("push-button", "Save", "now", "B", "keeps it", 10, 20, 30, 40)
 
     @pytest.mark.parametrize(
         "tag",

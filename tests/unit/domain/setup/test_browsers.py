@@ -69,9 +69,9 @@ class TestHistory:
         path = tmp_path / "History"
         path.write_bytes(history_file([(FIRST, "One", 60.0)], 1_800_000_000.0))
         connection = sqlite3.connect(path)
-        found = connection.execute("SELECT last_visit_time FROM urls").fetchone()
+        result = connection.execute("SELECT last_visit_time FROM urls").fetchone()
         connection.close()
-        assert found == (13_444_473_540_000_000,)
+        assert result == (13_444_473_540_000_000,)
 
     def test_goes_to_the_browser_that_is_there(self) -> None:
         context = place()

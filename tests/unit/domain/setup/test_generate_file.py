@@ -43,12 +43,12 @@ def columns(prompt: str) -> list[str]:
 
 class TestTables:
     def test_columns_rows_and_values(self) -> None:
-        found = rows(STAFF)
-        assert found[0] == ("姓名", "部门", "工号")
-        assert len(found) == 16
-        assert {row[1] for row in found[1:]} == {"人力资源部", "技术部"}
-        assert all(100_000 <= row[2] <= 999_999 for row in found[1:])
-        assert len({row[0] for row in found[1:]}) == 15
+        result = rows(STAFF)
+        assert result[0] == ("姓名", "部门", "工号")
+        assert len(result) == 16
+        assert {row[1] for row in result[1:]} == {"人力资源部", "技术部"}
+        assert all(100_000 <= row[2] <= 999_999 for row in result[1:])
+        assert len({row[0] for row in result[1:]}) == 15
 
     @pytest.mark.parametrize(
         ("prompt", "names"),
@@ -78,11 +78,11 @@ class TestTables:
         assert sum(row[column] == value for row in rows(prompt)[1:]) >= number
 
     def test_a_sum_below_even_a_wrong_one(self) -> None:
-        found = rows(
+        result = rows(
             "预算表，三大费用类别（人力成本、运营费用）的预算表，总和单元格（例如实际总和为150000，但显示为145000）"
         )
-        assert sum(row[1] for row in found[1:-1]) == 150_000
-        assert found[-1] == ("合计", 145_000)
+        assert sum(row[1] for row in result[1:-1]) == 150_000
+        assert result[-1] == ("合计", 145_000)
 
     def test_the_same_as_above_has_its_columns_and_other_values(self) -> None:
         first = "包含费用类别（办公、差旅、餐饮）和金额两列，共3行"
@@ -92,9 +92,9 @@ class TestTables:
     def test_descriptions_of_one_file_are_one_file(self) -> None:
         made = book(STAFF, "列包括：姓名、薪资（范围50000-120000）；共20行", "包含‘入职’工作表，列包括：姓名、入职日期")
         assert made.sheetnames == ["Sheet1", "入职"]
-        found = list(made["Sheet1"].values)
-        assert (found[0], len(found)) == (("姓名", "部门", "工号", "薪资"), 21)
-        assert all(50_000 <= row[3] <= 120_000 for row in found[1:])
+        result = list(made["Sheet1"].values)
+        assert (result[0], len(result)) == (("姓名", "部门", "工号", "薪资"), 21)
+        assert all(50_000 <= row[3] <= 120_000 for row in result[1:])
 
     @pytest.mark.parametrize(
         "prompt",

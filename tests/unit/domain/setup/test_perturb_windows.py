@@ -125,22 +125,22 @@ class TestCluttered:
         below, *clutter = context.desktop.open_windows
         assert below is window
         assert len(clutter) == 2
-        assert {found.title for found in clutter} < set(self.PROGRAMS)
-        assert all(rectangle(found) == (0, 0, 1000, 800) for found in clutter)
+        assert {result.title for result in clutter} < set(self.PROGRAMS)
+        assert all(rectangle(result) == (0, 0, 1000, 800) for result in clutter)
 
     def test_the_seed_draws_which(self) -> None:
         drawn = set()
         for seed in range(12):
             context = place(FakeWindow("task"), programs=self.PROGRAMS)
             perturb(context, "cluttered", seed)
-            drawn.add(tuple(found.title for found in context.desktop.open_windows[1:]))
+            drawn.add(tuple(result.title for result in context.desktop.open_windows[1:]))
         assert len(drawn) > 2
 
     def test_what_the_task_names_or_has_open_is_not_irrelevant(self) -> None:
         context = place(FakeWindow("a.txt", wm_class="mousepad.Mousepad"), programs=(*self.PROGRAMS, "xterm"))
         context.task = make_task(labels=Labels(requires=("thunar",)))
         perturb(context, "cluttered")
-        assert {found.title for found in context.desktop.open_windows[1:]} == {"drawing", "xterm"}
+        assert {result.title for result in context.desktop.open_windows[1:]} == {"drawing", "xterm"}
 
     def test_too_few_programs_is_a_failure_that_names_some(self) -> None:
         with raises_code(TaskSetupFailed, "too_few_programs", mentions="2") as failed:

@@ -48,10 +48,10 @@ def launched(
     desktop: FakeDesktop, monkeypatch: pytest.MonkeyPatch, dialect: str, parameters: dict[str, Any], **more: Any
 ) -> tuple[Any, bool]:
     """What the desktop was asked to start, and whether by a shell."""
-    found: list[tuple[Any, bool]] = []
-    monkeypatch.setattr(desktop, "launch", lambda command, *, shell=False: found.append((command, shell)))
+    result: list[tuple[Any, bool]] = []
+    monkeypatch.setattr(desktop, "launch", lambda command, *, shell=False: result.append((command, shell)))
     run_step(of_dialect(desktop, dialect, **more), "launch", parameters)
-    return found[0]
+    return result[0]
 
 
 class TestRunSteps:

@@ -54,11 +54,11 @@ class TestCohensKappa:
 
     @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
     def test_of_a_confusion(self, pairs: list[tuple[bool, bool]]) -> None:
-        found = confusion(pairs)
-        assert found.n == len(pairs)
-        if found.kappa is not None:
-            assert -1 - 1e-9 <= found.kappa <= 1 + 1e-9
-            assert (found.kappa == pytest.approx(1)) == (found.agreed == 1)
+        result = confusion(pairs)
+        assert result.n == len(pairs)
+        if result.kappa is not None:
+            assert -1 - 1e-9 <= result.kappa <= 1 + 1e-9
+            assert (result.kappa == pytest.approx(1)) == (result.agreed == 1)
 
 
 class TestKrippendorffsAlpha:
@@ -98,8 +98,8 @@ class TestKappaInterval:
         assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
 
     def test_the_same_seed_gives_the_same(self) -> None:
-        found = [Confusion(3, 1, 0, 2), Confusion(1, 0, 1, 4), Confusion(2, 0, 0, 0)]
-        assert kappa_interval(found, seed=3) == kappa_interval(found[::-1], seed=3)
+        result = [Confusion(3, 1, 0, 2), Confusion(1, 0, 1, 4), Confusion(2, 0, 0, 0)]
+        assert kappa_interval(result, seed=3) == kappa_interval(result[::-1], seed=3)
 
     @pytest.mark.parametrize("found", [[], [Confusion(3, 1, 1, 3)], [Confusion(3, 0, 0, 0)] * 5])
     def test_nothing_can_be_said(self, found: list[Confusion]) -> None:
@@ -108,8 +108,8 @@ class TestKappaInterval:
 
 class TestAlphaInterval:
     def test_holds_the_value(self) -> None:
-        found = units(FOUR)
-        interval = alpha_interval([[unit] for unit in found])
+        result = units(FOUR)
+        interval = alpha_interval([[unit] for unit in result])
         assert interval is not None
         assert interval.low < 0.743 < interval.high
 

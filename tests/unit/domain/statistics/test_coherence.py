@@ -101,5 +101,5 @@ class TestConsistency:
             ready = [node for node, needed in before.items() if node not in steps and set(needed) <= set(steps)]
             now = data.draw(st.lists(st.sampled_from(ready), unique=True)) if ready else []
             steps |= dict.fromkeys(now, step)
-        found = consistency(before, apps, steps)
-        assert found is None or 0.0 <= found <= 1.0
+        result = consistency(before, apps, steps)
+        assert result is None or 0.0 <= result <= 1.0

@@ -70,9 +70,9 @@ class TestPearson:
         from scipy.stats import pearsonr  # type: ignore[import-untyped]
 
         first, second = zip(*pairs, strict=True)
-        found = pearson(first, second)
-        if found is not None and min(pstdev(first), pstdev(second)) > 1e-3:
-            assert found == pytest.approx(pearsonr(first, second).statistic, abs=1e-6)
+        result = pearson(first, second)
+        if result is not None and min(pstdev(first), pstdev(second)) > 1e-3:
+            assert result == pytest.approx(pearsonr(first, second).statistic, abs=1e-6)
 
 
 class TestPearsonInterval:

@@ -18,9 +18,9 @@ class TestSpread:
 
     @given(st.lists(st.integers(0, 100), min_size=1))
     def test_agrees_with_numpy(self, values: list[int]) -> None:
-        found = spread(values)
-        assert found is not None
-        assert found[1:6] == pytest.approx(np.quantile(values, [0, 0.25, 0.5, 0.75, 1]))
+        result = spread(values)
+        assert result is not None
+        assert result[1:6] == pytest.approx(np.quantile(values, [0, 0.25, 0.5, 0.75, 1]))
 
 
 class TestBars:
@@ -29,8 +29,8 @@ class TestBars:
         [(0, ["0"]), (3, ["0", "1", "2", "3"]), (30, ["0 to 2", "3 to 5", "27 to 29", "30 to 32"])],
     )
     def test_words(self, highest: int, words: list[str]) -> None:
-        found = [bar.label for bar in bars(highest)]
-        assert found[: len(words) // 2] + found[-(len(words) - len(words) // 2) :] == words
+        result = [bar.label for bar in bars(highest)]
+        assert result[: len(words) // 2] + result[-(len(words) - len(words) // 2) :] == words
 
     @given(st.lists(st.integers(0, 1000), min_size=1))
     def test_every_value_lies_in_one_bar(self, values: list[int]) -> None:

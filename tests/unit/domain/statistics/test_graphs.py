@@ -71,7 +71,7 @@ class TestCompletion:
 
 
 def _ancestors(before: Before) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for node in depths(before):
-        found[node] = {far for one in before[node] for far in (one, *found[one])}
-    return found
+        result[node] = {far for one in before[node] for far in (one, *result[one])}
+    return result

@@ -44,10 +44,10 @@ class TestWilson:
         ],
     )
     def test_published_values(self, successes: int, n: int, low: float, high: float) -> None:
-        found = wilson(successes, n)
-        assert found is not None
-        assert found.low == pytest.approx(low, abs=5e-5)
-        assert found.high == pytest.approx(high, abs=5e-5)
+        result = wilson(successes, n)
+        assert result is not None
+        assert result.low == pytest.approx(low, abs=5e-5)
+        assert result.high == pytest.approx(high, abs=5e-5)
 
     def test_nothing_counted_says_nothing(self) -> None:
         assert wilson(0, 0) is None
@@ -60,9 +60,9 @@ class TestWilson:
     @given(rates())
     def test_holds_the_rate_and_lies_in_the_unit_interval(self, rate: tuple[int, int]) -> None:
         successes, n = rate
-        found = wilson(successes, n)
-        assert found is not None
-        assert 0.0 <= found.low <= successes / n <= found.high <= 1.0
+        result = wilson(successes, n)
+        assert result is not None
+        assert 0.0 <= result.low <= successes / n <= result.high <= 1.0
 
     @given(rates())
     def test_is_symmetric(self, rate: tuple[int, int]) -> None:
@@ -83,10 +83,10 @@ class TestWilson:
 
     def test_solves_its_own_equation(self) -> None:
         """The ends are the rates p with |k/n - p| = z * sqrt(p (1 - p) / n)."""
-        found = wilson(7, 25)
-        assert found is not None
+        result = wilson(7, 25)
+        assert result is not None
         z = 1.959963984540054
-        for end in found:
+        for end in result:
             assert abs(7 / 25 - end) == pytest.approx(z * math.sqrt(end * (1 - end) / 25), rel=1e-9)
 
 

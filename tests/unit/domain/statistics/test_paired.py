@@ -26,51 +26,51 @@ class TestCompare:
         # Ten tasks; the base solves 6, the other 3: 4 are solved by the base only, 1 by the other only.
         base = [1, 1, 1, 1, 1, 1, 0, 0, 0, 0]
         other = [0, 0, 0, 0, 1, 1, 1, 0, 0, 0]
-        found = compare([Pair(f"t{at}", *both) for at, both in enumerate(zip(base, other, strict=True))])
-        assert (found.pairs, found.tasks, found.only_base, found.only_other) == (10, 10, 4, 1)
-        assert found.success is not None
-        assert found.success[:3] == pytest.approx((0.6, 0.3, -0.3))
-        assert found.success.relative_drop == pytest.approx(0.5)
-        assert (found.p_value, found.test) == (0.375, MCNEMAR)
+        result = compare([Pair(f"t{at}", *both) for at, both in enumerate(zip(base, other, strict=True))])
+        assert (result.pairs, result.tasks, result.only_base, result.only_other) == (10, 10, 4, 1)
+        assert result.success is not None
+        assert result.success[:3] == pytest.approx((0.6, 0.3, -0.3))
+        assert result.success.relative_drop == pytest.approx(0.5)
+        assert (result.p_value, result.test) == (0.375, MCNEMAR)
         # As a rate of -1 to 1: 0.35; variance 0.41 / 4 / 9; 0.2275 / 0.011389 = 19.976 trials; t(9) = 2.262157.
         low, high = wilson_interval(0.35, 19.975610, 2.262157)
-        assert found.success.interval == pytest.approx((2 * low - 1, 2 * high - 1), abs=1e-5)
+        assert result.success.interval == pytest.approx((2 * low - 1, 2 * high - 1), abs=1e-5)
 
     def test_partial_scores_count_for_the_mean_only(self) -> None:
-        found = compare([Pair("a", 0.5, 0.9), Pair("b", 0.2, 0.4)])
-        assert found.success is not None
-        assert found.score is not None
-        assert [found.success.value, found.score.value] == pytest.approx([0.0, 0.3])
-        assert (found.only_base, found.only_other, found.p_value) == (0, 0, 1.0)
+        result = compare([Pair("a", 0.5, 0.9), Pair("b", 0.2, 0.4)])
+        assert result.success is not None
+        assert result.score is not None
+        assert [result.success.value, result.score.value] == pytest.approx([0.0, 0.3])
+        assert (result.only_base, result.only_other, result.p_value) == (0, 0, 1.0)
 
     def test_repeats_of_a_task_are_one_trial(self) -> None:
         # Three tasks with four repeats each, all lost: 12 discordant pairs, but three trials.
-        found = compare([Pair(f"t{task}", 1.0, 0.0) for task in range(3) for _ in range(4)])
-        assert (found.only_base, found.test, found.p_value) == (12, SIGN, 0.25)
+        result = compare([Pair(f"t{task}", 1.0, 0.0) for task in range(3) for _ in range(4)])
+        assert (result.only_base, result.test, result.p_value) == (12, SIGN, 0.25)
 
     def test_without_a_pair_nothing_is_said(self) -> None:
-        found = compare([])
-        assert (found.pairs, found.success, found.score, found.p_value) == (0, None, None, None)
+        result = compare([])
+        assert (result.pairs, result.success, result.score, result.p_value) == (0, None, None, None)
 
     def test_no_drop_from_nothing(self) -> None:
-        found = compare([Pair("a", 0.0, 1.0), Pair("b", 0.0, 0.0)])
-        assert found.success is not None
-        assert found.success.relative_drop is None
+        result = compare([Pair("a", 0.0, 1.0), Pair("b", 0.0, 0.0)])
+        assert result.success is not None
+        assert result.success.relative_drop is None
 
     def test_a_gain_is_a_negative_drop(self) -> None:
-        found = compare([Pair("a", 1.0, 1.0), Pair("b", 0.0, 1.0)])
-        assert found.success is not None
-        assert found.success.relative_drop == pytest.approx(-1.0)
+        result = compare([Pair("a", 1.0, 1.0), Pair("b", 0.0, 1.0)])
+        assert result.success is not None
+        assert result.success.relative_drop == pytest.approx(-1.0)
 
     @settings(max_examples=40, deadline=None)
     @given(pairs())
     def test_identical_conditions_differ_by_nothing(self, given_pairs: list[Pair]) -> None:
-        found = compare([pair._replace(other=pair.base) for pair in given_pairs])
-        for rate in (found.success, found.score):
+        result = compare([pair._replace(other=pair.base) for pair in given_pairs])
+        for rate in (result.success, result.score):
             assert rate is not None
             assert rate.value == 0.0
             assert rate.interval.low < 0.0 < rate.interval.high
-        assert found.p_value == 1.0
+        assert result.p_value == 1.0
 
     @settings(max_examples=40, deadline=None)
     @given(pairs(), st.randoms(use_true_random=False))
@@ -88,8 +88,8 @@ class TestCompare:
     @settings(max_examples=40, deadline=None)
     @given(pairs())
     def test_holds_the_difference_and_lies_within_one(self, given_pairs: list[Pair]) -> None:
-        found = compare(given_pairs)
-        for rate in (found.success, found.score):
+        result = compare(given_pairs)
+        for rate in (result.success, result.score):
             assert rate is not None
             assert -1.0 <= rate.interval.low <= rate.value <= rate.interval.high <= 1.0
             assert rate.value == pytest.approx(rate.other - rate.base)

@@ -28,34 +28,34 @@ def expected(strengths: dict[str, float], nu: float, number: float) -> list[Scor
 class TestWorkedExamples:
     def test_three_of_four_are_odds_of_three(self) -> None:
         """Maximum likelihood: ln(pi_a / pi_b) = ln(3 / 1), so 400 * log10(3) = 190.85 points apart."""
-        found = by_name(rate([Score("a", "b", 3, 1)], prior=0.0))
-        assert found["a"].points - found["b"].points == pytest.approx(400.0 * math.log10(3.0))
-        assert found["a"].points == pytest.approx(-found["b"].points)
+        result = by_name(rate([Score("a", "b", 3, 1)], prior=0.0))
+        assert result["a"].points - result["b"].points == pytest.approx(400.0 * math.log10(3.0))
+        assert result["a"].points == pytest.approx(-result["b"].points)
 
     def test_its_interval_is_by_fisher_information(self) -> None:
         """Var(ln odds) = 1 / (n p q) = 1 / (4 * 3/4 * 1/4) = 4/3; half of the difference has a quarter of it."""
-        found = by_name(rate([Score("a", "b", 3, 1)], prior=0.0))["a"]
+        result = by_name(rate([Score("a", "b", 3, 1)], prior=0.0))["a"]
         width = POINTS * 1.959963984540054 * math.sqrt(4.0 / 3.0) / 2.0
-        assert found.interval.high - found.points == pytest.approx(width)
-        assert found.points - found.interval.low == pytest.approx(width)
+        assert result.interval.high - result.points == pytest.approx(width)
+        assert result.points - result.interval.low == pytest.approx(width)
 
     def test_ties_after_davidson(self) -> None:
         """Two contestants, 4 wins, 1 loss, 2 ties: odds of 4 among the decided, and nu = 2 / sqrt(4 * 1) = 1."""
-        found = by_name(rate([Score("a", "b", 4, 1, 2)], prior=0.0))
-        assert found["a"].points - found["b"].points == pytest.approx(400.0 * math.log10(4.0))
+        result = by_name(rate([Score("a", "b", 4, 1, 2)], prior=0.0))
+        assert result["a"].points - result["b"].points == pytest.approx(400.0 * math.log10(4.0))
 
     def test_transitive(self) -> None:
         """a : b = 2 and b : c = 3 give a : c = 6 where a and c never met."""
-        found = by_name(rate([Score("a", "b", 2, 1), Score("b", "c", 3, 1)], prior=0.0))
-        assert found["a"].points - found["c"].points == pytest.approx(400.0 * math.log10(6.0))
+        result = by_name(rate([Score("a", "b", 2, 1), Score("b", "c", 3, 1)], prior=0.0))
+        assert result["a"].points - result["c"].points == pytest.approx(400.0 * math.log10(6.0))
 
     def test_only_ties_are_equals(self) -> None:
-        found = rate([Score("a", "b", 0, 0, 5)])
-        assert [row.points for row in found] == pytest.approx([0.0, 0.0])
+        result = rate([Score("a", "b", 0, 0, 5)])
+        assert [row.points for row in result] == pytest.approx([0.0, 0.0])
 
     def test_totals(self) -> None:
-        found = by_name(rate([Score("a", "b", 2, 1, 1), Score("c", "a", 1, 0, 0)]))["a"]
-        assert (found.wins, found.losses, found.ties) == (2, 2, 1)
+        result = by_name(rate([Score("a", "b", 2, 1, 1), Score("c", "a", 1, 0, 0)]))["a"]
+        assert (result.wins, result.losses, result.ties) == (2, 2, 1)
 
     def test_chance(self) -> None:
         assert chance(0.0) == 0.5
@@ -64,9 +64,9 @@ class TestWorkedExamples:
 
 class TestPrior:
     def test_who_always_wins_has_a_finite_rating(self) -> None:
-        found = by_name(rate([Score("a", "b", 5, 0)]))
-        assert 0.0 < found["a"].points < 1000.0
-        assert found["a"].interval.high < math.inf
+        result = by_name(rate([Score("a", "b", 5, 0)]))
+        assert 0.0 < result["a"].points < 1000.0
+        assert result["a"].interval.high < math.inf
 
     def test_one_win_more_is_more(self) -> None:
         few, many = (by_name(rate([Score("a", "b", wins, 0)]))["a"].points for wins in (1, 20))
@@ -77,8 +77,8 @@ class TestPrior:
             rate([Score("a", "b", 5, 0)], prior=0.0)
 
     def test_it_vanishes_among_many_choices(self) -> None:
-        found = by_name(rate([Score("a", "b", 30_000, 10_000)]))
-        assert found["a"].points - found["b"].points == pytest.approx(400.0 * math.log10(3.0), abs=0.1)
+        result = by_name(rate([Score("a", "b", 30_000, 10_000)]))
+        assert result["a"].points - result["b"].points == pytest.approx(400.0 * math.log10(3.0), abs=0.1)
 
 
 class TestGroups:
@@ -88,9 +88,9 @@ class TestGroups:
         assert [(row.name, row.group) for row in rate(scores)] == [("c", 0), ("d", 0), ("e", 0), ("a", 1), ("b", 1)]
 
     def test_each_group_has_its_own_zero(self) -> None:
-        found = rate([Score("a", "b", 3, 1), Score("c", "d", 1, 3)])
+        result = rate([Score("a", "b", 3, 1), Score("c", "d", 1, 3)])
         for number in (0, 1):
-            assert sum(row.points for row in found if row.group == number) == pytest.approx(0.0, abs=1e-6)
+            assert sum(row.points for row in result if row.group == number) == pytest.approx(0.0, abs=1e-6)
 
     def test_a_pair_without_a_choice_connects_nothing(self) -> None:
         assert rate([Score("a", "b", 0, 0, 0)]) == []
@@ -110,10 +110,10 @@ class TestProperties:
     def test_known_strengths_are_found_again(self, logs: list[float], nu: float) -> None:
         """Expected counts of known strengths have exactly these as their most likely ones."""
         strengths = {f"c{number}": math.exp(value) for number, value in enumerate(logs)}
-        found = by_name(rate(expected(strengths, nu, 50.0), prior=0.0))
+        result = by_name(rate(expected(strengths, nu, 50.0), prior=0.0))
         middle = sum(logs) / len(logs)
         for number, value in enumerate(logs):
-            assert found[f"c{number}"].points == pytest.approx(POINTS * (value - middle), abs=1e-3)
+            assert result[f"c{number}"].points == pytest.approx(POINTS * (value - middle), abs=1e-3)
 
     @settings(max_examples=40, deadline=None)
     @given(counts=st.lists(st.tuples(*[st.integers(0, 8)] * 3), min_size=3, max_size=3))
@@ -121,8 +121,8 @@ class TestProperties:
         names = [("a", "b"), ("b", "c"), ("a", "c")]
         plain = [Score(one, two, *seen) for (one, two), seen in zip(names, counts, strict=True)]
         turned = [Score(score.second, score.first, score.losses, score.wins, score.ties) for score in plain]
-        found, other = by_name(rate(plain)), by_name(rate(turned))
-        assert set(found) == set(other)
-        for name, row in found.items():
+        result, other = by_name(rate(plain)), by_name(rate(turned))
+        assert set(result) == set(other)
+        for name, row in result.items():
             assert row.points == pytest.approx(other[name].points, abs=1e-6)
             assert row.interval.low <= row.points <= row.interval.high

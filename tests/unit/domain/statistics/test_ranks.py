@@ -16,21 +16,21 @@ def boards(draw: st.DrawFn) -> list[tuple[float, Interval]]:
 
 class TestStandings:
     def test_three_that_differ(self) -> None:
-        found = standings([(0.5, Interval(0.4, 0.6)), (0.9, Interval(0.8, 1.0)), (0.1, Interval(0.0, 0.2))])
-        assert [(s.rank, s.group, s.best, s.worst) for s in found] == [(2, 2, 2, 2), (1, 1, 1, 1), (3, 3, 3, 3)]
+        result = standings([(0.5, Interval(0.4, 0.6)), (0.9, Interval(0.8, 1.0)), (0.1, Interval(0.0, 0.2))])
+        assert [(s.rank, s.group, s.best, s.worst) for s in result] == [(2, 2, 2, 2), (1, 1, 1, 1), (3, 3, 3, 3)]
 
     def test_overlap_with_the_leader_is_a_tie(self) -> None:
-        found = standings([(0.5, Interval(0.3, 0.7)), (0.6, Interval(0.4, 0.8)), (0.35, Interval(0.3, 0.39))])
-        assert [(s.rank, s.group) for s in found] == [(2, 1), (1, 1), (3, 2)]
-        assert [(s.best, s.worst) for s in found] == [(1, 3), (1, 2), (2, 3)]
+        result = standings([(0.5, Interval(0.3, 0.7)), (0.6, Interval(0.4, 0.8)), (0.35, Interval(0.3, 0.39))])
+        assert [(s.rank, s.group) for s in result] == [(2, 1), (1, 1), (3, 2)]
+        assert [(s.best, s.worst) for s in result] == [(1, 3), (1, 2), (2, 3)]
 
     def test_intervals_that_touch_are_a_tie(self) -> None:
-        found = standings([(0.55, Interval(0.5, 0.6)), (0.45, Interval(0.4, 0.5))])
-        assert [(s.rank, s.group, s.best, s.worst) for s in found] == [(1, 1, 1, 2), (2, 1, 1, 2)]
+        result = standings([(0.55, Interval(0.5, 0.6)), (0.45, Interval(0.4, 0.5))])
+        assert [(s.rank, s.group, s.best, s.worst) for s in result] == [(1, 1, 1, 2), (2, 1, 1, 2)]
 
     def test_equal_estimates_share_a_rank(self) -> None:
-        found = standings([(0.5, Interval(0.5, 0.5))] * 2 + [(0.1, Interval(0.1, 0.1))])
-        assert [s.rank for s in found] == [1, 1, 3]
+        result = standings([(0.5, Interval(0.5, 0.5))] * 2 + [(0.1, Interval(0.1, 0.1))])
+        assert [s.rank for s in result] == [1, 1, 3]
 
     def test_an_empty_board(self) -> None:
         assert standings([]) == []
@@ -42,7 +42,7 @@ class TestStandings:
 
     @given(boards())
     def test_groups_follow_the_ranks(self, board: list[tuple[float, Interval]]) -> None:
-        found = sorted(standings(board), key=lambda standing: standing.rank)
-        groups = [standing.group for standing in found]
+        result = sorted(standings(board), key=lambda standing: standing.rank)
+        groups = [standing.group for standing in result]
         assert groups == sorted(groups)
         assert set(groups) == set(range(1, len(set(groups)) + 1))

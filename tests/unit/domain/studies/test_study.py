@@ -24,21 +24,21 @@ WINDOWS = ("perturbation", (None, "moved"))
 
 class TestCells:
     def test_one_factor_at_a_time(self) -> None:
-        found = cells(study(SCALE, WINDOWS))
-        assert [dict(cell.levels) for cell in found] == [
+        result = cells(study(SCALE, WINDOWS))
+        assert [dict(cell.levels) for cell in result] == [
             {"image.scale": 1.0, "perturbation": None},
             {"image.scale": 0.5, "perturbation": None},
             {"image.scale": 0.2, "perturbation": None},
             {"image.scale": 1.0, "perturbation": "moved"},
         ]
-        assert [cell.config.image for cell in found] == [ImageView(scale=scale) for scale in (1.0, 0.5, 0.2, 1.0)]
-        assert [cell.config.perturbation for cell in found] == [None, None, None, "moved"]
+        assert [cell.config.image for cell in result] == [ImageView(scale=scale) for scale in (1.0, 0.5, 0.2, 1.0)]
+        assert [cell.config.perturbation for cell in result] == [None, None, None, "moved"]
 
     def test_every_combination(self) -> None:
-        found = cells(study(SCALE, WINDOWS, design=Design.FULL))
-        assert len(found) == 6
-        assert found[0].label == "image.scale = 1.0, perturbation = none"
-        assert len({cell.label for cell in found}) == 6
+        result = cells(study(SCALE, WINDOWS, design=Design.FULL))
+        assert len(result) == 6
+        assert result[0].label == "image.scale = 1.0, perturbation = none"
+        assert len({cell.label for cell in result}) == 6
 
     def test_all_share_tasks_repeats_and_seed(self) -> None:
         base = RunConfig(agent="random", seed=9, repeats=2, tasks=("a/*",))
@@ -136,9 +136,9 @@ class TestSampled:
     KEYS = tuple(f"d/{number}" for number in range(40))
 
     def test_a_share_in_the_tasks_own_order(self) -> None:
-        found = sampled(self.KEYS, 0.1, 7)
-        assert len(found) == 4
-        assert found == [key for key in self.KEYS if key in found]
+        result = sampled(self.KEYS, 0.1, 7)
+        assert len(result) == 4
+        assert result == [key for key in self.KEYS if key in result]
 
     def test_the_seed_decides(self) -> None:
         assert sampled(self.KEYS, 0.1, 7) == sampled(self.KEYS, 0.1, 7) != sampled(self.KEYS, 0.1, 8)
@@ -150,11 +150,11 @@ class TestSampled:
 
 class TestMatched:
     def test_one_at_a_time_pairs_with_the_base_cell(self) -> None:
-        found = [dict(cell.levels) for cell in cells(study(SCALE, WINDOWS))]
-        assert matched(found, "image.scale", 0.2, 1.0) == [(0, 2)]
-        assert matched(found, "perturbation", "moved", None) == [(0, 3)]
+        result = [dict(cell.levels) for cell in cells(study(SCALE, WINDOWS))]
+        assert matched(result, "image.scale", 0.2, 1.0) == [(0, 2)]
+        assert matched(result, "perturbation", "moved", None) == [(0, 3)]
 
     def test_a_full_design_pairs_under_each_combination(self) -> None:
-        found = [dict(cell.levels) for cell in cells(study(SCALE, WINDOWS, design=Design.FULL))]
-        assert matched(found, "perturbation", "moved", None) == [(0, 1), (2, 3), (4, 5)]
-        assert matched(found, "image.scale", 0.2, 1.0) == [(0, 4), (1, 5)]
+        result = [dict(cell.levels) for cell in cells(study(SCALE, WINDOWS, design=Design.FULL))]
+        assert matched(result, "perturbation", "moved", None) == [(0, 1), (2, 3), (4, 5)]
+        assert matched(result, "image.scale", 0.2, 1.0) == [(0, 4), (1, 5)]

@@ -25,8 +25,8 @@ def lost(task: str, failure_class: str) -> CellEpisode:
 class TestStudyResult:
     def test_each_level_against_the_first(self) -> None:
         cells = [(BASE, scored(1, 1, 0, 1)), (SMALL, scored(1, 0, 0, 0)), (MOVED, scored(1, 1, 0, 1))]
-        found = study_result(STUDY, cells)
-        small, moved = found.levels
+        result = study_result(STUDY, cells)
+        small, moved = result.levels
         assert (small.factor, small.base, small.level) == ("image.scale", 1.0, 0.5)
         assert small.comparison.success is not None
         assert small.comparison.success[:3] == (0.75, 0.25, -0.5)
@@ -44,8 +44,8 @@ class TestStudyResult:
             CellEpisode("t3", 1, "scored", None, "done", 1.0, 2, human_assisted=True),
             *[CellEpisode(task, 1, "scored", None, "done", 1.0, 2) for task in ("t4", "t5", "t6")],
         ]
-        found = study_result(STUDY, [(BASE, base), (SMALL, other), (MOVED, [])])
-        small, moved = found.levels
+        result = study_result(STUDY, [(BASE, base), (SMALL, other), (MOVED, [])])
+        small, moved = result.levels
         assert small.comparison.pairs == 1
         assert small.excluded == {
             "a person helped": 1,
@@ -60,8 +60,8 @@ class TestStudyResult:
 
     def test_every_pair_is_counted_or_left_out(self) -> None:
         base = [CellEpisode(f"t{task}", repeat, "scored", None, "done", 1.0) for task in range(3) for repeat in (1, 2)]
-        found = study_result(STUDY, [(BASE, base), (SMALL, base[:4]), (MOVED, [])])
-        for level in found.levels:
+        result = study_result(STUDY, [(BASE, base), (SMALL, base[:4]), (MOVED, [])])
+        for level in result.levels:
             assert level.comparison.pairs + sum(level.excluded.values()) == 6
 
     def test_a_full_design_compares_under_each_combination(self) -> None:
@@ -77,9 +77,9 @@ class TestStudyResult:
 
     def test_steps_and_ways_of_ending_of_each_cell(self) -> None:
         other = [*scored(1, 0, steps=5, ended_by="steps"), lost("t2", "guest")]
-        found = study_result(STUDY, [(BASE, scored(1, 1, steps=2)), (SMALL, other), (MOVED, [])])
-        assert [bar.label for bar in found.bars] == ["0", "1", "2", "3", "4", "5"]
-        base, small, moved = found.cells
+        result = study_result(STUDY, [(BASE, scored(1, 1, steps=2)), (SMALL, other), (MOVED, [])])
+        assert [bar.label for bar in result.bars] == ["0", "1", "2", "3", "4", "5"]
+        base, small, moved = result.cells
         assert (base.by_steps, small.by_steps, moved.by_steps) == (
             [0, 0, 2, 0, 0, 0],
             [0, 0, 0, 0, 0, 2],

@@ -45,8 +45,8 @@ class TestSensitivities:
 
     def test_a_task_that_lacks_a_level_does_not_count(self) -> None:
         cells = [cell(None, 0.0, 1.0), cell("order=2", 0.5), cell("order=3", 1.0, 1.0)]
-        (found,) = sensitivities(STUDY, cells)
-        assert found.deviations["score"] == (0.5, 1)
+        (result,) = sensitivities(STUDY, cells)
+        assert result.deviations["score"] == (0.5, 1)
 
     def test_repeats_are_averaged_first(self) -> None:
         twice = [
@@ -76,13 +76,13 @@ class TestShapes:
             Values("graph-b", {"score": 0.0}, graph(4, 4, 2)),
             Values("other", {"score": 0.0}, {}),
         ]
-        (found,) = shapes(STUDY, [({"variant": None}, episodes)])
-        score, cr = found.comparisons["score"].score, found.comparisons["CR"].score
+        (result,) = shapes(STUDY, [({"variant": None}, episodes)])
+        score, cr = result.comparisons["score"].score, result.comparisons["CR"].score
         assert score is not None
         assert cr is not None
         assert (score.base, score.other, score.value) == (1.0, 0.0, -1.0)
-        assert (cr.value, found.comparisons["CR"].pairs) == (-0.5, 1)
-        assert found.unmatched == 2
+        assert (cr.value, result.comparisons["CR"].pairs) == (-0.5, 1)
+        assert result.unmatched == 2
 
     def test_a_cell_without_both_has_none(self) -> None:
         assert shapes(STUDY, [({}, [Values("chain-a", {"score": 1.0}, graph(4, 3, 1))])]) == []

@@ -46,8 +46,8 @@ class TestKeysOf:
 
     @pytest.mark.parametrize("keys", [("enter",), ("f4",), ("a",), ("%",)])
     def test_keys_are_read_back(self, keys: tuple[str, ...]) -> None:
-        (found,) = key_actions(keys_of(Action(type=ActionType.PRESS, keys=keys)))
-        assert found.keys == keys or found.text == keys[0]
+        (result,) = key_actions(keys_of(Action(type=ActionType.PRESS, keys=keys)))
+        assert result.keys == keys or result.text == keys[0]
 
     def test_a_hotkey_is_read_back(self) -> None:
         action = Action(type=ActionType.HOTKEY, keys=("alt", "f4"))

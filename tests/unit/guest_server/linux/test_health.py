@@ -69,8 +69,8 @@ class TestPending:
 
     def test_a_restart_and_a_package_manager(self, tmp_path: Path) -> None:
         (tmp_path / "reboot-required").touch()
-        found = pending([process("dpkg", uid=0), process("dpkg", 51, uid=0)], [tmp_path / "reboot-required"])
-        assert found == ["a restart is due after an update", "dpkg is running"]
+        result = pending([process("dpkg", uid=0), process("dpkg", 51, uid=0)], [tmp_path / "reboot-required"])
+        assert result == ["a restart is due after an update", "dpkg is running"]
 
 
 class TestLocker:
@@ -82,9 +82,9 @@ class TestLocker:
 class TestDisks:
     def test_one_file_system_is_told_once(self, tmp_path: Path) -> None:
         (tmp_path / "a").mkdir()
-        found = disks(tmp_path, tmp_path / "a")
-        assert [disk.path for disk in found] == [str(tmp_path)]
-        assert 0 < found[0].free <= found[0].size
+        result = disks(tmp_path, tmp_path / "a")
+        assert [disk.path for disk in result] == [str(tmp_path)]
+        assert 0 < result[0].free <= result[0].size
 
     def test_what_cannot_be_read_is_no_fact(self, tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError):

@@ -26,5 +26,5 @@ class TestFindWindow:
         ],
     )
     def test_rules(self, name: str, options: dict[str, bool], number: int | None) -> None:
-        found = find_window(WINDOWS, name, **options)
-        assert (found.id if found else None) == number
+        result = find_window(WINDOWS, name, **options)
+        assert (result.id if result else None) == number

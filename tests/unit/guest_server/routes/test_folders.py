@@ -41,9 +41,9 @@ class TestListing:
             return scan(path)
 
         monkeypatch.setattr(folders, "os", SimpleNamespace(scandir=refusing))
-        found = listed(home)
-        assert found["theirs"] == {"type": "directory", "name": "theirs", "children": [], "error": "Access is denied"}
-        assert found["mine"]["children"] == [{"type": "file", "name": "file"}]
+        result = listed(home)
+        assert result["theirs"] == {"type": "directory", "name": "theirs", "children": [], "error": "Access is denied"}
+        assert result["mine"]["children"] == [{"type": "file", "name": "file"}]
 
     def test_a_junction_is_not_followed(self, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Each user's `Documents` on Windows has three, which nobody may list."""

@@ -56,13 +56,13 @@ class TestWalk:
     def test_our_readers_find_all_that_a_control_says(self, names: str) -> None:
         root = searchable(walked(replace(WANTED, names=names)).xml)
         spaces = {part: f"https://accessibility.ubuntu.example.org/ns/{name}" for part, name in NAMES.items()}
-        (found,) = root.xpath(
+        (result,) = root.xpath(
             '//chrome-widget_1[@name="d"][@st:enabled="true"][@st:focused="false"]', namespaces=spaces
         )
-        assert found.xpath("@cp:screencoord", namespaces=spaces) == ["(1, 2)"]
-        assert found.xpath("@cp:size", namespaces=spaces) == ["(30, 40)"]
-        assert found.xpath("@val:value", namespaces=spaces) == ["7"]
-        assert found.text == "content"
+        assert result.xpath("@cp:screencoord", namespaces=spaces) == ["(1, 2)"]
+        assert result.xpath("@cp:size", namespaces=spaces) == ["(30, 40)"]
+        assert result.xpath("@val:value", namespaces=spaces) == ["7"]
+        assert result.text == "content"
 
     def test_whose_names_they_are(self) -> None:
         assert "uri:deskat:uia.windows.microsoft.org" in walked(replace(WANTED, names="waa")).xml

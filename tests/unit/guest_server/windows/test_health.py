@@ -57,8 +57,8 @@ class MemorySources:
 
 class TestOfATask:
     def test_what_came_later(self) -> None:
-        found = of_a_task([row("explorer.exe", 10, born=5), row("notepad.exe")], frozenset({(10, 5)}), SERVER)
-        assert found == [Process(50, "notepad.exe")]
+        result = of_a_task([row("explorer.exe", 10, born=5), row("notepad.exe")], frozenset({(10, 5)}), SERVER)
+        assert result == [Process(50, "notepad.exe")]
 
     @pytest.mark.parametrize(
         "found",

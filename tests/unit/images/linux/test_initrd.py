@@ -15,7 +15,7 @@ kernel/arch/x86/crypto/crc32c-intel.ko:
 
 def listed(archive: bytes) -> dict[str, tuple[str, bytes]]:
     """Name to (type and rights, content), by reading the format as the kernel does."""
-    found: dict[str, tuple[str, bytes]] = {}
+    result: dict[str, tuple[str, bytes]] = {}
     at = 0
     while True:
         fields = [int(archive[at + 6 + 8 * each : at + 14 + 8 * each], 16) for each in range(13)]
@@ -24,8 +24,8 @@ def listed(archive: bytes) -> dict[str, tuple[str, bytes]]:
         name = archive[at + 110 : at + 110 + length - 1].decode()
         start = at + (110 + length + 3) // 4 * 4
         if name == "TRAILER!!!":
-            return found
-        found[name] = (oct(mode), archive[start : start + size])
+            return result
+        result[name] = (oct(mode), archive[start : start + size])
         at = start + (size + 3) // 4 * 4
 
 
@@ -64,12 +64,12 @@ class TestInitrd:
         return tmp_path / "root"
 
     def test_holds_a_program_its_tools_and_the_drivers_in_order(self, root: Path) -> None:
-        found = listed(initrd(root, root.parent / "init"))
-        assert found["init"] == ("0o100755", b"#!init")
-        assert found["bin/busybox"] == ("0o100755", b"busybox")
-        assert found["modules/order"][1].decode().split()[:2] == ["virtio_pci.ko", "virtio_blk.ko"]
-        assert found["modules/ext4.ko"] == ("0o100644", b"ext4")
-        assert list(found)[:4] == ["bin", "dev", "disk", "modules"]
+        result = listed(initrd(root, root.parent / "init"))
+        assert result["init"] == ("0o100755", b"#!init")
+        assert result["bin/busybox"] == ("0o100755", b"busybox")
+        assert result["modules/order"][1].decode().split()[:2] == ["virtio_pci.ko", "virtio_blk.ko"]
+        assert result["modules/ext4.ko"] == ("0o100644", b"ext4")
+        assert list(result)[:4] == ["bin", "dev", "disk", "modules"]
 
     def test_two_kernels_are_refused(self, root: Path) -> None:
         (root / "usr/lib/modules/6.2.0-amd64").mkdir()

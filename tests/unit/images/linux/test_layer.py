@@ -33,14 +33,14 @@ def listed(archive: Path) -> dict[str, tuple[int, int, float]]:
 class TestWriteLayer:
     def test_everything_lies_where_the_machine_looks_for_it(self, sources: BuildSources, tmp_path: Path) -> None:
         write_layer(tmp_path / "layer.tar", sources, EPOCH)
-        found = listed(tmp_path / "layer.tar")
-        assert found["./etc/systemd/a.service"] == (0o644, 0, EPOCH)
-        assert found["./opt/guest/guest_server/tool"] == (0o755, 0, EPOCH)
-        assert found["./opt/guest/site/pkg/__init__.py"] == (0o644, 0, EPOCH)
-        assert found["./home/user/.config/x/settings"] == (0o644, 1000, EPOCH)
-        assert found["./home/user/.config"] == (0o755, 1000, EPOCH)
-        assert "./etc/timezone" in found
-        assert not [name for name in found if "__pycache__" in name]
+        result = listed(tmp_path / "layer.tar")
+        assert result["./etc/systemd/a.service"] == (0o644, 0, EPOCH)
+        assert result["./opt/guest/guest_server/tool"] == (0o755, 0, EPOCH)
+        assert result["./opt/guest/site/pkg/__init__.py"] == (0o644, 0, EPOCH)
+        assert result["./home/user/.config/x/settings"] == (0o644, 1000, EPOCH)
+        assert result["./home/user/.config"] == (0o755, 1000, EPOCH)
+        assert "./etc/timezone" in result
+        assert not [name for name in result if "__pycache__" in name]
 
     def test_folders_come_before_what_lies_in_them(self, sources: BuildSources, tmp_path: Path) -> None:
         write_layer(tmp_path / "layer.tar", sources, EPOCH)

@@ -18,9 +18,9 @@ class TestReadList:
 class TestWanted:
     def test_a_machine_has_the_applications_of_local_desktops(self) -> None:
         """The same tasks run on both, and give the same scores."""
-        found = package_names(SOURCES, "minimal")
-        assert {"mousepad", "xfce4-terminal", "thunar", "openbox", "python3-aiohttp", "systemd-sysv"} <= set(found)
-        assert list(found) == sorted(set(found))
+        result = package_names(SOURCES, "minimal")
+        assert {"mousepad", "xfce4-terminal", "thunar", "openbox", "python3-aiohttp", "systemd-sysv"} <= set(result)
+        assert list(result) == sorted(set(result))
 
     def test_it_has_a_card_and_walls_of_its_own(self) -> None:
         assert not {"xvfb", "bubblewrap"} & set(package_names(SOURCES, "full"))

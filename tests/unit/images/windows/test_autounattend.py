@@ -11,9 +11,9 @@ NS = {"u": UNATTEND}
 def texts(data: bytes, path: str) -> list[str]:
     """Texts at a path, whose steps are names in the answer file's namespace."""
     steps = "/".join(f"u:{step}" for step in path.split("/"))
-    found = etree.fromstring(data).xpath(f"//{steps}/text()", namespaces=NS)
-    assert isinstance(found, list)
-    return [str(text) for text in found]
+    result = etree.fromstring(data).xpath(f"//{steps}/text()", namespaces=NS)
+    assert isinstance(result, list)
+    return [str(text) for text in result]
 
 
 class TestAnswerFile:

@@ -45,17 +45,17 @@ class TestFaults:
     )  # fmt: skip
     def test_finds_what_is_wrong(self, before: str, after: str, told: str) -> None:
         assert before in GOOD
-        found = faults(GOOD.replace(before, after, 1).encode())
-        assert any(told in fault for fault in found), found
+        result = faults(GOOD.replace(before, after, 1).encode())
+        assert any(told in fault for fault in result), result
 
     def test_finds_that_autologon_has_another_password(self) -> None:
         head, tail = GOOD.split("<AutoLogon>")
-        found = faults((head + "<AutoLogon>" + tail.replace("Deskarena-1", "another")).encode())
-        assert found == ["AutoLogon's password differs from the user's LocalAccount"]
+        result = faults((head + "<AutoLogon>" + tail.replace("Deskarena-1", "another")).encode())
+        assert result == ["AutoLogon's password differs from the user's LocalAccount"]
 
     def test_finds_that_a_whole_component_is_missing(self) -> None:
-        found = faults(GOOD.replace("Microsoft-Windows-Setup", "Microsoft-Windows-ErrorReportingCore").encode())
-        assert "windowsPE: Microsoft-Windows-Setup is missing" in found
+        result = faults(GOOD.replace("Microsoft-Windows-Setup", "Microsoft-Windows-ErrorReportingCore").encode())
+        assert "windowsPE: Microsoft-Windows-Setup is missing" in result
 
     def test_entities_are_not_followed(self) -> None:
         assert faults(b'<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]><x>&e;</x>') != []

@@ -18,9 +18,9 @@ def server(name: str, installation: str, build: int = 20348) -> Edition:
 
 class TestEditions:
     def test_finds_them_on_an_install_medium(self, tmp_path: Path) -> None:
-        found = editions(windows_iso(tmp_path))
-        assert [each.id for each in found] == ["Core", "Professional"]
-        assert found[1] == PRO
+        result = editions(windows_iso(tmp_path))
+        assert [each.id for each in result] == ["Core", "Professional"]
+        assert result[1] == PRO
 
     def test_refuses_a_file_that_is_no_medium(self, tmp_path: Path) -> None:
         (tmp_path / "x.iso").write_bytes(bytes(2**20))

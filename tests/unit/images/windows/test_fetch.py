@@ -60,9 +60,9 @@ class TestFetch:
 class TestInstallers:
     def test_takes_what_the_user_brings_and_notes_its_hash(self, tmp_path: Path) -> None:
         (tmp_path / "editor.exe").write_bytes(DATA)
-        found = installers([program()], tmp_path, tmp_path / "cache", print)
-        assert [(each.path.name, each.sha256) for each in found] == [("editor.exe", HASH)]
-        assert found[0].package().sha256 == HASH
+        result = installers([program()], tmp_path, tmp_path / "cache", print)
+        assert [(each.path.name, each.sha256) for each in result] == [("editor.exe", HASH)]
+        assert result[0].package().sha256 == HASH
 
     def test_names_each_that_is_missing_with_its_licence(self, tmp_path: Path) -> None:
         with raises_code(NotFound, "file_not_found", mentions="editor.exe"):

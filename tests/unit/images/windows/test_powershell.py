@@ -59,8 +59,8 @@ class TestFaults:
         ],
     )
     def test_finds_what_is_wrong(self, script: str, told: str) -> None:
-        found = faults(script)
-        assert any(told in fault for fault in found), found
+        result = faults(script)
+        assert any(told in fault for fault in result), result
 
     @pytest.mark.parametrize(
         "script",

@@ -98,8 +98,8 @@ class TestSettings:
 
     def test_deep_merge(self) -> None:
         blobs = [Blob(name="a", data=b'{"a": {"b": 1, "c": 2}}'), Blob(name="b", data=b'{"a": {"c": 3}, "d": 4}')]
-        found = settings(blobs)
-        assert (at(found, "a.b"), at(found, "a.c"), at(found, "d"), at(found, "a.b.c", 5)) == (1, 3, 4, 5)
+        result = settings(blobs)
+        assert (at(result, "a.b"), at(result, "a.c"), at(result, "d"), at(result, "a.b.c", 5)) == (1, 3, 4, 5)
         with pytest.raises(EvaluatorFailed):
             settings([])
 
@@ -117,8 +117,8 @@ class TestDatabases:
         context = profile({name: path.read_bytes() for name, path in names.items()})
         connection.close()
         (tmp_path / "read").mkdir()
-        found = value(context, "history", tmp_path / "read")
-        assert [row[0] for row in found] == ["https://old.example", "https://new.example"]
+        result = value(context, "history", tmp_path / "read")
+        assert [row[0] for row in result] == ["https://old.example", "https://new.example"]
 
     @pytest.mark.parametrize("data", [b"", b"no database", b"SQLite format 3\0" + bytes(90)])
     def test_a_damaged_file_leaves_the_question_open(self, data: bytes, tmp_path: Path) -> None:
@@ -218,11 +218,11 @@ class TestLookedUp:
 class TestShortcuts:
     def test_of_windows_have_a_description(self, tmp_path: Path) -> None:
         context = folder("Windows", {"a.lnk": lnk("Play 2048"), "broken.LNK": b"no", "b.url": b""})
-        found = value(context, "shortcuts_on_desktop", tmp_path)
-        assert sorted(found) == ["a.lnk", "broken.LNK"]
+        result = value(context, "shortcuts_on_desktop", tmp_path)
+        assert sorted(result) == ["a.lnk", "broken.LNK"]
         metric = registry.lookup(PluginKind.METRIC, "is_shortcut_on_desktop", "waa")
-        assert metric(found, {"type": "description", "description": "2048"}).value == 1.0
-        assert metric({"broken.LNK": found["broken.LNK"]}, {"type": "description", "description": "2048"}).value == 0.0
+        assert metric(result, {"type": "description", "description": "2048"}).value == 1.0
+        assert metric({"broken.LNK": result["broken.LNK"]}, {"type": "description", "description": "2048"}).value == 0.0
 
     def test_nothing_gathered(self, tmp_path: Path) -> None:
         with pytest.raises(EvaluatorFailed):

@@ -39,13 +39,13 @@ class TestValue:
         assert Path(value({"path": A, "dest": "gold.xlsx"}, tmp_path)).read_bytes() == b"A"
 
     def test_of_several_the_first_is_given(self, tmp_path: Path) -> None:
-        found = Path(value(BOTH, tmp_path))
-        assert found.name == "a.xlsx"
-        assert (found.parent / "a-Sheet1.csv").read_bytes() == b"B"
+        result = Path(value(BOTH, tmp_path))
+        assert result.name == "a.xlsx"
+        assert (result.parent / "a-Sheet1.csv").read_bytes() == b"B"
 
     def test_or_those_that_are_named(self, tmp_path: Path) -> None:
-        found = value({**BOTH, "gives": [1, 0]}, tmp_path)
-        assert [Path(one).read_bytes() for one in found] == [b"A", b"B"]
+        result = value({**BOTH, "gives": [1, 0]}, tmp_path)
+        assert [Path(one).read_bytes() for one in result] == [b"A", b"B"]
 
 
 class TestMissing:

@@ -150,10 +150,10 @@ class TestFolderContents:
         (tmp_path / "sub" / "run.sh").chmod(0o755)
         (tmp_path / "broken").symlink_to("nowhere")
         parameters = {"path": str(tmp_path)}
-        found = FolderContents().read(FolderContents().collect(FakeContext(desktop), parameters), parameters, tmp_path)
-        assert sorted(found) == ["broken", "sub/", "sub/run.sh"]
-        assert found["sub/run.sh"]["mode"] == "0o755"
-        assert len(found["sub/run.sh"]["sha256"]) == 64
+        result = FolderContents().read(FolderContents().collect(FakeContext(desktop), parameters), parameters, tmp_path)
+        assert sorted(result) == ["broken", "sub/", "sub/run.sh"]
+        assert result["sub/run.sh"]["mode"] == "0o755"
+        assert len(result["sub/run.sh"]["sha256"]) == 64
 
     def test_no_such_folder(self, desktop: FakeDesktop, tmp_path: Path) -> None:
         self.python(desktop, tmp_path)

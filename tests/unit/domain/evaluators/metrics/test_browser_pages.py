@@ -33,9 +33,9 @@ ADDRESSES = [
 
 
 def judge(name: str, *args: Any, dialect: str = "osworld", **options: Any) -> float:
-    found = registry.lookup(PluginKind.METRIC, name, dialect)(*args, **options)
-    assert found.reasons
-    return float(found.value)
+    result = registry.lookup(PluginKind.METRIC, name, dialect)(*args, **options)
+    assert result.reasons
+    return float(result.value)
 
 
 class TestAddresses:
@@ -87,9 +87,9 @@ class TestIsExpectedTabs:
 
     def test_each_as_often_as_expected(self) -> None:
         rule = {"type": "url", "urls": ["https://a.org", "https://a.org"]}
-        found = self.tabs("https://a.org/", "https://b.org")
-        assert judge("is_expected_tabs", found, rule) == 0.0
-        assert judge("is_expected_tabs", found, rule, strict_upstream=True) == 1.0
+        result = self.tabs("https://a.org/", "https://b.org")
+        assert judge("is_expected_tabs", result, rule) == 0.0
+        assert judge("is_expected_tabs", result, rule, strict_upstream=True) == 1.0
 
     def test_one_too_many(self) -> None:
         rule = {"type": "url", "urls": ["https://a.org"]}
@@ -184,9 +184,9 @@ class TestIsShortcutOnDesktop:
     )
     def test_names(self, text: str, ours: int, published: int) -> None:
         rule = {"type": "name", "name": "Play Puzzle Game 2048"}
-        found = {"a.desktop": f"[Desktop Entry]\n{text}"}
-        assert judge("is_shortcut_on_desktop", found, rule) == ours
-        assert judge("is_shortcut_on_desktop", found, rule, strict_upstream=True) == published
+        result = {"a.desktop": f"[Desktop Entry]\n{text}"}
+        assert judge("is_shortcut_on_desktop", result, rule) == ours
+        assert judge("is_shortcut_on_desktop", result, rule, strict_upstream=True) == published
 
     def test_commands(self) -> None:
         rule = {"type": "exec", "exec": "--app-id=abc"}

@@ -12,7 +12,7 @@ SHAPE = {"a": ("x", ()), "b": ("x", ("a",)), "c": ("y", ("a",)), "d": ("x", ("b"
 
 def judged(steps: dict[str, int], score: float | None = None, progress: float | None = None) -> Verdict:
     parts = tuple(part(name, *after, app=app) for name, (app, after) in SHAPE.items())
-    found = [
+    result = [
         PartResult(
             name=name,
             kind=PartKind.NODE,
@@ -23,19 +23,19 @@ def judged(steps: dict[str, int], score: float | None = None, progress: float | 
         )
         for name, (app, _) in SHAPE.items()
     ]
-    return OmniBenchScores()(EvaluatorSpec(calls=(), parts=parts, protocol="omnibench"), score, found)
+    return OmniBenchScores()(EvaluatorSpec(calls=(), parts=parts, protocol="omnibench"), score, result)
 
 
 class TestOmnibench:
     def test_worked_example(self) -> None:
         """Depths 1, 2, 2, 3, 3; reached a, b, c, so x x y: CR = 5/11, LC = 1 of the 2 pairs that are possible."""
-        found = judged({"a": 2, "b": 5, "c": 9})
-        assert found.score == 0.0
-        assert found.measures == {"CR": pytest.approx(5 / 11), "LC": 0.5}
+        result = judged({"a": 2, "b": 5, "c": 9})
+        assert result.score == 0.0
+        assert result.measures == {"CR": pytest.approx(5 / 11), "LC": 0.5}
 
     def test_all_reached_is_solved(self) -> None:
-        found = judged({"a": 0, "b": 1, "c": 2, "e": 3, "d": 4})
-        assert (found.score, dict(found.measures)) == (1.0, {"CR": 1.0, "LC": 1.0})
+        result = judged({"a": 0, "b": 1, "c": 2, "e": 3, "d": 4})
+        assert (result.score, dict(result.measures)) == (1.0, {"CR": 1.0, "LC": 1.0})
 
     def test_a_final_state_that_is_wrong_is_not_solved(self) -> None:
         assert judged({"a": 0, "b": 1, "c": 2, "e": 3, "d": 4}, score=0.5).score == 0.0
@@ -45,8 +45,8 @@ class TestOmnibench:
 
     def test_a_graph_in_which_no_two_can_be_side_by_side_has_no_consistency(self) -> None:
         spec = EvaluatorSpec(calls=(), parts=(part("a", app="x"), part("b", "a", app="y")), protocol="omnibench")
-        found = [PartResult(name=n, kind=PartKind.NODE, value=1.0, app=a, step=1) for n, a in (("a", "x"), ("b", "y"))]
-        assert dict(OmniBenchScores()(spec, None, found).measures) == {"CR": 1.0}
+        result = [PartResult(name=n, kind=PartKind.NODE, value=1.0, app=a, step=1) for n, a in (("a", "x"), ("b", "y"))]
+        assert dict(OmniBenchScores()(spec, None, result).measures) == {"CR": 1.0}
 
     def test_without_nodes_it_cannot_say(self) -> None:
         with pytest.raises(EvaluatorFailed):

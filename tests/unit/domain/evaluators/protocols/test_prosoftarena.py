@@ -17,11 +17,11 @@ def phases(*weights: float) -> tuple[Part, ...]:
 
 
 def verdict(parts: tuple[Part, ...], *values: float, score: float | None = None) -> Verdict:
-    found = [
+    result = [
         PartResult(name=one.name, kind=one.kind, value=value, weight=one.weight)
         for one, value in zip(parts, values, strict=True)
     ]
-    return ProSoftArenaScores()(EvaluatorSpec(calls=(), parts=parts, protocol="prosoftarena"), score, found)
+    return ProSoftArenaScores()(EvaluatorSpec(calls=(), parts=parts, protocol="prosoftarena"), score, result)
 
 
 class TestProsoftarena:
@@ -63,5 +63,5 @@ class TestProsoftarena:
             verdict(())
 
     def test_nothing_counts_after_a_phase_that_was_not_reached(self) -> None:
-        found = verdict(phases(1, 1, 1), 0, 1, 1)
-        assert (found.score, found.measures["phase:p2"]) == (0.0, 0.0)
+        result = verdict(phases(1, 1, 1), 0, 1, 1)
+        assert (result.score, result.measures["phase:p2"]) == (0.0, 0.0)

@@ -24,11 +24,11 @@ class TestReadSolutions:
         ]
 
     def test_are_of_published_tasks_and_need_nothing_of_the_web(self, shared_dir: Path) -> None:
-        found = list((shared_dir / "benchmarks" / "waa").rglob(EXAMPLES))
-        if not found:
+        result = list((shared_dir / "benchmarks" / "waa").rglob(EXAMPLES))
+        if not result:
             pytest.skip("needs the published files of WindowsAgentArena beside the checkout")
         for solution in read_solutions():
-            text = (found[0] / "examples" / f"{solution.task}.json").read_text()
+            text = (result[0] / "examples" / f"{solution.task}.json").read_text()
             assert '"cloud_file"' not in text
             assert '"download"' not in text
 

@@ -77,10 +77,10 @@ class TestIsFileHidden:
         context.desktop.commands["python"] = real_python
         for name in (".secret", "open"):
             (tmp_path / name).write_text("x")
-        found = [
+        result = [
             value(IsFileHidden, context, {"file_path": str(tmp_path / name)}) for name in (".secret", "open", ".gone")
         ]
-        assert found == ["true", "false", "false"]
+        assert result == ["true", "false", "false"]
 
     @pytest.mark.parametrize("python", ["1", '"true"', "null", ""])
     def test_no_guess(self, python: str) -> None:

@@ -72,8 +72,8 @@ class TestOneDay:
 
     def test_what_else_is_in_the_rules_stays(self) -> None:
         rules = {"relativeTime": {"from": "tomorrow"}, "expected": {"time": "{DayD}"}, "expect_in_result": True}
-        found = RuleRelativeTime().read([at(2026, 11, 22)], {"rules": rules}, NOWHERE)
-        assert found == {"relativeTime": {"from": "tomorrow"}, "expected": {"time": "23"}, "expect_in_result": True}
+        result = RuleRelativeTime().read([at(2026, 11, 22)], {"rules": rules}, NOWHERE)
+        assert result == {"relativeTime": {"from": "tomorrow"}, "expected": {"time": "23"}, "expect_in_result": True}
         assert rules["expected"] == {"time": "{DayD}"}
 
 
@@ -120,8 +120,8 @@ class TestStretch:
 class TestCodes:
     def test_all(self) -> None:
         codes = ("DoW", "Month", "MonthFull", "month", "MonthD", "Month0D", "DayD", "Day0D", "Year")
-        found = "Sun Feb February february 2 02 1 01 2026"
-        assert format_day(" ".join("{" + code + "}" for code in codes), date(2026, 2, 1)) == found
+        result = "Sun Feb February february 2 02 1 01 2026"
+        assert format_day(" ".join("{" + code + "}" for code in codes), date(2026, 2, 1)) == result
 
     def test_one_code_twice(self) -> None:
         """OSWorld replaces the first only."""

@@ -101,8 +101,8 @@ class TestBackgroundImageInSlide:
         path = tmp_path / "slides.pptx"
         path.write_bytes(with_link("image", "../media/image7.png", picture, slide=1))
         package = soffice(path, "pptx").read_bytes()
-        found = value(BackgroundImageInSlide, desktop(package, slide=1), tmp_path / "out", slide_index=1)
-        assert Image.open(found).convert("RGB").tobytes() == Image.open(BytesIO(picture)).convert("RGB").tobytes()
+        result = value(BackgroundImageInSlide, desktop(package, slide=1), tmp_path / "out", slide_index=1)
+        assert Image.open(result).convert("RGB").tobytes() == Image.open(BytesIO(picture)).convert("RGB").tobytes()
         assert value(BackgroundImageInSlide, desktop(package), tmp_path / "out") is None
 
     def test_a_picture_of_another_slide(self, tmp_path: Path) -> None:

@@ -17,12 +17,12 @@ VLC = {"app_class_name": "VLC"}
 
 class TestVmWindowSize:
     def test_the_first_of_the_class_in_any_case(self) -> None:
-        found = [
+        result = [
             {"class": ["xterm", "XTerm"], "width": 1, "height": 1},
             {"class": ["vlc", "Vlc"], "width": 640, "height": 480},
             {"class": ["vlc", "Vlc"], "width": 2, "height": 2},
         ]
-        blobs = VmWindowSize().collect(linux(python=json.dumps(found)), VLC)
+        blobs = VmWindowSize().collect(linux(python=json.dumps(result)), VLC)
         assert VmWindowSize().read(blobs, VLC, NOWHERE) == {"width": 640, "height": 480}
 
     def test_on_windows_the_guest_lists_its_windows(self) -> None:

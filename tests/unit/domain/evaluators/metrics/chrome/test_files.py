@@ -20,9 +20,9 @@ registry.load()
 
 
 def judge(name: str, *args: Any, dialect: str = "osworld", **options: Any) -> MetricValue:
-    found = registry.lookup(PluginKind.METRIC, name, dialect)(*args, **options)
-    assert isinstance(found, MetricValue)
-    return found
+    result = registry.lookup(PluginKind.METRIC, name, dialect)(*args, **options)
+    assert isinstance(result, MetricValue)
+    return result
 
 
 def pdfs(folder: Path, one: list[str], other: list[str], pictures: tuple[Any, Any] = ((), ())) -> tuple[str, str]:
@@ -46,9 +46,9 @@ class TestComparePdfs:
 
     def test_several(self, tmp_path: Path) -> None:
         right = write_pdf(tmp_path / "a.pdf", ["One"])
-        found = judge("compare_pdfs", [right, None], [right, right])
-        assert found.value == 0.5
-        assert "file 2: the file does not exist" in found.reasons
+        result = judge("compare_pdfs", [right, None], [right, right])
+        assert result.value == 0.5
+        assert "file 2: the file does not exist" in result.reasons
 
     def test_scans(self, tmp_path: Path) -> None:
         pair = pdfs(tmp_path, [], [], ([drawing(1)], [drawing(5)]))
@@ -73,8 +73,8 @@ class TestComparePdfs:
         files = [str(tmp_path / "a.html"), str(tmp_path / "b.html")]
         command = ["soffice", "--headless", profile, "--convert-to", "pdf", "--outdir", str(tmp_path), *files]
         subprocess.run(command, check=True, capture_output=True, timeout=120)
-        found = judge("compare_pdfs", str(tmp_path / "a.pdf"), str(tmp_path / "b.pdf"))
-        assert 0.9 < found.value < 1.0
+        result = judge("compare_pdfs", str(tmp_path / "a.pdf"), str(tmp_path / "b.pdf"))
+        assert 0.9 < result.value < 1.0
         assert judge("check_pdf_pages", str(tmp_path / "a.pdf"), {"relation": "ge", "ref_value": 1}).value == 1.0
 
 
@@ -155,8 +155,8 @@ class TestCompareArchive:
 
     def test_files_of_a_type(self, tmp_path: Path) -> None:
         gold = taped(tmp_path / "gold.tar.gz", {"1.pdf": pdf_bytes(["Two words here"])})
-        found = taped(tmp_path / "a.tar.gz", {"1.pdf": pdf_bytes(["Two world here"])})
-        value = judge("compare_archive", found, gold, file_type="pdf").value
+        result = taped(tmp_path / "a.tar.gz", {"1.pdf": pdf_bytes(["Two world here"])})
+        value = judge("compare_archive", result, gold, file_type="pdf").value
         assert 0.9 < value < 1.0
 
     @pytest.mark.parametrize("name", ["../../escaped.txt", "/escaped.txt"])
@@ -164,9 +164,9 @@ class TestCompareArchive:
         gold = taped(tmp_path / "gold.tar.gz", {"a.txt": b"one"})
         for made in (taped, zipped):
             path = made(tmp_path / f"bad.{'zip' if made is zipped else 'tar.gz'}", {name: b"x"})
-            found = judge("compare_archive", path, gold)
-            assert found.value == 0.0
-            assert "leads out" in found.reasons[0]
+            result = judge("compare_archive", path, gold)
+            assert result.value == 0.0
+            assert "leads out" in result.reasons[0]
 
     def test_a_bomb(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(archives, "MAX_UNPACKED", 2**20)

@@ -58,8 +58,8 @@ class TestLineSpacing:
         assert judge("compare_line_spacing", ("a",), wanted, styles=double, strict_upstream=True).value == 0.0
 
     def test_reasons(self, judge: Any) -> None:
-        found = judge("compare_line_spacing", ("a", p("b", spacing=Pt(14))), ("a", p("b", spacing=1.5)))
-        assert found.reasons == ("paragraph 2 has line spacing exact 14 pt, expected 1.5",)
+        result = judge("compare_line_spacing", ("a", p("b", spacing=Pt(14))), ("a", p("b", spacing=1.5)))
+        assert result.reasons == ("paragraph 2 has line spacing exact 14 pt, expected 1.5",)
         assert judge("compare_line_spacing", ("a b",), ("a", "b")).reasons == ("1 paragraphs, expected 2",)
         assert "from character 1" in judge("compare_line_spacing", ("a",), ("b",)).reasons[0]
 
@@ -152,28 +152,28 @@ class TestSubscripts:
 
     def test_one_of_two(self, judge: Any) -> None:
         wanted = (p("H", r("2", subscript=True), "O"), p("CO", r("2", subscript=True)))
-        found = (p("H", r("2", subscript=True), "O"), p("CO2"))
-        assert judge("compare_subscript_contains", found, wanted).value == 0.0
-        assert judge("compare_subscript_contains", found, wanted, strict_upstream=True).value == 1.0
+        result = (p("H", r("2", subscript=True), "O"), p("CO2"))
+        assert judge("compare_subscript_contains", result, wanted).value == 0.0
+        assert judge("compare_subscript_contains", result, wanted, strict_upstream=True).value == 1.0
 
     def test_elsewhere(self, judge: Any) -> None:
-        found, wanted = p("H2", r("O", subscript=True)), p("H", r("2", subscript=True), "O")
-        assert judge("compare_subscript_contains", (found,), (wanted,)).value == 0.0
-        assert judge("compare_subscript_contains", (found,), (wanted,), strict_upstream=True).value == 1.0
+        result, wanted = p("H2", r("O", subscript=True)), p("H", r("2", subscript=True), "O")
+        assert judge("compare_subscript_contains", (result,), (wanted,)).value == 0.0
+        assert judge("compare_subscript_contains", (result,), (wanted,), strict_upstream=True).value == 1.0
 
 
 class TestItalics:
     WANTED = (p("a ", r("b", italic=True, size=14)),)
 
     def test_gone(self, judge: Any) -> None:
-        found = judge("check_italic_font_size_14", ("a b",), self.WANTED)
-        assert found.reasons == ("'ab' is no longer italic",)
+        result = judge("check_italic_font_size_14", ("a b",), self.WANTED)
+        assert result.reasons == ("'ab' is no longer italic",)
         assert judge("check_italic_font_size_14", ("a b",), self.WANTED, strict_upstream=True).value == 1.0
 
     def test_cut_otherwise(self, judge: Any) -> None:
         wanted = (p("a ", r("bcd", italic=True, size=14), "e"),)
-        found = (p("a ", r("b", italic=True, size=14), r("cd", italic=True, size=14), "e"),)
-        assert judge("check_italic_font_size_14", found, wanted).value == 1.0
+        result = (p("a ", r("b", italic=True, size=14), r("cd", italic=True, size=14), "e"),)
+        assert judge("check_italic_font_size_14", result, wanted).value == 1.0
 
     def test_italics_that_may_stay(self, judge: Any) -> None:
         both = (p(r("quoted", italic=True)),)
@@ -185,12 +185,12 @@ class TestStruckThrough:
     def test_an_empty_last_paragraph(self, judge: Any) -> None:
         struck, plain = ("a", p(r("b", strike=True)), ""), ("a", "b", "")
         name = "evaluate_strike_through_last_paragraph"
-        assert [judge(name, found, plain).value for found in (struck, plain)] == [1.0, 0.0]
+        assert [judge(name, result, plain).value for result in (struck, plain)] == [1.0, 0.0]
         assert judge(name, plain, plain, strict_upstream=True).value == 1.0
 
     def test_blanks_need_no_line(self, judge: Any) -> None:
-        found = (p(r("b", strike=True), " ", r("c", strike=True)),)
-        assert judge("evaluate_strike_through_last_paragraph", found, ("b c",)).value == 1.0
+        result = (p(r("b", strike=True), " ", r("c", strike=True)),)
+        assert judge("evaluate_strike_through_last_paragraph", result, ("b c",)).value == 1.0
 
 
 class TestHighlighting:
@@ -207,10 +207,10 @@ class TestHighlighting:
         style = '<style:style style:name="P1" style:family="paragraph">{}</style:style>'
         back = '<style:text-properties fo:background-color="#FFFF00"/>'
         body = '<text:p text:style-name="P1">all</text:p>'
-        found = save_odt(tmp_path / "a.odt", body, automatic=style.format(back))
+        result = save_odt(tmp_path / "a.odt", body, automatic=style.format(back))
         gold = save_odt(tmp_path / "b.odt", body, automatic=style.format(""))
-        assert metric("check_highlighted_words")(found, gold).reasons == ("'all' is highlighted",)
-        assert metric("check_highlighted_words")(found, gold, strict_upstream=True).value == 1.0
+        assert metric("check_highlighted_words")(result, gold).reasons == ("'all' is highlighted",)
+        assert metric("check_highlighted_words")(result, gold, strict_upstream=True).value == 1.0
 
 
 class TestColors:
@@ -223,8 +223,8 @@ class TestColors:
         red = r("ap", color="FF0000"), r("ple", color="FE0101")
         assert judge("evaluate_colored_words_in_tables", self.colored(*red), self.GOLD).value == 1.0
         half = r("ap", color="FF0000"), r("ple", color="0000FF")
-        found = judge("evaluate_colored_words_in_tables", self.colored(*half), self.GOLD)
-        assert found.reasons == ("'apple' should be red, it is #0000ff and #ff0000",)
+        result = judge("evaluate_colored_words_in_tables", self.colored(*half), self.GOLD)
+        assert result.reasons == ("'apple' should be red, it is #0000ff and #ff0000",)
 
     def test_threshold(self, judge: Any) -> None:
         near = self.colored(r("apple", color="E00000"))
@@ -309,10 +309,10 @@ class TestPages:
         assert judge("contains_page_break", ("a",)).value == 0.0
 
     def test_paragraphs_that_begin_a_page(self, judge: Any) -> None:
-        found = ("a", Xml(BREAK), p("b", properties="<w:pageBreakBefore/>"))
-        assert [judge("contains_page_break", found, {"page_break_count": one}).value for one in (1, 2, 3)] == [1, 1, 0]
+        result = ("a", Xml(BREAK), p("b", properties="<w:pageBreakBefore/>"))
+        assert [judge("contains_page_break", result, {"page_break_count": one}).value for one in (1, 2, 3)] == [1, 1, 0]
         strict = [
-            judge("contains_page_break", found, {"page_break_count": one}, strict_upstream=True) for one in (1, 2)
+            judge("contains_page_break", result, {"page_break_count": one}, strict_upstream=True) for one in (1, 2)
         ]
         assert [one.value for one in strict] == [1, 0]
 
@@ -362,7 +362,7 @@ class TestAsLibreOfficeSaves:
             "evaluate_strike_through_last_paragraph",
             "check_tabstops",
         ]
-        found = {name: metric(name)(saved, str(gold)) for name in both}
+        result = {name: metric(name)(saved, str(gold)) for name in both}
         alone = ("is_first_line_centered", "has_page_numbers_in_footers", "contains_page_break")
-        found |= {name: metric(name)(saved) for name in alone}
-        assert {name: value.reasons for name, value in found.items() if value.value < 1.0} == {}
+        result |= {name: metric(name)(saved) for name in alone}
+        assert {name: value.reasons for name, value in result.items() if value.value < 1.0} == {}

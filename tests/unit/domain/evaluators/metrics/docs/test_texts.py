@@ -54,8 +54,8 @@ class TestCompareTexts:
         ],
     )
     def test_options(self, options: dict[str, bool], value: float) -> None:
-        found, wanted = ["Alpha beta", "", "gamma"], ["alpha beta", "delta gamma"]
-        assert compare_texts(found, wanted, CompareDocxOptions(**options)).value == pytest.approx(value, abs=1e-6)
+        result, wanted = ["Alpha beta", "", "gamma"], ["alpha beta", "delta gamma"]
+        assert compare_texts(result, wanted, CompareDocxOptions(**options)).value == pytest.approx(value, abs=1e-6)
 
     def test_blanks(self) -> None:
         assert compare_texts(["a  b", "c"], ["a b c"], CompareDocxOptions()).value == 1.0
@@ -69,8 +69,8 @@ class TestCompareTexts:
 
     def test_order_and_case(self) -> None:
         """As published, lines are sorted before their case is dropped."""
-        found, wanted = ["b", "A"], ["a", "B"]
-        assert compare_texts(found, wanted, CompareDocxOptions(ignore_order=True, ignore_case=True)).value == 1.0
+        result, wanted = ["b", "A"], ["a", "B"]
+        assert compare_texts(result, wanted, CompareDocxOptions(ignore_order=True, ignore_case=True)).value == 1.0
         assert (
             compare_texts(["a", "B"], ["A", "b"], CompareDocxOptions(ignore_order=True, ignore_case=True)).value == 1.0
         )
@@ -136,8 +136,8 @@ class TestCompareDocxFiles:
 
 class TestLines:
     def test_repeated_lines_count(self, judge: Any) -> None:
-        found = judge("compare_docx_lines", ("a", "a", "b"), ("a", "b"))
-        assert (found.value, found.reasons) == (0.0, ("the line 'a' is unexpected",))
+        result = judge("compare_docx_lines", ("a", "a", "b"), ("a", "b"))
+        assert (result.value, result.reasons) == (0.0, ("the line 'a' is unexpected",))
         assert judge("compare_docx_lines", ("a", "a", "b"), ("a", "b"), strict_upstream=True).value == 1.0
 
     def test_beginnings(self, judge: Any, tmp_path: Path) -> None:
@@ -156,8 +156,8 @@ class TestLines:
 
 class TestTables:
     def test_reasons(self, judge: Any) -> None:
-        found = judge("compare_docx_tables", (table(("1 ", "2"), ("3", "x")),), (table(("1", "2"), ("3", "4")),))
-        assert found.reasons == ("table 1, row 2, column 2: got 'x', expected '4'",)
+        result = judge("compare_docx_tables", (table(("1 ", "2"), ("3", "x")),), (table(("1", "2"), ("3", "4")),))
+        assert result.reasons == ("table 1, row 2, column 2: got 'x', expected '4'",)
 
     def test_sizes(self, judge: Any) -> None:
         assert judge("compare_docx_tables", (table(("1",)),), (table(("1", "2")),)).reasons == (
@@ -183,9 +183,9 @@ class TestReferences:
         assert part.value == pytest.approx((mean - 0.6) / 0.4)
 
     def test_the_suites_differ_near_the_base(self, judge: Any) -> None:
-        found, wanted = ("References", "abcd"), ("References", "abce")
-        assert judge("compare_references", found, wanted, reference_base_result=0.745).value == 0.0
-        waa = judge("compare_references", found, wanted, dialect="waa", reference_base_result=0.745)
+        result, wanted = ("References", "abcd"), ("References", "abce")
+        assert judge("compare_references", result, wanted, reference_base_result=0.745).value == 0.0
+        waa = judge("compare_references", result, wanted, dialect="waa", reference_base_result=0.745)
         assert waa.value == pytest.approx(0.005 / 0.255)
 
     def test_blanks_with_content_only(self, judge: Any) -> None:
@@ -236,5 +236,5 @@ class TestTrains:
             metric("compare_unique_train_records")(save(tmp_path / "a.docx", *TRAINS), expected)
 
     def test_which_trains(self, tmp_path: Path) -> None:
-        found = metric("get_unique_train_ids")(save(tmp_path / "a.docx", *TRAINS))
-        assert (found.value, found.reasons) == (1.0, ("2 trains in 3 lines: 'T7', 'T9'",))
+        result = metric("get_unique_train_ids")(save(tmp_path / "a.docx", *TRAINS))
+        assert (result.value, result.reasons) == (1.0, ("2 trains in 3 lines: 'T7', 'T9'",))

@@ -46,8 +46,8 @@ class TestCheckAccessibilityTree:
         ],
     )
     def test_texts(self, rule: dict[str, Any], value: float) -> None:
-        found = check_accessibility_tree(mail_window(), [{"xpath": "//entry", **rule}])
-        assert found.value == pytest.approx(value, abs=1e-9)
+        result = check_accessibility_tree(mail_window(), [{"xpath": "//entry", **rule}])
+        assert result.value == pytest.approx(value, abs=1e-9)
 
     def test_scores_are_multiplied(self) -> None:
         rule = {"xpath": "//entry", "text": "Quarterly reports", "exact": False}

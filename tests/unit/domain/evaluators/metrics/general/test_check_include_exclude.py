@@ -6,9 +6,9 @@ class TestCheckIncludeExclude:
         assert check_include_exclude("a b", {"include": ["a", "b"], "exclude": ["c"]}).value == 1.0
 
     def test_a_missing_include_is_named(self) -> None:
-        found = check_include_exclude("a", {"include": ["a", "b"]})
-        assert found.value == 0.0
-        assert found.reasons == ("lacks 'b'",)
+        result = check_include_exclude("a", {"include": ["a", "b"]})
+        assert result.value == 0.0
+        assert result.reasons == ("lacks 'b'",)
 
     def test_an_exclude_that_is_there_is_named(self) -> None:
         assert check_include_exclude("a c", {"include": ["a"], "exclude": ["c"]}).reasons == ("has 'c'",)

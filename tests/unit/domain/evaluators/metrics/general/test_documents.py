@@ -43,8 +43,8 @@ class TestFuzzyPlaceMath:
 
     def test_the_mean_of_the_best_likenesses(self, tmp_path: Path) -> None:
         path = document(tmp_path, "深圳市福田区益田路5055号", "", "  福田区莲科路18号 ", "深圳市福田区正义街2号")
-        found = fuzzy_place_math(path, {"expected": list(self.PLACES)})
-        assert found.value == pytest.approx((1 + 1 + 10 / 11) / 3, abs=1e-9)
+        result = fuzzy_place_math(path, {"expected": list(self.PLACES)})
+        assert result.value == pytest.approx((1 + 1 + 10 / 11) / 3, abs=1e-9)
 
     @pytest.mark.parametrize("words", [(), ("a", "b"), ("a b", "c d")])
     def test_other_than_three_words(self, tmp_path: Path, words: tuple[str, ...]) -> None:
@@ -71,9 +71,9 @@ class TestIsGoldTextIncludedInPdf:
         assert is_gold_text_included_in_pdf(path, gold(tmp_path, a="line 0", b="line 119")).value == 1.0
 
     def test_the_missing_text_is_named(self, tmp_path: Path) -> None:
-        found = is_gold_text_included_in_pdf(pdf(tmp_path / "a.pdf", ["x"]), gold(tmp_path, sum="12.50"))
-        assert found.value == 0.0
-        assert found.reasons == ("not met: sum: '12.50'",)
+        result = is_gold_text_included_in_pdf(pdf(tmp_path / "a.pdf", ["x"]), gold(tmp_path, sum="12.50"))
+        assert result.value == 0.0
+        assert result.reasons == ("not met: sum: '12.50'",)
 
     @needs_office
     def test_a_file_of_libreoffice(self, tmp_path: Path) -> None:

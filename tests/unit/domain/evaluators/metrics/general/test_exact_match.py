@@ -9,6 +9,6 @@ class TestExactMatch:
         assert exact_match("1", {"expected": 1}).value == 0.0
 
     def test_absent_value_says_what_was_expected(self) -> None:
-        found = exact_match(None, {"expected": "on"})
-        assert found.value == 0.0
-        assert "'on'" in found.reasons[0]
+        result = exact_match(None, {"expected": "on"})
+        assert result.value == 0.0
+        assert "'on'" in result.reasons[0]

@@ -86,9 +86,9 @@ class TestCheckJson:
         assert check_json(write(tmp_path, '{"k": true}'), rules, strict_upstream=True).value == 1.0
 
     def test_an_absent_key_is_named(self, tmp_path: Path) -> None:
-        found = check_json(write(tmp_path, '{"a": 1}'), {"expect": [{"key": ["b"], "method": "eq", "ref": None}]})
-        assert found.value == 0.0
-        assert "'b' is missing" in found.reasons[0]
+        result = check_json(write(tmp_path, '{"a": 1}'), {"expect": [{"key": ["b"], "method": "eq", "ref": None}]})
+        assert result.value == 0.0
+        assert "'b' is missing" in result.reasons[0]
 
     def test_what_must_not_be_there_and_is_absent(self, tmp_path: Path) -> None:
         path, rules = write(tmp_path, '{"a": 1}'), {"unexpect": [{"key": ["b"], "method": "re", "ref": "x"}]}
@@ -102,8 +102,8 @@ class TestCheckJson:
 
     def test_yaml_that_would_make_an_object(self, tmp_path: Path) -> None:
         path = write(tmp_path, f"k: !!python/object/apply:pathlib.Path.touch ['{tmp_path}/made']\n")
-        found = check_json(path, {"expect": [{"key": ["k"], "method": "ne", "ref": 1}]}, is_yaml=True)
-        assert found.value == 0.0
+        result = check_json(path, {"expect": [{"key": ["k"], "method": "ne", "ref": 1}]}, is_yaml=True)
+        assert result.value == 0.0
         assert not (tmp_path / "made").exists()
 
     @pytest.mark.parametrize("last", ["k: *i\n", "k: &k [*k]\n"])
@@ -112,13 +112,13 @@ class TestCheckJson:
         rows += [
             f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]" for old, new in zip("abcdefgh", "bcdefghi", strict=True)
         ]
-        found = check_json(
+        result = check_json(
             write(tmp_path, "\n".join(rows) + "\n" + last),
             {"expect": [{"key": ["k"], "method": "ne", "ref": 1}]},
             is_yaml=True,
         )
-        assert found.value == 0.0
-        assert "aliases" in found.reasons[0]
+        assert result.value == 0.0
+        assert "aliases" in result.reasons[0]
 
     @pytest.mark.parametrize("text", ["", "null", "{", "[" * 100_000])
     def test_no_json(self, tmp_path: Path, text: str) -> None:

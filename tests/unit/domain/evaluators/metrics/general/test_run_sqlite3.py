@@ -34,11 +34,11 @@ class TestRunSqlite3:
         )
 
     def test_another_database(self, tmp_path: Path) -> None:
-        found = run_sqlite3(
+        result = run_sqlite3(
             database(tmp_path / "a", ["CREATE TABLE other (x)"]), {"sql": "SELECT COUNT(*) FROM messages"}
         )
-        assert found.value == 0.0
-        assert "no such table" in found.reasons[0]
+        assert result.value == 0.0
+        assert "no such table" in result.reasons[0]
 
     def test_write_ahead_mode(self, tmp_path: Path) -> None:
         path = database(tmp_path / "a", ["CREATE TABLE t (x)", "INSERT INTO t VALUES (1)"], wal=True)
@@ -84,9 +84,9 @@ class TestRunSqlite3:
         monkeypatch.setattr(sqlite, "MAX_SECONDS", 0.2)
         numbers = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)"
         endless = f"CREATE VIEW messages AS {numbers} SELECT x AS id FROM n"  # noqa: S608 - a view of our own
-        found = run_sqlite3(database(tmp_path / "a", [endless]), {"sql": "SELECT COUNT(*) FROM messages"})
-        assert found.value == 0.0
-        assert "interrupted" in found.reasons[0]
+        result = run_sqlite3(database(tmp_path / "a", [endless]), {"sql": "SELECT COUNT(*) FROM messages"})
+        assert result.value == 0.0
+        assert "interrupted" in result.reasons[0]
 
     def test_a_value_that_is_too_large(self, tmp_path: Path) -> None:
         view = f"CREATE VIEW messages AS SELECT zeroblob({2**30}) AS id"

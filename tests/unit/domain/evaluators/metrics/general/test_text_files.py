@@ -117,8 +117,8 @@ class TestComparePythonPureText:
         assert compare_python_pure_text_waa(mine, gold).value == waa
 
     def test_the_differing_line_is_named(self, tmp_path: Path) -> None:
-        found = compare_python_pure_text(write(tmp_path, "a = 1\nb = 2\n"), write(tmp_path, "a = 1\nb = 3\n", "gold"))
-        assert found.reasons == ("relevant line 2 is 'b = 2', expected 'b = 3'",)
+        result = compare_python_pure_text(write(tmp_path, "a = 1\nb = 2\n"), write(tmp_path, "a = 1\nb = 3\n", "gold"))
+        assert result.reasons == ("relevant line 2 is 'b = 2', expected 'b = 3'",)
 
 
 class TestCompareTimeInSpeedtestResults:

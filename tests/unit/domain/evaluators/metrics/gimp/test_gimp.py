@@ -36,8 +36,8 @@ registry.load()
 
 
 def metric(name: str, *args: Any, **options: Any) -> MetricValue:
-    found: MetricValue = registry.lookup(PluginKind.METRIC, name, "osworld")(*args, **options)
-    return found
+    result: MetricValue = registry.lookup(PluginKind.METRIC, name, "osworld")(*args, **options)
+    return result
 
 
 def both(name: str, *args: Any, **options: Any) -> list[float]:

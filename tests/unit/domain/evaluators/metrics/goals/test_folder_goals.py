@@ -15,9 +15,9 @@ class TestFolderGoals:
         assert folder_goals(CONTENTS, {"goals": [{"present": "a.txt", "content": "A"}]}).value == 1.0
 
     def test_present_with_another_content(self) -> None:
-        found = folder_goals(CONTENTS, {"goals": [{"present": "a.txt", "content": "B"}]})
-        assert found.value == 0.0
-        assert "other than expected" in found.reasons[0]
+        result = folder_goals(CONTENTS, {"goals": [{"present": "a.txt", "content": "B"}]})
+        assert result.value == 0.0
+        assert "other than expected" in result.reasons[0]
 
     def test_one_of_several_names_is_enough(self) -> None:
         assert folder_goals(CONTENTS, {"goals": [{"present": ["x.txt", "sub/b.txt"]}]}).value == 1.0

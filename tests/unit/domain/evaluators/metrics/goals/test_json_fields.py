@@ -44,9 +44,9 @@ class TestJsonFields:
         assert json_fields(str(tmp_path / "b.json"), {"expected": expected}).value == value
 
     def test_a_missing_field_is_named(self, path: str) -> None:
-        found = json_fields(path, {"expected": {"room.name": "Oak", "projector.on": True}, "partial": True})
-        assert found.value == 0.5
-        assert "projector.on is missing" in found.reasons[1]
+        result = json_fields(path, {"expected": {"room.name": "Oak", "projector.on": True}, "partial": True})
+        assert result.value == 0.5
+        assert "projector.on is missing" in result.reasons[1]
 
     @pytest.mark.parametrize("text", ["", "{", "[" * 100_000])
     def test_no_json_is_a_verdict(self, tmp_path: Path, text: str) -> None:

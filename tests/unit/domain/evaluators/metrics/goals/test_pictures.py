@@ -35,9 +35,9 @@ class TestSamePicture:
 
     def test_mirrored(self, tmp_path: Path, flag: str) -> None:
         Image.open(flag).transpose(Image.Transpose.FLIP_LEFT_RIGHT).save(tmp_path / "mirror.png")
-        found = same_picture(str(tmp_path / "mirror.png"), flag)
-        assert found.value == 0.0
-        assert found.reasons == ("0.00% of the pixels match, expected at least 99%",)
+        result = same_picture(str(tmp_path / "mirror.png"), flag)
+        assert result.value == 0.0
+        assert result.reasons == ("0.00% of the pixels match, expected at least 99%",)
 
     def test_another_size(self, tmp_path: Path, flag: str) -> None:
         Image.open(flag).resize((20, 10)).save(tmp_path / "small.png")

@@ -26,9 +26,9 @@ class TestTextGoals:
         assert text_goals(path, {"lines": ["Room 204", "Friday"]}).value == 0.0
 
     def test_a_line_that_should_have_been_kept(self, path: str) -> None:
-        found = text_goals(path, {"lines": ["Room 204"], "keeps": ["title"], "partial": True})
-        assert found.value == 0.0
-        assert any("broken" in reason for reason in found.reasons)
+        result = text_goals(path, {"lines": ["Room 204"], "keeps": ["title"], "partial": True})
+        assert result.value == 0.0
+        assert any("broken" in reason for reason in result.reasons)
 
     def test_an_absent_file(self) -> None:
         assert text_goals(None, {"lines": ["a"]}).reasons == ("the file does not exist",)

@@ -27,8 +27,8 @@ class TestWidgetValue:
         assert widget_value(TREE, rules(number=7)).value == 0.0
 
     def test_no_such_application(self) -> None:
-        found = widget_value(TREE, {"app": "other", "role": "text", "number": 1})
-        assert found.reasons == ("no text of other is on the screen",)
+        result = widget_value(TREE, {"app": "other", "role": "text", "number": 1})
+        assert result.reasons == ("no text of other is on the screen",)
 
     def test_a_damaged_tree_gives_no_verdict(self) -> None:
         with pytest.raises(EvaluatorFailed):

@@ -15,9 +15,9 @@ class TestTags:
         right = mp3(tmp_path / "a.mp3", TIT2="思念 You", TPE1="Cheng Xiang")
         wrong = mp3(tmp_path / "b.mp3", TIT2="思念 You", TPE1="Cheng  Xiang")
         assert check_mp3_meta(right, RULES).value == 1.0
-        found = check_mp3_meta(wrong, RULES)
-        assert found.value == 0.0
-        assert "artist is 'Cheng  Xiang'" in found.reasons[0]
+        result = check_mp3_meta(wrong, RULES)
+        assert result.value == 0.0
+        assert "artist is 'Cheng  Xiang'" in result.reasons[0]
 
     def test_an_older_tag(self, tmp_path: Path) -> None:
         path = mp3_v1(tmp_path / "a.mp3", "Missing You", "Cheng Xiang")
@@ -46,8 +46,8 @@ class TestTags:
 
     def test_a_file_without_tags(self, tmp_path: Path) -> None:
         path = mp3(tmp_path / "a.mp3")
-        found = check_mp3_meta(path, {"artist": {"method": "ne", "ref": "Ann"}})
-        assert (found.value, found.reasons) == (0.0, ("the file has no tags",))
+        result = check_mp3_meta(path, {"artist": {"method": "ne", "ref": "Ann"}})
+        assert (result.value, result.reasons) == (0.0, ("the file has no tags",))
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,12 @@ class TestLikeness:
 
     def test_a_changed_chapter(self, gold: str, tmp_path: Path) -> None:
         mine = epub(tmp_path / "m.epub", GOLD | {"b.html": chapter("B", "other")})
-        found = compare_epub(mine, gold)
+        result = compare_epub(mine, gold)
         share = _epub.likeness(_epub.html_lines(chapter("B", "other")), _epub.html_lines(GOLD["b.html"]))
         assert 0 < share < 1
-        assert found.value == pytest.approx((3 + share) / 4)
+        assert result.value == pytest.approx((3 + share) / 4)
         assert compare_epub_waa(mine, gold).value == pytest.approx(share)
-        assert found.reasons == (f"b.html: {share:.3f} of the lines match",)
+        assert result.reasons == (f"b.html: {share:.3f} of the lines match",)
 
     def test_another_title_in_contents_and_metadata(self, gold: str, tmp_path: Path) -> None:
         mine = epub(tmp_path / "m.epub", GOLD, title="Other")

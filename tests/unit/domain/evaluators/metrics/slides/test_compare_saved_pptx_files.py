@@ -82,8 +82,8 @@ class TestLibreOffice:
     """What a deck shows stays the same however often it is saved: only what upstream compares may differ."""
 
     def test_two_ways_of_saving_agree(self, saved: dict[str, str]) -> None:
-        found = compare(saved["around"], saved["once"], examine_alignment=False)
-        assert found.reasons == ("5 slides, all as expected",)
+        result = compare(saved["around"], saved["once"], examine_alignment=False)
+        assert result.reasons == ("5 slides, all as expected",)
 
     def test_what_upstream_overlooks_survives_saving(self, saved: dict[str, str]) -> None:
         for other in ("twice", "around"):

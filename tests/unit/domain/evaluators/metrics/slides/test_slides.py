@@ -34,8 +34,8 @@ registry.load()
 
 
 def metric(name: str, *args: Any, dialect: str = "osworld", **options: Any) -> MetricValue:
-    found: MetricValue = registry.lookup(PluginKind.METRIC, name, dialect)(*args, **options)
-    return found
+    result: MetricValue = registry.lookup(PluginKind.METRIC, name, dialect)(*args, **options)
+    return result
 
 
 class TestTransition:
@@ -93,9 +93,9 @@ class TestStrikethrough:
         assert metric("check_strikethrough", mine, STRUCK, strict_upstream=True).value == 1
 
     def test_a_place_that_is_not_there(self, tmp_path: Path) -> None:
-        found = metric("check_strikethrough", deck(tmp_path / "a.pptx", *strike), {**STRUCK, "slide_index_s": [7]})
-        assert found.value == 0
-        assert "slide 8, shape 2, paragraph 1 has no text" in found.reasons[0]
+        result = metric("check_strikethrough", deck(tmp_path / "a.pptx", *strike), {**STRUCK, "slide_index_s": [7]})
+        assert result.value == 0
+        assert "slide 8, shape 2, paragraph 1 has no text" in result.reasons[0]
 
 
 class TestOrientation:
@@ -118,8 +118,8 @@ class TestFill:
     def test_nearly_the_colour(self, tmp_path: Path) -> None:
         mine = deck(tmp_path / "a.pptx", blue, on(1, background(rgb("0000F0"))))
         for strict in (False, True):
-            found = metric(self.NAME, mine, BLUE, strict_upstream=strict).value
-            assert found == pytest.approx(1 - 15 / 255 / 3**0.5 / 4, abs=1e-9)
+            result = metric(self.NAME, mine, BLUE, strict_upstream=strict).value
+            assert result == pytest.approx(1 - 15 / 255 / 3**0.5 / 4, abs=1e-9)
 
     def test_a_gradient_and_a_colour_of_the_theme(self, tmp_path: Path) -> None:
         def accent(slide: Any) -> None:
@@ -135,8 +135,8 @@ class TestFill:
 
     def test_the_windows_suite_knows_no_original(self, tmp_path: Path) -> None:
         mine = deck(tmp_path / "a.pptx", blue, on(1, background(rgb("FFFFFF"))))
-        found = metric(self.NAME, mine, BLUE, dialect="waa").value
-        assert found == pytest.approx(1 - (2 / 3) ** 0.5 / 4, abs=1e-9)
+        result = metric(self.NAME, mine, BLUE, dialect="waa").value
+        assert result == pytest.approx(1 - (2 / 3) ** 0.5 / 4, abs=1e-9)
 
     @pytest.mark.parametrize("rules", [{}, {"rgb": "blue"}, {"rgb": [0, 0]}])
     def test_rules_without_meaning(self, rules: Any, tmp_path: Path) -> None:
@@ -270,8 +270,8 @@ class TestSettings:
             metric("check_auto_saving_time", settings(tmp_path / "r.xcu", self.MINUTES), {"minutes": "3"})
 
     def test_never_changed(self, tmp_path: Path) -> None:
-        found = metric("check_presenter_console_disable", settings(tmp_path / "r.xcu", self.MINUTES))
-        assert found.reasons == ("EnablePresenterScreen has its default",)
+        result = metric("check_presenter_console_disable", settings(tmp_path / "r.xcu", self.MINUTES))
+        assert result.reasons == ("EnablePresenterScreen has its default",)
 
     def test_a_bomb_of_entities(self, tmp_path: Path) -> None:
         bomb = tmp_path / "r.xcu"

@@ -52,8 +52,8 @@ class TestLaws:
         cells = [[_safe(cell) for cell in row] for row in rows]
         path = str(xlsx.book(tmp_path_factory.mktemp("law") / "book.xlsx", cells))
         for strict in (False, True):
-            found = compare_table(path, path, rules=ALL_RULES, strict_upstream=strict)
-            assert (found.value, found.reasons) == (1.0, ("all 13 rules are met",))
+            result = compare_table(path, path, rules=ALL_RULES, strict_upstream=strict)
+            assert (result.value, result.reasons) == (1.0, ("all 13 rules are met",))
 
     @settings(max_examples=8, deadline=None)
     @given(data=st.data(), found=TABLES, wanted=TABLES)

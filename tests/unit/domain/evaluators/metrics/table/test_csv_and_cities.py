@@ -95,11 +95,11 @@ class TestCompareConferenceCityInOrder:
 
     @pytest.mark.parametrize("cell", [None, 7, "Boston"])
     def test_another_city(self, tmp_path: Path, cell: Any) -> None:
-        found = compare_conference_city_in_order(
+        result = compare_conference_city_in_order(
             self.made(tmp_path / "result.xlsx", "Montreal", cell), {"expected": CITIES}
         )
-        assert found.value == 0.0
-        assert found.reasons[0].startswith("C3: got ")
+        assert result.value == 0.0
+        assert result.reasons[0].startswith("C3: got ")
 
     @pytest.mark.parametrize("rules", [{}, {"expected": []}, {"expected": "x"}, {"expected": [None] * 21}])
     def test_wrong_rules(self, tmp_path: Path, rules: Any) -> None:

@@ -215,9 +215,9 @@ class TestConditionalFormats:
     def test_what_is_not_understood_is_said(self, made: Callable[..., Path]) -> None:
         rule = FormulaRule(formula=["NETWORKDAYS(A2,A2)=0"], fill=RED_IF)
         result = made("result", lambda sheet: sheet.conditional_formatting.add("A2:A15", rule), DAYS)
-        found = compare_table(str(result), str(made("gold", rows=DAYS)), rules=[style("bgcolor")])
-        assert found.value == 1.0
-        assert any("NETWORKDAYS is not supported" in reason for reason in found.reasons)
+        score = compare_table(str(result), str(made("gold", rows=DAYS)), rules=[style("bgcolor")])
+        assert score.value == 1.0
+        assert any("NETWORKDAYS is not supported" in reason for reason in score.reasons)
 
     def test_the_first_condition_wins(self, made: Callable[..., Path]) -> None:
         def change(sheet: Any) -> None:

@@ -138,8 +138,8 @@ class TestPivotTable:
 
     def test_no_such_sheet(self, tmp_path: Path) -> None:
         gold = xlsx.pivoted(tmp_path / "gold.xlsx")
-        found = compare_table(str(book(tmp_path / "result.xlsx")), str(gold), rules=[self.RULE])
-        assert (found.value, found.reasons[0][-35:]) == (0.0, "there is no sheet 'RNSheet2', only Sheet1"[-35:])
+        result = compare_table(str(book(tmp_path / "result.xlsx")), str(gold), rules=[self.RULE])
+        assert (result.value, result.reasons[0][-35:]) == (0.0, "there is no sheet 'RNSheet2', only Sheet1"[-35:])
 
 
 class TestSparkline:

@@ -127,8 +127,8 @@ class TestSheetData:
     def test_reasons_name_the_cell(self, gold: Path, tmp_path: Path) -> None:
         rows = [list(line) for line in xlsx.SALES]
         rows[1][1] = 7
-        found = compare_table(str(xlsx.book(tmp_path / "result.xlsx", rows)), str(gold), rules=[DATA])
-        assert found.reasons == ("rule 1 (sheet_data): B2: got 7, expected 1200",)
+        result = compare_table(str(xlsx.book(tmp_path / "result.xlsx", rows)), str(gold), rules=[DATA])
+        assert result.reasons == ("rule 1 (sheet_data): B2: got 7, expected 1200",)
 
 
 class TestSheetPrint:
@@ -181,9 +181,9 @@ class TestSheetFuzzy:
 
     @pytest.fixture
     def books(self, tmp_path: Path) -> tuple[Path, Path]:
-        found: list[list[Any]] = [["name ", "+44 (20) 7"], ["12 Main St", 12], [None, "None"]]
+        result: list[list[Any]] = [["name ", "+44 (20) 7"], ["12 Main St", 12], [None, "None"]]
         wanted: list[list[Any]] = [["Name", "44207"], ["12 Main Street", 12], [None, None]]
-        return xlsx.book(tmp_path / "result.xlsx", found), xlsx.book(tmp_path / "gold.xlsx", wanted)
+        return xlsx.book(tmp_path / "result.xlsx", result), xlsx.book(tmp_path / "gold.xlsx", wanted)
 
     @pytest.mark.parametrize(
         ("kind", "cells", "options", "value"),

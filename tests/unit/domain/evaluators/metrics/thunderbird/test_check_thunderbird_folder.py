@@ -109,8 +109,8 @@ class TestOptions:
     )
     def test_marks_count_only_if_the_task_says_so(self, option: str, change: dict[str, str], tmp_path: Path) -> None:
         mine, gold = [message("A", **change)], [message("A")]
-        found = [value(tmp_path, mine, gold, **{option: ignored}) for ignored in (True, None, False)]
-        assert found == [1, 1, 0]
+        result = [value(tmp_path, mine, gold, **{option: ignored}) for ignored in (True, None, False)]
+        assert result == [1, 1, 0]
 
 
 class TestSeveralFolders:

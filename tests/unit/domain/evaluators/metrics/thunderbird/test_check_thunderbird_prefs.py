@@ -99,9 +99,9 @@ class TestOddFiles:
     def test_what_sets_nothing(self, text: str, tmp_path: Path) -> None:
         (tmp_path / "prefs.js").write_text(text)
         rules = {"expect": {"a": {"method": "ne", "ref": "x"}}}
-        found = check_thunderbird_prefs(str(tmp_path / "prefs.js"), rules)
-        assert found.value == 0
-        assert "not set" in found.reasons[0]
+        result = check_thunderbird_prefs(str(tmp_path / "prefs.js"), rules)
+        assert result.value == 0
+        assert "not set" in result.reasons[0]
 
     @pytest.mark.parametrize(
         ("text", "method", "ref", "ours", "published"),

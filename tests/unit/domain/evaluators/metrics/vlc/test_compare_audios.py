@@ -85,9 +85,9 @@ class TestCompareAudios:
 
     def test_a_sound_that_is_too_long(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(audio, "MAX_SECONDS", 2)
-        found = compare_audios(sound(tmp_path / "a.wav", melody(30)), sound(tmp_path / "b.wav", melody(1)))
-        assert found.value == 0.0
-        assert "longer" in found.reasons[0]
+        result = compare_audios(sound(tmp_path / "a.wav", melody(30)), sound(tmp_path / "b.wav", melody(1)))
+        assert result.value == 0.0
+        assert "longer" in result.reasons[0]
 
 
 class TestReadSamples:

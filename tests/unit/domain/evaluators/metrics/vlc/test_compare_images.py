@@ -50,6 +50,6 @@ class TestCompareImages:
 
     def test_a_picture_that_would_fill_the_memory(self, tmp_path: Path) -> None:
         Image.new("1", (12_000, 12_000)).save(tmp_path / "huge.png")
-        found = compare_images(str(tmp_path / "huge.png"), picture(tmp_path / "a.png"))
-        assert found.value == 0.0
-        assert "too large" in found.reasons[0] or "Bomb" in found.reasons[0]
+        result = compare_images(str(tmp_path / "huge.png"), picture(tmp_path / "a.png"))
+        assert result.value == 0.0
+        assert "too large" in result.reasons[0] or "Bomb" in result.reasons[0]

@@ -16,9 +16,9 @@ class TestCompareVideos:
 
     def test_other_frames(self, tmp_path: Path) -> None:
         mine, gold = video(tmp_path / "a.mp4", frames(15, seed=2)), video(tmp_path / "b.mp4", frames(15))
-        found = compare_videos(mine, gold)
-        assert found.value == 0.0
-        assert "look different" in found.reasons[0]
+        result = compare_videos(mine, gold)
+        assert result.value == 0.0
+        assert "look different" in result.reasons[0]
 
     def test_some_frames_may_differ(self, tmp_path: Path) -> None:
         changed = [*frames(5, seed=2), *frames(15)[5:]]

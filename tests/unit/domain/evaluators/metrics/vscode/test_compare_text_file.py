@@ -24,22 +24,22 @@ class TestCompareTextFile:
         assert compare_text_file(write(tmp_path / "found", b"one\r\ntwo\r\n"), wanted).value == 1.0
 
     def test_the_last_newline_matters_but_for_our_own_tasks(self, tmp_path: Path, wanted: str) -> None:
-        found = write(tmp_path / "found", b"one\r\ntwo")
-        assert compare_text_file(found, wanted).value == 0.0
-        assert compare_text_file_starter(found, wanted).value == 1.0
+        result = write(tmp_path / "found", b"one\r\ntwo")
+        assert compare_text_file(result, wanted).value == 0.0
+        assert compare_text_file_starter(result, wanted).value == 1.0
 
     def test_the_first_different_line_is_named(self, tmp_path: Path, wanted: str) -> None:
-        found = compare_text_file(write(tmp_path / "found", b"one\nTwo\n"), wanted)
-        assert found.value == 0.0
-        assert found.reasons == ("line 2 is 'Two', expected 'two'",)
+        result = compare_text_file(write(tmp_path / "found", b"one\nTwo\n"), wanted)
+        assert result.value == 0.0
+        assert result.reasons == ("line 2 is 'Two', expected 'two'",)
 
     def test_case_and_blanks_can_be_ignored(self, tmp_path: Path, wanted: str) -> None:
         path = write(tmp_path / "found", b"ONE   two")
         assert compare_text_file(path, wanted, ignore_blanks=True, ignore_case=True).value == 1.0
 
     def test_an_absent_file_is_a_verdict(self, wanted: str) -> None:
-        found = compare_text_file(None, wanted)
-        assert (found.value, found.reasons) == (0.0, ("the file does not exist",))
+        result = compare_text_file(None, wanted)
+        assert (result.value, result.reasons) == (0.0, ("the file does not exist",))
 
     def test_an_empty_file_is_a_verdict(self, tmp_path: Path, wanted: str) -> None:
         assert compare_text_file(write(tmp_path / "found", b""), wanted).value == 0.0

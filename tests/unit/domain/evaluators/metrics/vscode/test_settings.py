@@ -103,8 +103,8 @@ class TestSettings:
 
     def test_reasons(self, write: Any) -> None:
         path = write("settings.json", '{"a": 1}')
-        found = metric("check_json_settings")(path, {"expected": {"a": 2, "b": None}})
-        assert found.reasons == ("a is 1, expected 2; b is not set, expected nothing",)
+        result = metric("check_json_settings")(path, {"expected": {"a": 2, "b": None}})
+        assert result.reasons == ("a is 1, expected 2; b is not set, expected nothing",)
         assert metric("check_json_settings")(write("list.json", "[]"), {"expected": {"a": 1}}).value == 0.0
 
     def test_key_bindings(self, write: Any) -> None:
@@ -137,12 +137,12 @@ class TestConfig:
     def test_dialects(self, write: Any, text: str, expected: str, values: list[int]) -> None:
         path, rules = write("x", text), {"expected": expected}
         ours = metric("compare_config")
-        found = [
+        result = [
             ours(path, rules),
             ours(path, rules, containment_ok=False),
             metric("compare_config", "waa")(path, rules),
         ]
-        assert [one.value for one in found] == values
+        assert [one.value for one in result] == values
 
     def test_text_files_of_the_suites(self, write: Any) -> None:
         one, two = write("a", "a\r\nb\n"), write("b", "a\nb")
@@ -268,9 +268,9 @@ class TestSuite:
         ],
     )
     def test_hostile_programs(self, run: Any, program: str, words: str) -> None:
-        found = run(program, "import main\ndef test():\n    return True\n")
-        assert found.value == 0.0
-        assert words in found.reasons[0]
+        result = run(program, "import main\ndef test():\n    return True\n")
+        assert result.value == 0.0
+        assert words in result.reasons[0]
 
     def test_what_does_not_end(self, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_suite, "SECONDS", 1.0)
@@ -305,8 +305,8 @@ class TestSuite:
 
     @pytest.mark.usefixtures("kernel")
     def test_a_program_that_kills_itself_has_not_passed(self, run: Any) -> None:
-        found = run(self.KILLED, "import main\ndef test():\n    return True\n")
-        assert (found.value, "without a result" in found.reasons[0]) == (0.0, True)
+        result = run(self.KILLED, "import main\ndef test():\n    return True\n")
+        assert (result.value, "without a result" in result.reasons[0]) == (0.0, True)
 
     def test_where_the_kernel_does_not_say(self, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(_suite, "COUNTS", tmp_path / "none")
