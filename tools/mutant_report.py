@@ -49,7 +49,8 @@ def table(trials: Sequence[MutantTrial]) -> list[str]:
 
 
 def _is_in(trial: MutantTrial, package: str) -> bool:
-    return trial.mutation.module_path.is_relative_to(package)
+    module: Path = trial.mutation.module_path
+    return module.is_relative_to(package)
 
 
 def survivors(trials: Iterable[MutantTrial]) -> list[str]:

@@ -143,7 +143,8 @@ def covering(module: Path) -> list[Path]:
     files = [*Path("tests/unit").rglob("test_*.py"), *Path("tests/integration/services").rglob("test_*.py")]
     importers = sorted((path for path in files if _imports(path)[name]), key=lambda path: (-_imports(path)[name], path))
     own = [path for path in (*room, *importers) if path.stem == f"test_{module.stem}"]
-    return list(dict.fromkeys([*own, *importers[:MOST_IMPORTERS], *room]))
+    units = [path for path in room if path.parts[1] == "unit"]  # Much quicker than the others.
+    return list(dict.fromkeys([*own, *units, *importers[:MOST_IMPORTERS], *room]))
 
 
 def command(tests: Iterable[Path | str], *more: str) -> str:
