@@ -243,13 +243,15 @@ def commit() -> str:
     return described.stdout.strip()
 
 
-def try_sample(
-    chosen: Sequence[MutationSpec], seed: int, record: TrialRecord, contexts: LineContexts, jobs: int
-) -> SampleTrials:
-    """Tries the mutants of a sample, except those that the record says were killed."""
-    left = [each for each in chosen if (known := record.last(each)) is None or known.outcome is MutantOutcome.SURVIVED]
-    for trial in run(left, contexts, jobs):
-        record.add(trial)
+def still_to_try(chosen: Iterable[MutationSpec], record: TrialRecord, *, again: bool) -> list[MutationSpec]:
+    """The mutants without a trial, and if `again` those that survived."""
+    trials = [(each, record.last(each)) for each in chosen]
+    survived = MutantOutcome.SURVIVED
+    return [each for each, trial in trials if trial is None or (again and trial.outcome is survived)]
+
+
+def tried(chosen: Iterable[MutationSpec], seed: int, record: TrialRecord) -> SampleTrials:
+    """A sample with its outcomes of the record."""
     first, last = ([trial for each in chosen if (trial := of(each))] for of in (record.first, record.last))
     return SampleTrials(seed, last, first)
 
@@ -259,18 +261,21 @@ def main() -> int:
     options = _options()
     os.chdir(ROOT)
     modules = [path for name in PACKAGES for path in sorted(Path(name).rglob("*.py")) if options.only in str(path)]
-    places = mutations(modules)
-    samples = [(options.seed, options.number), *([options.fresh] if options.fresh else [])]
-    chosen = [(seed, sample(places, number, seed)) for seed, number in samples]
-    print(f"{sum(len(some) for _, some in chosen)} of {len(places)} places in {len(modules)} modules", flush=True)
-    contexts = run_unchanged(sorted({each.module_path for _, some in chosen for each in some}), options.jobs)
-    record = TrialRecord(options.record)
-    tried = [try_sample(some, seed, record, contexts, options.jobs) for seed, some in chosen]
-    for each in tried:
+    places, record = mutations(modules), TrialRecord(options.record)
+    chosen = sample(places, options.number, options.seed)
+    fresh = sample(places, options.fresh[1], options.fresh[0]) if options.fresh else []
+    print(f"{len(chosen) + len(fresh)} of {len(places)} places in {len(modules)} modules", flush=True)
+    left = still_to_try(chosen, record, again=True)
+    left += [each for each in still_to_try(fresh, record, again=False) if each not in left]
+    contexts = run_unchanged(sorted({each.module_path for each in left}), options.jobs)
+    for trial in run(left, contexts, options.jobs):
+        record.add(trial)
+    samples = [tried(chosen, options.seed, record), *([tried(fresh, options.fresh[0], record)] if fresh else [])]
+    for each in samples:
         print("\n".join([f"seed {each.seed}", *table(each.trials), "", *survivors(each.trials), ""]))
     if options.page:
-        options.page.write_text(page(shlex.join(["python", "-m", "tools.mutants", *sys.argv[1:]]), tried))
-    return 0 if share_killed(tried[0].trials) >= AIM else 1
+        options.page.write_text(page(shlex.join(["python", "-m", "tools.mutants", *sys.argv[1:]]), samples))
+    return 0 if share_killed(samples[0].trials) >= AIM else 1
 
 
 def _options() -> argparse.Namespace:

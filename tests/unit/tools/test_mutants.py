@@ -127,6 +127,14 @@ class TestTrialRecord:
             assert (first and first.outcome, last and last.outcome) == (MutantOutcome.SURVIVED, MutantOutcome.KILLED)
             assert each.last(mutation(operator="core/AddNot")) is None
 
+    def test_survivors_are_tried_again_and_a_fresh_sample_is_not(self) -> None:
+        record = TrialRecord(None)
+        alive, dead, new = (mutation(operator=name) for name in ("a", "b", "c"))
+        record.add(MutantTrial(alive, MutantOutcome.SURVIVED, CHANGE))
+        record.add(MutantTrial(dead, MutantOutcome.TIMEOUT, CHANGE))
+        assert mutants.still_to_try([alive, dead, new], record, again=True) == [alive, new]
+        assert mutants.still_to_try([alive, dead, new], record, again=False) == [new]
+
     def test_keeps_nothing_without_a_file(self) -> None:
         record = TrialRecord(None)
         assert record.first(mutation()) is None
