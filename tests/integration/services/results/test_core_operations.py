@@ -51,7 +51,8 @@ class TestOperationBoard:
         figures = ("tasks", "episodes", "lost", "success_rate", "mean_score")
         assert [rows[3][name] for name in figures] == [2, 2, 0, 0.5, 0.5]
         for name in ("success", "mean"):
-            assert 0.0 < rows[3][f"{name}_low"] < 0.5 < rows[3][f"{name}_high"] < 1.0
+            low, high = (float(str(rows[3][f"{name}_{end}"])) for end in ("low", "high"))
+            assert 0.0 < low < 0.5 < high < 1.0
 
     def test_a_benchmark_without_operations(self, ready: World) -> None:
         board = ready.do(core_operations.operation_board, "starter")

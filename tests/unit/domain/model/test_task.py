@@ -61,7 +61,7 @@ class TestContentHash:
             {"variants": (Variant(axis="context", value="none", task=make_task()),)},
         ],
     )
-    def test_but_not_with_other_content(self, change: dict[str, object]) -> None:
+    def test_but_not_with_other_content(self, change: dict[str, Any]) -> None:
         plain: dict[str, Any] = {"kind": "osworld", "tasks": (make_task(),), "assets": {"a": b"1"}}
         assert LoadedBenchmark(**plain).content_hash() != LoadedBenchmark(**plain | change).content_hash()
         same = LoadedBenchmark(**plain, licence="MIT", source="elsewhere", warnings=("odd",))
