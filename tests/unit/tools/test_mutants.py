@@ -72,7 +72,7 @@ class TestCovering:
         assert Path("tests/integration/web/results/test_checkpoint_analyses.py") in tests
 
     def test_every_module_has_some(self) -> None:
-        modules = [path for name in mutants.PACKAGES for path in Path(name).rglob("*.py")]
+        modules = [path for name in mutant_report.PACKAGES for path in Path(name).rglob("*.py")]
         assert [path for path in modules if not mutants.covering(path)] == []
 
 
