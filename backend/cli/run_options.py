@@ -22,6 +22,14 @@ Selection = Annotated[
     list[str] | None,
     typer.Option("--selection", metavar="NAME", help="Only tasks of this named selection (repeatable)."),
 ]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="LABEL=VALUE",
+        help="Only tasks with this label, such as level=L3; values of one label are alternatives (repeatable).",
+    ),
+]
 Variant = Annotated[
     str | None,
     typer.Option("--variant", metavar="AXIS=VALUE", help=("Use a variant of the tasks, such as context=none.")),

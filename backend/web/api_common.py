@@ -1,5 +1,6 @@
 """Shared parts of API routes: request bodies, list parameters, links to next pages, documented errors."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
@@ -17,6 +18,10 @@ Name = Annotated[str, Path(min_length=1, max_length=100, examples=["starter"])]
 Cursor = Annotated[str | None, Query(max_length=200, description="From `next` of the part before.")]
 Limit = Annotated[int, Query(ge=1, le=500, description="Items at most.")]
 Word = Annotated[str | None, Query(max_length=100)]
+Where = Annotated[
+    Sequence[Annotated[str, Field(max_length=120)]],
+    Query(max_length=100, description="`label=value`: only tasks with these labels (repeatable)."),
+]
 
 
 class RequestModel(BaseModel):

@@ -12,7 +12,7 @@ from backend.web.capacity import api as capacity_api
 from backend.web.capacity import licences_api
 from backend.web.export import api as export_api
 from backend.web.judging import api as judging_api
-from backend.web.results import checkpoint_analyses_api, comparison_api, core_operations_api, failures_api
+from backend.web.results import checkpoint_analyses_api, comparison_api, core_operations_api, cuts_api, failures_api
 from backend.web.runs import api as runs_api
 from backend.web.runs import episodes_api
 from backend.web.scheduling import api as scheduling_api
@@ -40,6 +40,7 @@ ROUTERS = (
     accounts_api.router,
     submissions_api.router,
     core_operations_api.router,
+    cuts_api.router,
     health_api.router,
     scheduling_api.router,
     scheduling_api.metrics_router,

@@ -4,7 +4,7 @@ from backend.web import api_reference_page
 from backend.web.accounts import login_page
 from backend.web.authoring import pages as authoring_pages
 from backend.web.benchmarks import pages as benchmarks_pages
-from backend.web.benchmarks import task_page
+from backend.web.benchmarks import published, task_page
 from backend.web.capacity import pages as capacity_pages
 from backend.web.export import pages as export_pages
 from backend.web.judging import pages as judging_pages
@@ -13,6 +13,7 @@ from backend.web.results import (
     checkpoint_analyses_page,
     comparison_page,
     core_operations_page,
+    cuts_page,
     episode_pair_page,
     failure_breakdown_page,
     failures_page,
@@ -35,11 +36,13 @@ MODULES = (
     export_pages,
     episode_page,
     benchmarks_pages,
+    published,
     checkpoint_analyses_page,
     authoring_pages,  # Before tasks, whose addresses have the same prefix.
     task_page,
     submissions_pages,  # Before the leaderboards, whose addresses end in any dimension's name; so is the next one.
     core_operations_page,
+    cuts_page,
     leaderboard_page,
     comparison_page,
     episode_pair_page,

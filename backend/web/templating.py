@@ -121,9 +121,9 @@ def compact(value: Any) -> str:
 
 
 def with_query(path: str, query: Mapping[str, Any], **changes: Any) -> str:
-    """`path` with the query's non-empty values; `changes` replace, None removes."""
+    """`path` with the query's non-empty values, a list's one by one; `changes` replace, None removes."""
     merged = {**query, **changes}
-    text = urlencode({key: value for key, value in merged.items() if value not in {None, ""}})
+    text = urlencode({key: value for key, value in merged.items() if value not in (None, "", [])}, doseq=True)
     return f"{path}?{text}" if text else path
 
 

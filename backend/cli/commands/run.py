@@ -59,6 +59,7 @@ from backend.cli.run_options import (
     Seed,
     Selection,
     Variant,
+    WhereOption,
 )
 from backend.cli.tables.comparison import show_comparison
 from backend.cli.tables.failures import show_failures
@@ -86,6 +87,7 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     screen: ScreenOption = None,
     tasks: Tasks = None,
     selection: Selection = None,
+    where: WhereOption = None,
     variant: Variant = None,
     repeats: Repeats = 1,
     preset: Preset = None,
@@ -125,7 +127,7 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
         "seed": seed,
         "name": name,
     }
-    body |= set_options(desktop_image=desktop_image, variant=variant, preset=preset)
+    body |= set_options(desktop_image=desktop_image, variant=variant, preset=preset, where=where)
     body |= set_options(priority=priority, concurrency=concurrency)
     body |= set_options(
         screen=screen_size(screen) if screen else None,

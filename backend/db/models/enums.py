@@ -114,7 +114,7 @@ class Preference(StrEnum):
 
 
 class Dimension(StrEnum):
-    """Dimensions of roll-ups."""
+    """Dimensions of roll-ups with a meaning of their own; every label of tasks is one."""
 
     ALL = "all"
     DOMAIN = "domain"

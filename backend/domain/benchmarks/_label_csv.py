@@ -1,8 +1,9 @@
-"""Task labels by people, as CSV: `task,difficulty,source,human_seconds,human_steps`.
+"""Task labels by people, as CSV: `task,difficulty,source,human_seconds,human_steps`, and any `label:NAME`.
 
 `task` is `domain/name`, or the name alone if it is unique. `source` says who rated the difficulty (see
 DifficultySource). Without a difficulty, it follows from the seconds by OSWorld's rule (its paper, section 3): up to 60
-s easy, up to 180 s medium, else hard. Empty cells change nothing.
+s easy, up to 180 s medium, else hard. A column `label:NAME` has any other label; semicolons separate several values.
+Empty cells change nothing.
 """
 
 import csv
@@ -10,11 +11,16 @@ import io
 import math
 from collections.abc import Collection, Iterator, Mapping
 
+from pydantic import Field
+
+from backend.domain.benchmarks._task_labels import LONGEST
 from backend.domain.errors import Invalid
+from backend.domain.model.label_filter import LABEL_NAME
 from backend.domain.model.task import Difficulty, DifficultySource, Frozen
 
 MOST_ROWS = 20_000
 COLUMNS = ("task", "difficulty", "source", "human_seconds", "human_steps")
+LABEL = "label:"
 EASY_SECONDS, MEDIUM_SECONDS = 60.0, 180.0
 _MOST_SECONDS, _MOST_STEPS = 1e6, 1e5
 
@@ -27,6 +33,7 @@ class TaskLabels(Frozen):
     source: DifficultySource | None = None
     human_seconds: float | None = None
     human_steps: int | None = None
+    labels: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
 
 
 def by_time(seconds: float) -> Difficulty:
@@ -45,9 +52,9 @@ def read_labels(text: str, keys: Collection[str]) -> list[TaskLabels]:
     reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     try:
         heads = list(reader.fieldnames or ())
-        if "task" not in heads or set(heads) - set(COLUMNS):
+        if "task" not in heads or not all(head in COLUMNS or _label_name(head) for head in heads):
             raise Invalid(
-                f"expected the columns {', '.join(COLUMNS)}; `task` is needed",
+                f"expected the columns {', '.join(COLUMNS)} or {LABEL}NAME; `task` is needed",
                 code="invalid_labels_file",
                 path="line 1",
             )
@@ -110,7 +117,22 @@ def _labels(row: Mapping[str, str], names: Mapping[str, str], line: str) -> Task
         source=None if source is None else DifficultySource(source),
         human_seconds=seconds,
         human_steps=None if steps is None else round(steps),
+        labels={name: values for head in row if (name := _label_name(head)) and (values := _values(row, head, line))},
     )
+
+
+def _label_name(head: str) -> str:
+    """Name of the label in a column `label:NAME`; empty for any other column, and for labels that columns set."""
+    name = head.removeprefix(LABEL) if head.startswith(LABEL) else ""
+    return name if LABEL_NAME.match(name) and name not in {"domain", *COLUMNS} else ""
+
+
+def _values(row: Mapping[str, str], head: str, line: str) -> tuple[str, ...]:
+    """The values of a label, separated by semicolons."""
+    values = tuple(dict.fromkeys(text for part in row[head].split(";") if (text := " ".join(part.split()))))
+    if any(len(text) > LONGEST for text in values):
+        raise Invalid(f"a label has at most {LONGEST} characters", code="invalid_labels_file", path=f"{line}, {head}")
+    return values
 
 
 def _word(row: Mapping[str, str], name: str, known: "type[Difficulty | DifficultySource]", line: str) -> str | None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.label_filter import CONDITION
 from backend.domain.model.task import Frozen
 
 VALIDATION_AGENTS = ("oracle", "noop", "always_fail")
@@ -72,6 +73,7 @@ class RunConfig(Frozen):
         observation: registered observation space; None = the agent's default.
         action_space: registered action space; None = the agent's default.
         tasks: glob patterns over `domain/name`, and `@name` for a named selection of the task set; empty = all.
+        where: `label=value`: only tasks with these labels; several values of one label are alternatives.
         variant: `axis=value`, the condition under which the tasks are done (`context=none`); None = as they are.
         repeats: episodes per task.
         seed: base seed; an episode's seed is derived from it, its task and its repeat.
@@ -91,6 +93,7 @@ class RunConfig(Frozen):
     observation: str | None = None
     action_space: str | None = None
     tasks: tuple[str, ...] = ()
+    where: tuple[Annotated[str, Field(pattern=CONDITION)], ...] = Field(default=(), max_length=100)
     variant: str | None = Field(default=None, pattern=r"^[a-z_]{1,50}=[A-Za-z0-9_.-]{1,50}$")
     repeats: int = Field(default=1, ge=1, le=100)
     seed: int = 0

@@ -20,7 +20,7 @@ MOST_CELLS = 200
 MOST_FACTORS = 20
 NOTHING = "none"
 """Name of the level `null`: the field's default."""
-_SAME = frozenset({"tasks", "repeats", "seed"})
+_SAME = frozenset({"tasks", "where", "repeats", "seed"})
 """What pairs share, so that no factor may change it."""
 _SIZES = frozenset({"screen", "image.fit"})
 _NAME = re.compile(r"\w[\w-]*(\.\w[\w-]*)*", re.ASCII)

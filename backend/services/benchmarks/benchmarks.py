@@ -12,9 +12,11 @@ from uuid_utils.compat import uuid7
 from backend.db.models import Benchmark, Task, TaskSet
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.benchmarks import benchmarks as repository
+from backend.db.repositories.benchmarks import labels
 from backend.db.repositories.benchmarks import quarantine as quarantine_repository
 from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.pagination import CursorPage
+from backend.domain.benchmarks import labels_of
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.judging.criteria import is_judged
 from backend.domain.model import task as domain
@@ -65,6 +67,7 @@ def import_benchmark(
     if loaded.suite:
         published_results.load_reported(session, benchmark, loaded.suite)
     if known is not None:
+        _refresh_labels(session, known, loaded.tasks)
         return known, False
     task_set = TaskSet(
         benchmark_id=benchmark.id,
@@ -126,10 +129,18 @@ def _store(session: Session, task_set: TaskSet, loaded: LoadedBenchmark, store: 
         ],
     )
     parts.apply_labels(session, task_set.benchmark_id)
+    labels.count(session, task_set.id)
+
+
+def _refresh_labels(session: Session, task_set: TaskSet, loaded: Sequence[domain.Task]) -> None:
+    """Gives the tasks of a version that exists the labels that its files have for this release."""
+    rows = {str(task.key): labels_of(task) for task in loaded}
+    if labels.replace_all(session, task_set, rows):
+        parts.mark_stale(session, task_set.benchmark_id)
 
 
 def _row(task_set_id: UUID, task: domain.Task) -> dict[str, Any]:
-    labels, spec = task.labels, task.model_dump(mode="json")
+    facts, spec = task.labels, task.model_dump(mode="json")
     return {
         "id": uuid7(),
         "task_set_id": task_set_id,
@@ -139,17 +150,18 @@ def _row(task_set_id: UUID, task: domain.Task) -> dict[str, Any]:
         "instruction": task.instruction,
         "spec": spec,
         "content_hash": task.content_hash(),
-        "difficulty": labels.difficulty,
-        "difficulty_source": labels.difficulty_source,
-        "level": labels.level,
-        "os": labels.os,
-        "feasible": labels.feasible and not task.evaluator.infeasible,
+        "difficulty": facts.difficulty,
+        "difficulty_source": facts.difficulty_source,
+        "level": facts.level,
+        "os": facts.os,
+        "feasible": facts.feasible and not task.evaluator.infeasible,
         "requires_judge": is_judged(spec),
-        "apps": list(labels.apps),
-        "requires": list(labels.requires),
-        "licences": dict(labels.licences),
-        "human_seconds": labels.human_seconds,
-        "human_steps": labels.human_steps,
+        "apps": list(facts.apps),
+        "labels": labels_of(task),
+        "requires": list(facts.requires),
+        "licences": dict(facts.licences),
+        "human_seconds": facts.human_seconds,
+        "human_steps": facts.human_steps,
     }
 
 
@@ -196,10 +208,24 @@ def latest_task_set(session: Session, name: str) -> TaskSet:
     return versions[0]
 
 
+def version_of(session: Session, benchmark: str, version: int | None = None) -> TaskSet:
+    """A version of a benchmark, the newest if None. Raises NotFound."""
+    versions = list_task_sets(session, benchmark)
+    chosen = [row for row in versions if version is None or row.version == version]
+    if not chosen:
+        known = ", ".join(str(row.version) for row in versions) or "none"
+        raise NotFound(
+            f"the benchmark {benchmark!r} has no version {version}",
+            code="version_not_found",
+            hint=f"Versions: {known}.",
+        )
+    return chosen[0]
+
+
 def list_tasks(
     session: Session, task_set_id: UUID, *, cursor: str | None = None, limit: int = 100, **filters: Any
 ) -> CursorPage[Task]:
-    """Tasks in the order of import. Filters: `domain`, `difficulty`, `level`, `app`, `feasible`, `words`."""
+    """Tasks in the order of import. Filters: `domain`, `difficulty`, `level`, `app`, `feasible`, `words`, `where`."""
     return task_repository.listing(session, task_set_id, cursor=cursor, limit=limit, **filters)
 
 

@@ -9,13 +9,15 @@ from pydantic import Field
 from backend.db.models import Task
 from backend.db.models.enums import Purpose
 from backend.domain.errors import Invalid
+from backend.domain.model.label_filter import cut_labels, label_filter, matches
 from backend.domain.model.presets import filled
 from backend.domain.model.run import RunConfig
 from backend.domain.model.task import digest
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 
-_NOT_CONDITION = {"tasks", "repeats", "seed"}
+_NOT_CONDITION = {"tasks", "where", "repeats", "seed"}
 _LATER: Mapping[str, object] = {
+    "where": [],
     "variant": None,
     "preset": None,
     "observation_params": None,
@@ -88,20 +90,45 @@ def episode_seed(run_seed: int, task_key: str, repeat: int) -> int:
 
 
 def selected(
-    tasks: Sequence[Task], patterns: Iterable[str], selections: Mapping[str, Collection[str]] | None = None
+    tasks: Sequence[Task],
+    patterns: Iterable[str],
+    selections: Mapping[str, Collection[str]] | None = None,
+    where: Sequence[str] = (),
 ) -> list[Task]:
     """Tasks whose `domain/name` matches one of the patterns, in the task set's order; no pattern = all.
 
-    A pattern `@name` means the tasks of a named selection (`selections`: keys by name).
+    A pattern `@name` means the tasks of a named selection (`selections`: keys by name). `where` are conditions on
+    labels, all of which must hold (see `label_filter`).
 
     Raises:
-        Invalid: a pattern matches no task, or there is no task; `path` says which pattern.
+        Invalid: a pattern or condition matches no task, or there is no task; `path` says which one.
     """
-    matches = [_matching(tasks, pattern, position, selections or {}) for position, pattern in enumerate(patterns)]
-    keys = set().union(*matches)
-    selection = [task for task in tasks if not matches or task.key in keys]
+    matching = [_matching(tasks, pattern, position, selections or {}) for position, pattern in enumerate(patterns)]
+    keys = set().union(*matching)
+    selection = [task for task in tasks if not matching or task.key in keys]
     if not selection:
         raise Invalid("the benchmark has no tasks", code="no_task_selected", path="benchmark")
+    return _with_labels(selection, where)
+
+
+def _with_labels(tasks: Sequence[Task], where: Sequence[str]) -> list[Task]:
+    """Those of the tasks that meet the conditions; each condition alone must be met by some task."""
+    for position, condition in enumerate(where):
+        conditions = label_filter([condition])
+        if not any(matches(task.labels, conditions) for task in tasks):
+            name = next(iter(conditions))
+            values = sorted({value for task in tasks for value in task.labels.get(name, ())})
+            known = sorted(cut_labels(task.labels for task in tasks))
+            raise Invalid(
+                f"{condition!r} matches none of the {len(tasks)} tasks",
+                code="no_task_selected",
+                path=f"where.{position}",
+                hint=f"Values of {name}: {', '.join(values[:20])}." if values else f"Labels: {', '.join(known)}.",
+            )
+    conditions = label_filter(where)
+    selection = [task for task in tasks if matches(task.labels, conditions)]
+    if not selection:
+        raise Invalid("no task has all of these labels", code="no_task_selected", path="where")
     return selection
 
 

@@ -207,7 +207,7 @@ def _alike(condition: RunCondition) -> str:
     return f"{run.agent_configuration_id} {run.provider} {config!r}"
 
 
-_NO_CONDITION = frozenset({"variant", "tasks", "repeats", "seed"})
+_NO_CONDITION = frozenset({"variant", "tasks", "where", "repeats", "seed"})
 
 
 def _mean(mean: Mean | None) -> MeanView | None:

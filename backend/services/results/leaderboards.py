@@ -52,7 +52,7 @@ class BoardRow:
     reference: str
     summary: RunSummary
     missing_tasks: int
-    by: Mapping[Dimension, Mapping[str, RunSummary]]
+    by: Mapping[str, Mapping[str, RunSummary]]
     measures: measure_rollups.Cube = field(default_factory=dict)
     primary: MeasureMean | None = None
     standing: Standing | None = None
@@ -92,7 +92,7 @@ class BenchmarkBoard:
 
 
 def leaderboard(
-    session: Session, benchmark: str, *, version: int | None = None, dimensions: Sequence[Dimension] = SHOWN
+    session: Session, benchmark: str, *, version: int | None = None, dimensions: Sequence[str] = SHOWN
 ) -> BenchmarkBoard:
     """The board of a benchmark.
 
@@ -149,15 +149,15 @@ def _task_set(session: Session, benchmark: str, version: int | None) -> TaskSet:
     return chosen[0]
 
 
-Cube = Mapping[Dimension, Mapping[str, RunSummary]]
+Cube = Mapping[str, Mapping[str, RunSummary]]
 
 
 def _cubes(
-    session: Session, run_ids: Sequence[UUID], dimensions: Collection[Dimension]
-) -> dict[UUID, dict[Dimension, dict[str, RunSummary]]]:
-    cubes: dict[UUID, dict[Dimension, dict[str, RunSummary]]] = {}
+    session: Session, run_ids: Sequence[UUID], dimensions: Collection[str]
+) -> dict[UUID, dict[str, dict[str, RunSummary]]]:
+    cubes: dict[UUID, dict[str, dict[str, RunSummary]]] = {}
     for row in rollup_repository.of_runs(session, run_ids, dimensions):
-        cubes.setdefault(row.run_id, {}).setdefault(Dimension(row.dimension), {})[row.key] = rollups.summary_of(row)
+        cubes.setdefault(row.run_id, {}).setdefault(row.dimension, {})[row.key] = rollups.summary_of(row)
     return cubes
 
 
@@ -215,3 +215,8 @@ def label(row: BoardRow) -> str:
 
 def _to_text(value: Any) -> str:
     return short(str(value), 24)
+
+
+def board_version(session: Session, benchmark: str, version: int | None = None) -> TaskSet:
+    """The version of the tasks whose board is shown. Raises NotFound."""
+    return _task_set(session, benchmark, version)

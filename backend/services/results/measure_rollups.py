@@ -18,7 +18,7 @@ from backend.services.read_model import ReadModel
 
 OF_SETS = "CR"
 """OmniBench's measure that is, over all tasks, the mean of the means of its sets. Protocols reference, section 6."""
-Cells = Mapping[tuple[Dimension, str], Sequence[TaskTotals]]
+Cells = Mapping[tuple[str, str], Sequence[TaskTotals]]
 Sums = Mapping[str, Mapping[UUID, TaskCluster]]
 """By measure, then by task: number of values, and their sum."""
 
@@ -35,15 +35,15 @@ class MeasureMean(ReadModel):
 
 Means = Mapping[str, MeasureMean]
 """Means of a cell by measure."""
-Cube = Mapping[Dimension, Mapping[str, Means]]
+Cube = Mapping[str, Mapping[str, Means]]
 """Means by dimension, then by key."""
 
 
-def of_runs(session: Session, run_ids: Sequence[UUID], dimensions: Collection[Dimension]) -> dict[UUID, Cube]:
+def of_runs(session: Session, run_ids: Sequence[UUID], dimensions: Collection[str]) -> dict[UUID, Cube]:
     """Stored means of several runs."""
-    cubes: dict[UUID, dict[Dimension, dict[str, dict[str, MeasureMean]]]] = {}
+    cubes: dict[UUID, dict[str, dict[str, dict[str, MeasureMean]]]] = {}
     for row in repository.of_runs(session, run_ids, dimensions):
-        cell = cubes.setdefault(row.run_id, {}).setdefault(Dimension(row.dimension), {}).setdefault(row.key, {})
+        cell = cubes.setdefault(row.run_id, {}).setdefault(row.dimension, {}).setdefault(row.key, {})
         cell[row.measure] = _stored(row)
     return dict(cubes)
 
@@ -75,12 +75,12 @@ def rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
             if ends is None:
                 continue
             n, total = sum(cluster.n for cluster in clusters), sum(cluster.total for cluster in clusters)
-            if measure == OF_SETS and dimension is Dimension.ALL and (sets := _sets(having, by_task)):
+            if measure == OF_SETS and dimension == Dimension.ALL and (sets := _sets(having, by_task)):
                 mean, ends = mean_of_means(sets)
                 total = mean * n
             lacking = [task for task in tasks if task.task_id not in by_task]
             yield {
-                "dimension": dimension,
+                "dimension": str(dimension),
                 "key": key,
                 "measure": measure,
                 "tasks": len(clusters),

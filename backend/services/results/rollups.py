@@ -1,6 +1,6 @@
-"""A run's cube: counts, rates and measures by domain, difficulty, level and more. Always recomputed completely."""
+"""A run's cube: counts, rates and measures by every label of its tasks. Always recomputed completely."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -14,6 +14,7 @@ from backend.db.repositories.results import measure_rollups as measure_repositor
 from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model import omnibench_labels
+from backend.domain.model.label_filter import cut_labels
 from backend.domain.model.task import UNLABELLED
 from backend.domain.statistics.intervals import Interval
 from backend.services.results import measure_rollups
@@ -26,6 +27,9 @@ from backend.services.runs.summary import (
     mean_interval,
     success_interval,
 )
+
+WHOLE = frozenset({Dimension.DOMAIN.value, Dimension.APP.value})
+"""Labels that the cube has however many values they have."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ def gather(session: Session, run_id: UUID) -> RollupInputs:
 def compute(gathered: RollupInputs) -> RollupRows:
     """Computes the cube, without a database: a run of 36,000 tasks takes seconds."""
     cells = grouped(gathered.totals)
-    rows = [{"dimension": name.value, "key": key, **cell(tasks)} for (name, key), tasks in sorted(cells.items())]
+    rows = [{"dimension": str(name), "key": key, **cell(tasks)} for (name, key), tasks in sorted(cells.items())]
     return RollupRows(rows, list(measure_rollups.rows(cells, gathered.sums)))
 
 
@@ -62,34 +66,25 @@ def store(session: Session, run_id: UUID, computed: RollupRows) -> None:
     measure_repository.replace(session, run_id, [{"run_id": run_id, **row} for row in computed.means])
 
 
-def grouped(totals: Iterable[TaskTotals]) -> dict[tuple[Dimension, str], list[TaskTotals]]:
+def grouped(totals: Iterable[TaskTotals]) -> dict[tuple[str, str], list[TaskTotals]]:
     """Every cell of the cube with its tasks. A task with two applications is in both cells."""
-    cells: dict[tuple[Dimension, str], list[TaskTotals]] = {}
-    for task in totals:
-        for cell_key in _cells_of(task):
+    cells: dict[tuple[str, str], list[TaskTotals]] = {}
+    tasks = list(totals)
+    names = set(cut_labels(task.labels for task in tasks)) | WHOLE
+    for task in tasks:
+        for cell_key in _cells_of(task, names):
             cells.setdefault(cell_key, []).append(task)
     return cells
 
 
-def _cells_of(task: TaskTotals) -> list[tuple[Dimension, str]]:
-    difficulty = task.difficulty or UNLABELLED
-    cells = [
+def _cells_of(task: TaskTotals, names: Container[str]) -> list[tuple[str, str]]:
+    cells = [(name, value) for name, values in task.labels.items() if name in names for value in values]
+    levels = omnibench_labels.complexity(task.extra).items()
+    return [
         (Dimension.ALL, ""),
-        (Dimension.DOMAIN, task.domain),
-        (Dimension.DIFFICULTY, difficulty),
-        (Dimension.DOMAIN_DIFFICULTY, f"{task.domain}/{difficulty}"),
-    ]
-    if task.level:
-        cells.append((Dimension.LEVEL, task.level))
-    cells += [(Dimension.APP, app) for app in sorted(set(task.apps))]
-    return cells + _of_omnibench(task.extra)
-
-
-def _of_omnibench(extra: Mapping[str, Any]) -> list[tuple[Dimension, str]]:
-    """Cells of the capabilities that a task tests, and of its complexities."""
-    cells = [(Dimension.CAPABILITY, letters) for letters in omnibench_labels.tested(extra)]
-    return cells + [
-        (Dimension.COMPLEXITY, f"{name}/{level}") for name, level in omnibench_labels.complexity(extra).items()
+        (Dimension.DOMAIN_DIFFICULTY, f"{task.domain}/{task.difficulty or UNLABELLED}"),
+        *((Dimension.COMPLEXITY, f"{name}/{level}") for name, level in levels),
+        *cells,
     ]
 
 

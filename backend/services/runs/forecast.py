@@ -87,7 +87,7 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     task_set = latest_task_set(session, request.benchmark)
     tasks = repository.tasks(session, task_set.id)
     problems: list[FieldProblem] = []
-    chosen = _select_tasks(tasks, request.tasks, parts.selections(session, task_set.id), problems)
+    chosen = _select_tasks(tasks, request, parts.selections(session, task_set.id), problems)
     lacking = _lacking(session, task_set.id, request, chosen, problems)
     can, config = _can(session, request, problems)
     why_not = reasons(session, can, config, chosen, purpose=request.purpose, lacking=lacking)
@@ -116,12 +116,12 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
 
 def _select_tasks(
     tasks: Sequence[Task],
-    patterns: Sequence[str],
+    request: RunRequest,
     selections: Mapping[str, Sequence[str]],
     problems: list[FieldProblem],
 ) -> list[Task]:
     try:
-        return selected(tasks, patterns, selections)
+        return selected(tasks, request.tasks, selections, request.where)
     except Invalid as error:
         problems.append(_problem(error, error.path))
         return []

@@ -89,7 +89,8 @@ def submit_run(
     human = bool(can.agents[config.agent].get("human"))
     if human:
         config = human_runs.settled(config)
-    chosen = selected(tasks.all_of(session, task_set.id), config.tasks, parts.selections(session, task_set.id))
+    selections = parts.selections(session, task_set.id)
+    chosen = selected(tasks.all_of(session, task_set.id), config.tasks, selections, config.where)
     lacking = without_variant(session, task_set.id, config.variant, chosen)
     _need_judge(config, chosen)
     privileged = bool(can.agents[config.agent].get("privileged"))
@@ -302,12 +303,14 @@ def _retry_not_runnable(session: Session, run: Run) -> int:
     )
 
 
-def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeats: int = 1) -> int:
+def add_episodes(
+    session: Session, run_id: UUID, patterns: Sequence[str], repeats: int = 1, *, where: Sequence[str] = ()
+) -> int:
     """Adds `repeats` episodes of every matching task to an open run. Returns the number.
 
     Raises:
         Conflict: The run is not open.
-        Invalid: A pattern matches no task.
+        Invalid: A pattern or condition on labels matches no task.
     """
     run = _lock(session, run_id)
     if not run.accepts_episodes:
@@ -317,7 +320,8 @@ def add_episodes(session: Session, run_id: UUID, patterns: Sequence[str], repeat
     if repeats < 1:
         raise Invalid("at least 1", code="invalid_request", path="repeats")
     config = RunConfig.model_validate(run.config)
-    chosen = selected(tasks.all_of(session, run.task_set_id), patterns, parts.selections(session, run.task_set_id))
+    selections = parts.selections(session, run.task_set_id)
+    chosen = selected(tasks.all_of(session, run.task_set_id), patterns, selections, where)
     lacking = without_variant(session, run.task_set_id, config.variant, chosen)
     _wants_from_now(session, run)
     number = _make_episodes(session, run, config, chosen, repeats, capabilities(session), lacking)

@@ -146,13 +146,14 @@ def _with_sample(session: Session, study: StudyConfig) -> StudyConfig:
     if study.sample is None:
         return study
     keys = sampled(_select_keys(session, study), study.sample, study.base.seed)
-    base = study.base.model_copy(update={"tasks": tuple(glob.escape(key) for key in keys)})
+    base = study.base.model_copy(update={"tasks": tuple(glob.escape(key) for key in keys), "where": ()})
     return study.model_copy(update={"base": base})
 
 
 def _select_keys(session: Session, study: StudyConfig) -> list[str]:
     task_set = latest_task_set(session, study.benchmark)
-    selection = selected(tasks.all_of(session, task_set.id), study.base.tasks, parts.selections(session, task_set.id))
+    base, selections = study.base, parts.selections(session, task_set.id)
+    selection = selected(tasks.all_of(session, task_set.id), base.tasks, selections, base.where)
     return [task.key for task in selection]
 
 

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.session import unit_of_work
 from backend.domain.errors import Invalid, Unavailable, WebFailed
+from backend.domain.model.label_filter import label_filter
 from backend.domain.model.task import Difficulty, LoadedBenchmark
 from backend.services.benchmarks import benchmarks as service
 from backend.services.benchmarks import labels as label_service
@@ -20,12 +21,18 @@ from backend.services.benchmarks.views.benchmark import (
     newest_detail,
     reported_results,
 )
+from backend.services.benchmarks.views.published import (
+    PublishedSuite,
+    PublishedSuiteDetail,
+    published_suite,
+    published_suites,
+)
 from backend.services.benchmarks.views.task import TaskDetail, TaskView, task_detail, task_row, task_views
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import LabelBasis
 from backend.services.results.views.leaderboard import Leaderboard, board_of
 from backend.services.runs.validation import ValidationReport, start_validation, validation_report
-from backend.web.api_common import Cursor, Id, Limit, Name, Page, Word, api_router, next_page_url
+from backend.web.api_common import Cursor, Id, Limit, Name, Page, Where, Word, api_router, next_page_url
 from backend.web.benchmarks import schemas as benchmarks_schemas
 from backend.web.benchmarks.uploads import load_url, load_zip
 from backend.web.dependencies import ActorDep, AppContext, EdgeDep, ProjectDep, SessionDep
@@ -103,13 +110,22 @@ def list_tasks(  # noqa: PLR0913 - one parameter per filter
     domain: Word = None,
     difficulty: Annotated[Difficulty | Literal["unlabelled"] | None, Query()] = None,
     q: Annotated[str, Query(max_length=200, description="Text in name or instruction.")] = "",
+    where: Where = (),
     cursor: Cursor = None,
     limit: Limit = 100,
 ) -> Page[TaskView]:
     """List a benchmark's tasks."""
     newest = service.latest_task_set(session, name)
+    conditions = label_filter(where)
     page = service.list_tasks(
-        session, newest.id, domain=domain, difficulty=difficulty, words=q, cursor=cursor, limit=limit
+        session,
+        newest.id,
+        domain=domain,
+        difficulty=difficulty,
+        words=q,
+        where=conditions,
+        cursor=cursor,
+        limit=limit,
     )
     items = task_views(session, name, page.items)
     return Page[TaskView](items=items, next=next_page_url(request, page.next))
@@ -133,6 +149,18 @@ def selections(session: SessionDep, name: Name) -> dict[str, list[str]]:
     return service.selections(session, name)
 
 
+@router.get("/published")
+def list_published_suites(session: SessionDep) -> Page[PublishedSuite]:
+    """List the published suites: paper, licence, files, how to import them, and whether they are."""
+    return Page[PublishedSuite](items=published_suites(session))
+
+
+@router.get("/published/{name}")
+def show_published_suite(session: SessionDep, name: Name) -> PublishedSuiteDetail:
+    """Show a published suite with all its figures; nothing needs to be imported."""
+    return published_suite(session, name)
+
+
 @router.get("/benchmarks/{name}/published-results")
 def list_published_results(session: SessionDep, name: Name) -> Page[PublishedResultView]:
     """List published results of the benchmark, which were not measured here."""
@@ -143,7 +171,9 @@ def list_published_results(session: SessionDep, name: Name) -> Page[PublishedRes
 def import_labels(
     session: SessionDep,
     name: Name,
-    file: Annotated[UploadFile, File(description="CSV: task, difficulty, source, human_seconds, human_steps.")],
+    file: Annotated[
+        UploadFile, File(description="CSV: task, difficulty, source, human_seconds, human_steps, label:NAME.")
+    ],
 ) -> LabelResult:
     """Import people's labels and times of tasks. They apply to every version and change no task set."""
     data = file.file.read(MOST_LABELS + 1)

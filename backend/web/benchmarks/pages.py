@@ -4,16 +4,20 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import Query, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 
+from backend.services.benchmarks import labels as label_service
 from backend.services.benchmarks import versions
 from backend.services.benchmarks.views import benchmark_page
 from backend.services.capacity.views.capabilities import LOCAL, abilities
+from backend.web.api_common import Where
+from backend.web.csv_files import attachment
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Text, page_router
 from backend.web.templating import render
 
 router = page_router()
+Version = Annotated[int | None, Query(ge=1, le=2**31)]
 
 
 @router.get("/benchmarks")
@@ -27,10 +31,11 @@ def benchmark(  # noqa: PLR0913 - one parameter per filter in the address
     session: SessionDep,
     name: str,
     *,
-    version: Annotated[int | None, Query(ge=1, le=2**31)] = None,
+    version: Version = None,
     domain: Text = "",
     difficulty: Text = "",
     q: Text = "",
+    where: Where = (),
     after: Text = "",
 ) -> HTMLResponse:
     """One benchmark at one version."""
@@ -38,9 +43,17 @@ def benchmark(  # noqa: PLR0913 - one parameter per filter in the address
     folder, slash, task = after.partition("/")
     why_not = partial(abilities(session).why_not, LOCAL)
     start = (folder, task) if slash else None
-    page = benchmark_page.benchmark_page(session, name, version, filters, start, why_not=why_not)
-    values = {"page": page, "benchmark": page.benchmark, "filters": filters, "after": after}
+    page = benchmark_page.benchmark_page(session, name, version, filters, start, where=where, why_not=why_not)
+    values = {"page": page, "benchmark": page.benchmark, "filters": {**filters, "where": list(where)}, "after": after}
     return render(request, "benchmark.html", values)
+
+
+@router.get("/benchmarks/{name}/labels.csv")
+def labels(session: SessionDep, name: str, version: Version = None) -> Response:
+    """Every label of every task, one a row."""
+    return attachment(
+        f"{name}-labels.csv", ("task", "label", "value"), label_service.label_rows(session, name, version)
+    )
 
 
 @router.get("/benchmarks/{name}/diff")

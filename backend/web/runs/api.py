@@ -301,5 +301,5 @@ def retry_episodes(session: SessionDep, run_id: Id, body: schemas.RetryBody | No
 @router.post("/runs/{run_id}/episodes", status_code=201)
 def add_episodes(session: SessionDep, run_id: Id, body: schemas.AddEpisodesBody) -> ChangeResult:
     """Add episodes to an open run."""
-    number = service.add_episodes(session, run_id, body.tasks, body.repeats)
+    number = service.add_episodes(session, run_id, body.tasks, body.repeats, where=body.where)
     return changed(service.get_run(session, run_id), number)

@@ -44,6 +44,11 @@ def patterns(form: FormFields) -> list[str]:
     return [str(value) for value in form.getlist("tasks") if str(value)]
 
 
+def conditions(form: FormFields) -> list[str]:
+    """Ticked labels of tasks, as `label=value`."""
+    return [str(value) for value in form.getlist("where") if str(value)]
+
+
 def values_of(form: FormFields, page: NewRun, agent: str) -> dict[str, Any]:
     """The request's fields from the form's; empty ones keep their defaults. Raises Invalid."""
     fields = next((fields for each, fields in page.agents if each.name == agent), [])
@@ -56,6 +61,7 @@ def values_of(form: FormFields, page: NewRun, agent: str) -> dict[str, Any]:
         "provider": text(form, "provider", "local"),
         "name": text(form, "name"),
         "tasks": patterns(form),
+        "where": conditions(form),
         "budget": {name: text(form, name) for name in BUDGET if text(form, name)},
     }
     values |= {name: text(form, name) for name in (*NUMBERS, *CHOICES) if text(form, name)}
@@ -112,6 +118,7 @@ def show(
         "agent": agent,
         "provider": text(form, "provider", "local"),
         "chosen": set(patterns(form)),
+        "where": conditions(form),
         "forecast": expected,
         "sizes": sizes(page, form),
         "error": trouble,

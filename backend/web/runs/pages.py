@@ -17,6 +17,8 @@ from backend.services.runs import runs as service
 from backend.services.runs.scheduling_settings import update_scheduling
 from backend.services.runs.views import progress
 from backend.services.runs.views import run_page as run_view
+from backend.services.runs.views.run_page import RunPageQuery
+from backend.web.api_common import Where
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Cursor, Id, Text, changed_fields, page_router, redirect
 from backend.web.templating import render
@@ -52,12 +54,15 @@ def run(  # noqa: PLR0913 - same
     domain: Text = "",
     difficulty: Text = "",
     outcome: Text = "",
+    where: Where = (),
+    row: Text = "",
+    column: Text | None = None,
     after: Cursor = None,
 ) -> HTMLResponse:
     filters = {"domain": domain, "difficulty": difficulty, "outcome": outcome}
-    page = run_view.run_page(session, run_id, filters, after)
+    page = run_view.run_page(session, run_id, RunPageQuery(filters, where, after, row, column))
     means = {} if page.unrated else progress.measures(session, [run_id]).get(run_id, {})
-    values = {"page": page, "run": page.run, "filters": filters, "after": after}
+    values = {"page": page, "run": page.run, "filters": {**filters, "where": list(where)}, "after": after}
     return render(request, "run.html", {**values, "means": means, "measures": in_order(list(means)), "info": info})
 
 

@@ -3,16 +3,19 @@
 Times are UTC, in ISO 8601. Ids are UUIDs. Scores and rates are in [0, 1].
 """
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from backend.domain.errors import FailureClass
 from backend.domain.model.judge_config import JudgeConfig
+from backend.domain.model.label_filter import CONDITION
 from backend.domain.model.run import Budget, ImageView, RunConfig, ScreenSize, Settle
 from backend.domain.scheduling.priorities import HIGHEST, LOWEST
 from backend.services.capacity.scheduling_fields import MOST_AT_ONCE
 from backend.web.api_common import RequestModel
+
+Condition = Annotated[str, Field(pattern=CONDITION)]
 
 
 class SchedulingBody(RequestModel):
@@ -69,6 +72,12 @@ class RunSubmit(SchedulingBody):
         description="Glob patterns over domain/name; empty = all.",
         examples=[["files/*"]],
     )
+    where: list[Condition] = Field(
+        default=[],
+        max_length=100,
+        description="`label=value`: only tasks with these labels; several values of one label are alternatives.",
+        examples=[["level=L3", "feasible=no"]],
+    )
     repeats: int = Field(default=1, ge=1, le=100)
     seed: int = Field(default=0, ge=0, le=2**53)
     screen: ScreenSize = ScreenSize()
@@ -91,4 +100,7 @@ class AddEpisodesBody(RequestModel):
     """Further episodes for an open run."""
 
     tasks: list[str] = Field(default=[], max_length=10_000, examples=[["files/*"]])
+    where: list[Condition] = Field(
+        default=[], max_length=100, description="`label=value`, as when the run was started."
+    )
     repeats: int = Field(default=1, ge=1, le=100)

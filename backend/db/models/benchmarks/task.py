@@ -18,6 +18,7 @@ _BY_FUNCTION: ColumnClause[str] = literal_column(f"'{_CALLS}'::jsonpath")
 class Task(Base):
     """One task. `spec` is the whole domain object; the other columns are for filters and counts.
 
+    `labels`: all labels, flat: name to texts (`backend.domain.benchmarks.labels_of`, and those of a CSV file).
     `requires_judge`: a model decides a part of it, so runs need a judge. `requirements_id` is equal for tasks with
         equal requirements: system, programs, licences. `has_user_functions` is derived from `spec`: it has evaluation
         functions in Python, so its worker needs a sandbox for them.
@@ -48,6 +49,7 @@ class Task(Base):
     feasible: Mapped[bool] = mapped_column(default=True)
     requires_judge: Mapped[bool] = mapped_column(default=False, server_default=false())
     apps: Mapped[JsonList] = mapped_column(default=list)
+    labels: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
     requires: Mapped[JsonList] = mapped_column(default=list)
     licences: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))
     human_seconds: Mapped[float | None]

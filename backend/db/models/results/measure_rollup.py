@@ -4,9 +4,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import enums
 from backend.db.models.base import Base, ref
-from backend.db.types import one_of
 
 
 class MeasureRollup(Base):
@@ -18,7 +16,6 @@ class MeasureRollup(Base):
     """
 
     __tablename__ = "measure_rollup"
-    __table_args__ = (one_of("dimension", enums.Dimension),)
 
     run_id: Mapped[UUID] = mapped_column(ref("run"), primary_key=True)
     dimension: Mapped[str] = mapped_column(primary_key=True)

@@ -5,22 +5,20 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models import enums
 from backend.db.models.base import Base, Created, Json, ref
-from backend.db.types import one_of
 
 
 class Rollup(Base):
     """One cell of a run's cube. The whole cube is recomputed on changes, never incremented.
 
-    `key` is the value of the dimension, empty for `all`; `domain_difficulty` joins both by a slash. The intervals
+    `dimension` is a label of tasks or one of `enums.Dimension`; `key` is its value, empty for `all`;
+    `domain_difficulty` joins both by a slash. The intervals
     are those of `backend.domain.statistics`, None where nothing is scored. `human_assisted` episodes are scored, but
     not counted: a person helped. `handed_in` ones are judged by people. `quarantined` ones have a
     result that does not count, because their task is in quarantine.
     """
 
     __tablename__ = "rollup"
-    __table_args__ = (one_of("dimension", enums.Dimension),)
 
     run_id: Mapped[UUID] = mapped_column(ref("run"), primary_key=True)
     dimension: Mapped[str] = mapped_column(primary_key=True)

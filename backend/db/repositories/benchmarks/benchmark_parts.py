@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import ColumnElement, case, delete, func, insert, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.orm import Session
 
@@ -78,7 +78,11 @@ def put_labels(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
     if rows:
         query = upsert(TaskLabel).values([dict(row) for row in rows])
         fields = ("difficulty", "difficulty_source", "human_seconds", "human_steps")
-        fresh = {name: func.coalesce(query.excluded[name], TaskLabel.__table__.c[name]) for name in fields}
+        columns = TaskLabel.__table__.c
+        fresh: dict[str, ColumnElement[Any]] = {
+            name: func.coalesce(query.excluded[name], columns[name]) for name in fields
+        }
+        fresh["labels"] = columns.labels.op("||")(query.excluded.labels)
         session.execute(query.on_conflict_do_update(index_elements=["benchmark_id", "domain", "name"], set_=fresh))
 
 
@@ -86,7 +90,10 @@ def apply_labels(session: Session, benchmark_id: UUID) -> list[UUID]:
     """Writes people's labels over those of the files, in every version. Returns the tasks that changed."""
     label = TaskLabel.__table__.c
     fields = ("difficulty", "difficulty_source", "human_seconds", "human_steps")
-    fresh = {name: func.coalesce(label[name], Task.__table__.c[name]) for name in fields}
+    fresh: dict[str, ColumnElement[Any]] = {name: func.coalesce(label[name], Task.__table__.c[name]) for name in fields}
+    difficulty = func.jsonb_build_object("difficulty", func.jsonb_build_array(label.difficulty))
+    named = case((label.difficulty.is_not(None), label.labels.op("||")(difficulty)), else_=label.labels)
+    fresh["labels"] = Task.labels.op("||")(named)
     sets = select(TaskSet.id).where(TaskSet.benchmark_id == benchmark_id)
     differs = [Task.__table__.c[name].is_distinct_from(value) for name, value in fresh.items()]
     query = update(Task).where(
@@ -94,7 +101,7 @@ def apply_labels(session: Session, benchmark_id: UUID) -> list[UUID]:
         label.benchmark_id == benchmark_id,
         label.domain == Task.domain,
         label.name == Task.name,
-        differs[0] | differs[1] | differs[2] | differs[3],
+        or_(*differs),
     )
     return list(session.scalars(query.values(fresh).returning(Task.id).execution_options(synchronize_session=False)))
 

@@ -1,6 +1,7 @@
 """Queries of the pages about benchmarks and tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import Select, and_, func, or_, select
@@ -18,6 +19,7 @@ from backend.db.models import (
     TaskSet,
     TaskValidation,
 )
+from backend.db.repositories.benchmarks import labels
 from backend.db.repositories.common_queries import AnyRow, has_difficulty, newest_attempt
 
 MEASURED = ("measure", "demo")
@@ -93,15 +95,22 @@ def _results() -> Select[UUID, int, int, int]:
 
 
 def tasks(
-    session: Session, task_set_id: UUID, filters: dict[str, str], after: tuple[str, str] | None, limit: int
+    session: Session,
+    task_set_id: UUID,
+    filters: Mapping[str, Any],
+    after: tuple[str, str] | None,
+    limit: int,
 ) -> Sequence[AnyRow]:
-    """Tasks by domain and name: (Task, quarantine reason, scored, solved, lost)."""
+    """Tasks by domain and name: (Task, quarantine reason, scored, solved, lost).
+
+    `filters["where"]`: accepted values by label.
+    """
     results = _results().subquery("results")
     query = (
         select(Task, Quarantine.reason.label("quarantined"), results.c.scored, results.c.solved, results.c.lost)
         .outerjoin(results, results.c.task_id == Task.id)
         .outerjoin(Quarantine, and_(Quarantine.task_id == Task.id, Quarantine.lifted_at.is_(None)))
-        .where(Task.task_set_id == task_set_id)
+        .where(Task.task_set_id == task_set_id, *labels.has(filters.get("where", {})))
         .order_by(Task.domain, Task.name)
         .limit(limit)
     )

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql.expression import cast
 
 from backend.db.models import Task, TaskAsset
+from backend.db.repositories.benchmarks import labels
 from backend.db.repositories.common_queries import has_difficulty
 from backend.db.repositories.pagination import CursorPage, page
 
@@ -50,11 +51,15 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     app: str | None = None,
     feasible: bool | None = None,
     words: str = "",
+    where: Mapping[str, Sequence[str]] | None = None,
     cursor: str | None = None,
     limit: int = 100,
 ) -> CursorPage[Task]:
-    """Tasks of a task set. `difficulty` may be `unlabelled`; `words` is searched in name and instruction."""
-    query = select(Task).where(Task.task_set_id == task_set_id)
+    """Tasks of a task set. `difficulty` may be `unlabelled`; `words` is searched in name and instruction.
+
+    `where`: accepted values by label.
+    """
+    query = select(Task).where(Task.task_set_id == task_set_id, *labels.has(where or {}))
     if domain is not None:
         query = query.where(Task.domain == domain)
     if difficulty is not None:

@@ -21,6 +21,7 @@ class TaskTotals:
         human_assisted: scored with a person's help, not counted for the agent.
         protocol: scoring protocol of the task; may be empty.
         extra: further labels of the task in its benchmark.
+        labels: all labels of the task, flat.
         handed_in: without a score, judged by people.
         quarantined: episodes with a result that does not count, because their task is in quarantine.
     """
@@ -45,6 +46,7 @@ class TaskTotals:
     extra: Mapping[str, Any] = field(default_factory=dict)
     handed_in: int = 0
     quarantined: int = 0
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def episodes(self) -> int:
@@ -60,7 +62,7 @@ class TaskTotals:
 
 
 _TOTALS = text("""
-    SELECT t.id, t.domain, t.difficulty, t.level, t.apps,
+    SELECT t.id, t.domain, t.difficulty, t.level, t.apps, t.labels,
         s.scored, s.solved, s.score_sum, s.score_sq_sum, s.lost, s.cancelled, s.not_runnable, s.waiting, s.running,
         s.steps, s.human_assisted, s.handed_in, s.quarantined, t.spec #>> '{evaluator,protocol}' AS protocol,
         t.spec #> '{labels,extra}' AS extra
@@ -114,6 +116,7 @@ def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
             extra=row.extra or {},
             handed_in=row.handed_in,
             quarantined=row.quarantined,
+            labels=row.labels,
         )
         for row in session.execute(_TOTALS, {"run": run_id})
     ]

@@ -18,6 +18,7 @@ def tasks(session: Session, task_set_id: UUID) -> Sequence[Task]:
         Task.name,
         Task.instruction,
         Task.difficulty,
+        Task.labels,
         Task.os,
         Task.requires,
         Task.feasible,

@@ -1,13 +1,14 @@
 """Queries of the list of runs and of one run's page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Double, String, case, cast, func, literal, or_, select
 from sqlalchemy.orm import Session
 
-from backend.db.models import AgentConfiguration, Attempt, Benchmark, Episode, Event, Run, Step, Task
+from backend.db.models import AgentConfiguration, Attempt, Benchmark, Episode, Event, Run, Step, Task, TaskSet
+from backend.db.repositories.benchmarks import labels
 from backend.db.repositories.common_queries import AnyRow, has_difficulty, newest_attempt, outcome_style, run_columns
 
 RunFilter = dict[str, str]
@@ -51,13 +52,19 @@ def run(session: Session, run_id: UUID) -> AnyRow | None:
     return session.execute(run_columns().where(Run.id == run_id)).one_or_none()
 
 
-def matrix(session: Session, run_id: UUID) -> Sequence[AnyRow]:
-    """(domain, difficulty, style, episodes, scored, score sum)."""
+def task_set(session: Session, task_set_id: UUID) -> TaskSet:
+    """The version of the tasks that a run is of."""
+    return session.get_one(TaskSet, task_set_id)
+
+
+def matrix(session: Session, run_id: UUID, names: tuple[str, str]) -> Sequence[AnyRow]:
+    """(row, column, look, n): numbers of episodes by the values that their tasks have of two labels, and by style."""
+    row, column = (Task.labels[name] for name in names)
     query = (
-        select(Task.domain, Task.difficulty, outcome_style().label("look"), func.count().label("n"))
+        select(row.label("row"), column.label("column"), outcome_style().label("look"), func.count().label("n"))
         .join(Task, Task.id == Episode.task_id)
         .where(Episode.run_id == run_id)
-        .group_by(Task.domain, Task.difficulty, "look")
+        .group_by("row", "column", "look")
     )
     return session.execute(query).all()
 
@@ -138,14 +145,21 @@ def not_runnable(session: Session, run_id: UUID) -> Sequence[AnyRow]:
 
 
 def episodes(
-    session: Session, run_id: UUID, filters: dict[str, Any], after: UUID | None, limit: int
+    session: Session,
+    run_id: UUID,
+    filters: Mapping[str, Any],
+    after: UUID | None,
+    limit: int,
 ) -> Sequence[AnyRow]:
-    """Episodes of a run in the order of submission: (Episode, Task, newest Attempt)."""
+    """Episodes of a run in the order of submission: (Episode, Task, newest Attempt).
+
+    `filters["where"]`: accepted values by label of their tasks.
+    """
     query = (
         select(Episode, Task, Attempt)
         .join(Task, Task.id == Episode.task_id)
         .outerjoin(Attempt, Attempt.id == newest_attempt())
-        .where(Episode.run_id == run_id)
+        .where(Episode.run_id == run_id, *labels.has(filters.get("where", {})))
     )
     if filters.get("domain"):
         query = query.where(Task.domain == filters["domain"])

@@ -12,6 +12,7 @@ from backend.db.models import Benchmark, PublishedResult, TaskSet
 from backend.db.repositories.benchmarks import benchmark_parts
 from backend.db.repositories.results import leaderboards as leaderboard_repository
 from backend.services.benchmarks.benchmarks import get_benchmark, list_task_sets
+from backend.services.benchmarks.labels import LabelCounts, label_counts
 from backend.services.benchmarks.lint import unknown_of
 from backend.services.benchmarks.variants import known_variants
 from backend.services.read_model import ReadModel
@@ -56,6 +57,11 @@ class BenchmarkDetail(BenchmarkView):
         examples=[{"test_small": 6}],
     )
     variants: dict[str, int] = Field(default={}, description="Tasks of each variant.", examples=[{"context=none": 154}])
+    labels: LabelCounts = Field(
+        default={},
+        description="Labels by which its tasks differ: tasks by value. A run selects them by `where`.",
+        examples=[{"level": {"L1": 30, "L2": 12}}],
+    )
     unknown: list[str] = Field(
         default=[], description="Set-up steps, getters, metrics and parameters of tasks that nobody here understands."
     )
@@ -105,6 +111,7 @@ def benchmark_detail(session: Session, row: Benchmark, task_set: TaskSet | None,
         **fields,
         selections={name: len(keys) for name, keys in selections.items()},
         variants=known_variants(session, task_set.id),
+        labels=label_counts(task_set),
         unknown=list(unknown_of(session, task_set)),
     )
 

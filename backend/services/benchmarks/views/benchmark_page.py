@@ -13,8 +13,10 @@ from backend.db.repositories.benchmarks import benchmarks_view as repository
 from backend.db.repositories.benchmarks import quarantine as quarantine_repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.errors import NotFound
+from backend.domain.model.label_filter import label_filter
 from backend.domain.model.reason import Reason
 from backend.domain.model.task import DIFFICULTIES, UNLABELLED
+from backend.services.benchmarks.labels import LabelCounts, label_counts
 from backend.services.benchmarks.task_validation import Validation, is_sound
 from backend.services.benchmarks.views.benchmark import (
     BenchmarkDetail,
@@ -129,15 +131,17 @@ class BenchmarkPage:
     next: tuple[str, str] | None
     versions: list[VersionRow]
     reported: PublishedResults
+    labels: LabelCounts
 
 
 def benchmark_page(  # noqa: PLR0913 - which one, and which of its tasks
     session: Session,
     name: str,
     version: int | None,
-    filters: dict[str, str],
+    filters: Mapping[str, str],
     after: tuple[str, str] | None,
     *,
+    where: Sequence[str] = (),
     why_not: WhyNot,
 ) -> BenchmarkPage:
     """One benchmark; `why_not` says why a task cannot run here. Raises NotFound."""
@@ -146,7 +150,8 @@ def benchmark_page(  # noqa: PLR0913 - which one, and which of its tasks
         raise NotFound(
             f"there is no benchmark {name!r}" + (f" version {version}" if version else ""), code="benchmark_not_found"
         )
-    rows = repository.tasks(session, row.TaskSet.id, filters, after, PAGE + 1)
+    conditions = {**filters, "where": label_filter(where)}
+    rows = repository.tasks(session, row.TaskSet.id, conditions, after, PAGE + 1)
     versions = repository.versions(session, row.Benchmark.id)
     last = rows[PAGE - 1].Task if len(rows) > PAGE else None
     return BenchmarkPage(
@@ -162,6 +167,7 @@ def benchmark_page(  # noqa: PLR0913 - which one, and which of its tasks
             for item in versions
         ],
         reported=by_source(reported_results(session, name)),
+        labels=label_counts(row.TaskSet),
     )
 
 

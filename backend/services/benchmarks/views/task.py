@@ -42,6 +42,9 @@ class TaskView(ReadModel):
     licences: dict[str, int] = Field(default={}, description="Seats that an attempt takes, by licence.")
     human_seconds: float | None = None
     human_steps: int | None = None
+    labels: dict[str, list[str]] = Field(
+        default={}, description="All labels, flat.", examples=[{"level": ["L2"], "feasible": ["yes"]}]
+    )
     quarantined: str = Field(default="", description="Why it is in quarantine; empty = it is not.")
 
 
@@ -85,6 +88,7 @@ def task_view(row: Task, benchmark: str, quarantined: str) -> TaskView:
         licences=row.licences or {},
         human_seconds=row.human_seconds,
         human_steps=row.human_steps,
+        labels=row.labels,
         quarantined=quarantined,
     )
 

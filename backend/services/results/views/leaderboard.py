@@ -152,9 +152,7 @@ def _row(row: BoardRow, tasks: int) -> LeaderboardRow:
         by_capability=row.by.get(Dimension.CAPABILITY, {}),
         by_complexity=row.by.get(Dimension.COMPLEXITY, {}),
         measures=row.means,
-        measures_by={
-            dimension.value: cells for dimension, cells in row.measures.items() if dimension is not Dimension.ALL
-        },
+        measures_by={dimension: cells for dimension, cells in row.measures.items() if dimension != Dimension.ALL},
         people=row.people,
         efficiency=row.efficiency,
     )

@@ -16,6 +16,7 @@ from backend.domain.model.presets import PRESETS
 from backend.domain.model.reason import Reason
 from backend.domain.model.task import UNLABELLED
 from backend.services.benchmarks.benchmarks import latest_task_set
+from backend.services.benchmarks.labels import LabelCounts, label_counts
 from backend.services.benchmarks.variants import known_variants
 from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.views.capabilities import AgentView, RunOptions, abilities
@@ -64,6 +65,7 @@ class NewRun:
     selections: Mapping[str, int]
     variants: Mapping[str, int]
     presets: Mapping[str, str]
+    labels: LabelCounts
     judged: int = 0
 
     @property
@@ -87,6 +89,7 @@ def new_run(session: Session, benchmark: str, provider: str, image: str = "") ->
         selections=_selections(session, chosen) if chosen else {},
         variants=known_variants(session, latest_task_set(session, chosen).id) if chosen else {},
         presets={name: preset.about for name, preset in PRESETS.items()},
+        labels=label_counts(latest_task_set(session, chosen)) if chosen else {},
         judged=repository.judged(session, latest_task_set(session, chosen).id) if chosen else 0,
     )
 

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 from uuid import UUID
 
@@ -13,10 +14,12 @@ from backend.db.repositories.capacity import licences
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.runs import runs_view as repository
 from backend.domain.errors import NotFound
+from backend.domain.model.label_filter import label_filter, ordered
 from backend.domain.model.outcome_style import OutcomeCounts, OutcomeStyle
 from backend.domain.model.reason import Reason, ReasonCode
-from backend.domain.model.task import DIFFICULTIES, UNLABELLED
+from backend.domain.model.task import UNLABELLED
 from backend.domain.model.trajectory import Usage
+from backend.services.benchmarks.labels import LabelCounts, label_counts
 from backend.services.capacity.licences import shortage
 from backend.services.events.views import EventView
 from backend.services.judging.judges import JudgeCost, cost_of_run
@@ -28,6 +31,7 @@ from backend.services.runs.views.run import ConcurrencyView, RunView
 from backend.services.runs.views.run_rows import RunRow, Tile, run_rows, tiles
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
 
+DOMAIN, DIFFICULTY = "domain", "difficulty"
 PAGE = 50
 EVENTS = 40
 REASONS = 12
@@ -110,10 +114,16 @@ class HeatMapCell:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Episodes by domain and difficulty."""
+    """Episodes by the values of two labels; a task with several values is in several cells.
 
-    domains: list[str]
-    difficulties: list[str]
+    Attributes:
+        row, column: the labels; an empty column = none, with one value "".
+    """
+
+    row: str
+    column: str
+    rows: list[str]
+    columns: list[str]
     cells: Mapping[tuple[str, str], HeatMapCell]
 
 
@@ -147,6 +157,7 @@ class RunPage:
     Attributes:
         waits: what waiting episodes wait for besides a slot, with counts: licences.
         in_use: number of its slots now.
+        labels: labels by which the tasks of the benchmark differ, with numbers of tasks.
         spent: tokens and cost of all attempts, including lost ones; `judged` is the cost of judging.
         unrated: a person's ended episode without a rating: its result is hidden.
     """
@@ -156,6 +167,7 @@ class RunPage:
     config_hash: str
     tiles: list[Tile]
     waits: list[tuple[str, int]]
+    labels: LabelCounts
     matrix: Matrix
     phases: list[PhaseSeconds]
     losses: list[LossGroup]
@@ -169,21 +181,35 @@ class RunPage:
     unrated: UUID | None = None
 
 
-def run_page(session: Session, run_id: UUID, filters: dict[str, Any], after: UUID | None) -> RunPage:
-    """One run. Raises NotFound."""
+@dataclass(frozen=True)
+class RunPageQuery:
+    """What to show of a run: which episodes, and the labels of the heat map (default: domain and difficulty)."""
+
+    filters: Mapping[str, str]
+    where: Sequence[str] = ()
+    after: UUID | None = None
+    row: str = ""
+    column: str | None = None
+
+
+def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
+    """One run. Raises NotFound, Invalid for a condition on labels that is none."""
     row = repository.run(session, run_id)
     if row is None:
         raise NotFound("Run not found.", code="run_not_found", hint="The list of runs is at /runs.")
     (shown,) = run_rows(session, [row])
     unrated = _unrated(session, run_id) if row.AgentConfiguration.human else None
-    episodes = repository.episodes(session, run_id, filters, after, PAGE + 1)
+    filters = {**wish.filters, "where": label_filter(wish.where)}
+    episodes = repository.episodes(session, run_id, filters, wish.after, PAGE + 1)
+    labels = label_counts(repository.task_set(session, row.Run.task_set_id))
     return RunPage(
         run=shown.run.model_copy(update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run_id))}),
         split=shown.split,
         config_hash=row.Run.config_hash,
         tiles=tiles(session, run_id=run_id),
         waits=_waits(session, run_id),
-        matrix=_matrix(repository.matrix(session, run_id)),
+        labels=labels,
+        matrix=_matrix(session, run_id, *_heat_map_labels(labels, wish)),
         phases=_phases(repository.phases(session, run_id), repository.untold(session, run_id)),
         losses=[_loss(loss) for loss in repository.losses(session, run_id, REASONS)],
         not_runnable=[
@@ -231,14 +257,24 @@ def event_words(event: EventView) -> str:
     return short(", ".join([moved, *rest] if moved else rest), 120)
 
 
-def _matrix(rows: Sequence[AnyRow]) -> Matrix:
-    cells: dict[tuple[str, str], dict[OutcomeStyle, int]] = defaultdict(dict)
-    for row in rows:
-        cells[row.domain, row.difficulty or UNLABELLED][OutcomeStyle(row.look)] = row.n
-    present = {difficulty for _, difficulty in cells}
+def _heat_map_labels(labels: LabelCounts, wish: RunPageQuery) -> tuple[str, str]:
+    """Labels of rows and columns; most benchmarks have one difficulty, so that there is nothing to tell apart."""
+    usual = DIFFICULTY if DIFFICULTY in labels and not wish.row else ""
+    row = wish.row if wish.row in labels else DOMAIN
+    column = usual if wish.column is None else wish.column
+    return row, column if column in labels and column != row else ""
+
+
+def _matrix(session: Session, run_id: UUID, row: str, column: str) -> Matrix:
+    cells: dict[tuple[str, str], Counter[OutcomeStyle]] = defaultdict(Counter)
+    for each in repository.matrix(session, run_id, (row, column)):
+        for key in product(each.row or [UNLABELLED], (each.column or [UNLABELLED]) if column else [""]):
+            cells[key][OutcomeStyle(each.look)] += each.n
     return Matrix(
-        domains=sorted({domain for domain, _ in cells}),
-        difficulties=[str(difficulty) for difficulty in DIFFICULTIES if difficulty in present],
+        row=row,
+        column=column,
+        rows=ordered({value for value, _ in cells}),
+        columns=ordered({value for _, value in cells}),
         cells={key: HeatMapCell(OutcomeCounts(counts)) for key, counts in cells.items()},
     )
 

@@ -7,7 +7,11 @@ export default class Filter extends Controller {
       if (event.target.matches("select, [type=checkbox]")) this.element.requestSubmit();
     });
     this.on(this.element, "formdata", (event) => {
-      for (const [name, value] of [...event.formData]) if (value === "") event.formData.delete(name);
+      for (const name of new Set(event.formData.keys())) {
+        const values = event.formData.getAll(name).filter((value) => value !== "");
+        event.formData.delete(name);
+        for (const value of values) event.formData.append(name, value);
+      }
     });
     for (const button of this.parts("apply")) button.hidden = true;
   }

@@ -54,6 +54,11 @@ export default class NewRun extends Controller {
     const checked = boxes.filter((box) => box.checked).length;
     const selections = this.parts("selection").filter((box) => box.checked);
     const words = selections.map((box) => box.value);
+    words.push(
+      ...this.parts("label")
+        .filter((box) => box.checked)
+        .map((box) => box.value),
+    );
     if (checked || !words.length)
       words.unshift(checked ? `${checked} of ${boxes.length}` : `all ${boxes.length}`);
     this.part("task-count").textContent = words.join(" and ");
@@ -79,8 +84,8 @@ export default class NewRun extends Controller {
   async update(reload, name) {
     const data = new FormData(this.element);
     data.delete("key");
-    // Selections and variants are those of the benchmark that was shown.
-    if (reload) for (const field of ["tasks", "variant"]) data.delete(field);
+    // Selections, labels and variants are those of the benchmark that was shown.
+    if (reload) for (const field of ["tasks", "where", "variant"]) data.delete(field);
     if (name === "provider") data.delete("desktop_image");
     const address = `/runs/new?${new URLSearchParams(data)}`;
     history.replaceState(null, "", address);

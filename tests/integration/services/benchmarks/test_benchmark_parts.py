@@ -1,7 +1,7 @@
 """Variants, selections, labels, reported results, differences and the lint of stored task sets."""
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from backend.db.models import Episode, PublishedResult, Run, Task, Worker
 from backend.db.repositories.benchmarks import benchmark_parts as parts
@@ -9,13 +9,18 @@ from backend.domain.errors import Invalid, NotFound
 from backend.domain.model.task import LoadedBenchmark, MetricCall, SetupStep, Variant
 from backend.domain.model.task import Task as DomainTask
 from backend.services.benchmarks.benchmarks import latest_task_set
-from backend.services.benchmarks.labels import import_labels
+from backend.services.benchmarks.labels import LabelCounts, import_labels, label_counts
 from backend.services.benchmarks.lint import lint_task_set, unknown_of
 from backend.services.benchmarks.variants import known_variants, task_of
 from backend.services.benchmarks.versions import diff, task_set_named
 from tests.error_codes import raises_code
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
+
+
+def labels_by_key(world: World) -> dict[str, dict[str, list[str]]]:
+    with world.work() as session:
+        return {task.key: task.labels for task in session.scalars(select(Task))}
 
 
 def sleepy(task: DomainTask, seconds: int = 1) -> DomainTask:
@@ -106,6 +111,57 @@ class TestSelections:
 
         run = loaded.submit(tasks=("files/b",), accepts_episodes=True)
         assert loaded.do(add_episodes, run.id, ["@test_small"]) == 2
+
+
+class TestFlatLabels:
+    CSV = "task,difficulty,source,label:team\nfiles/a,hard,human_rating,red;blue\nfiles/b,,,red\n"
+
+    def counts(self, world: World) -> LabelCounts:
+        with world.work() as session:
+            return label_counts(latest_task_set(session, "starter"))
+
+    def test_an_import_counts_those_that_differ(self, loaded: World) -> None:
+        assert self.counts(loaded) == {"domain": {"editor": 1, "files": 2}}
+
+    def test_a_csv_brings_new_ones_and_a_difficulty(self, loaded: World) -> None:
+        loaded.do(import_labels, "starter", self.CSV)
+        labels = labels_by_key(loaded)
+        assert (labels["files/a"]["team"], labels["files/a"]["difficulty"]) == (["red", "blue"], ["hard"])
+        assert self.counts(loaded) == {
+            "difficulty": {"hard": 1, "unlabelled": 2},
+            "domain": {"editor": 1, "files": 2},
+            "team": {"blue": 1, "red": 2},
+        }
+
+    def test_importing_the_same_files_again_changes_none(self, loaded: World, worker: Worker) -> None:
+        loaded.do(import_labels, "starter", self.CSV)
+        run = loaded.submit()
+        loaded.roll_up()
+        before = labels_by_key(loaded)
+        loaded.benchmark(suite())
+        assert labels_by_key(loaded) == before
+        with loaded.work() as session:
+            assert not session.get_one(Run, run.id).rollup_stale
+
+    def test_importing_again_gives_an_older_version_what_its_files_have(self, loaded: World, worker: Worker) -> None:
+        loaded.do(import_labels, "starter", self.CSV)
+        before, run = labels_by_key(loaded), loaded.submit()
+        loaded.roll_up()
+        with loaded.work() as session:
+            session.execute(update(Task).values(labels={}))
+        loaded.benchmark(suite())
+        assert labels_by_key(loaded) == before
+        assert self.counts(loaded)["team"] == {"blue": 1, "red": 2}
+        with loaded.work() as session:
+            assert session.get_one(Run, run.id).rollup_stale
+
+    def test_a_run_selects_by_them(self, loaded: World, worker: Worker) -> None:
+        loaded.do(import_labels, "starter", self.CSV)
+        run = loaded.submit(where=("team=blue", "feasible=yes"))
+        with loaded.work() as session:
+            (episode,) = session.scalars(select(Episode).where(Episode.run_id == run.id)).all()
+            assert session.get_one(Task, episode.task_id).key == "files/a"
+            assert session.get_one(Run, run.id).config["where"] == ["team=blue", "feasible=yes"]
 
 
 class TestLabels:

@@ -23,7 +23,7 @@ from backend.services.people.human_baselines import LabelBasis
 from backend.services.results import leaderboards
 from backend.services.runs import runs
 from backend.services.runs.views.episode_page import EpisodePage, episode_page
-from backend.services.runs.views.run_page import RunPage, run_page
+from backend.services.runs.views.run_page import RunPage, RunPageQuery, run_page
 from backend.services.scheduling.wait_reasons import explain
 from backend.web.templating import style
 from tests.error_codes import raises_code
@@ -91,7 +91,7 @@ def said_of(made: World, episode: UUID) -> list[bool]:
 
 def page_of(made: World, run: UUID) -> RunPage:
     with made.work() as session:
-        return run_page(session, run, {}, None)
+        return run_page(session, run, RunPageQuery({}))
 
 
 def shown(made: World, episode: UUID) -> EpisodePage:

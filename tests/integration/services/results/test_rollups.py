@@ -27,6 +27,9 @@ def by_hand(installation: World, run: Run) -> dict[tuple[str, str], dict[str, An
             keys += [("domain_difficulty", f"{task.domain}/{hard}")]
             keys += [("level", task.level)] if task.level else []
             keys += [("app", app) for app in task.apps]
+            single = {1: "single"}.get(len(task.apps), "multi")
+            keys += [("apps_count", single), ("apps_number", str(len(task.apps)))] if task.apps else []
+            keys += [("os", "linux"), ("feasible", "yes"), ("network", "none")]
             for key in keys:
                 cell = cells.setdefault(key, {"episodes": 0, "score": 0.0, "solved": 0, "lost": {}, "states": {}})
                 cell["episodes"] += 1

@@ -61,3 +61,20 @@ class TestReadLabels:
         with pytest.raises(Invalid) as wrong:
             read_labels(text, KEYS)
         assert words in wrong.value.message
+
+
+class TestFurtherLabels:
+    def test_a_column_brings_a_label_with_several_values(self) -> None:
+        (row,) = read_labels("task,label:team,label:risk.kind\nfiles/a, red ; blue;red,\n", ["files/a"])
+        assert row.labels == {"team": ("red", "blue")}
+
+    @pytest.mark.parametrize("column", ["label:", "label:Team", "label:domain", "label:difficulty", "team"])
+    def test_other_columns_are_refused(self, column: str) -> None:
+        with pytest.raises(Invalid) as error:
+            read_labels(f"task,{column}\nfiles/a,red\n", ["files/a"])
+        assert (error.value.code, error.value.path) == ("invalid_labels_file", "line 1")
+
+    def test_a_value_is_short(self) -> None:
+        with pytest.raises(Invalid) as error:
+            read_labels(f"task,label:team\nfiles/a,{'x' * 61}\n", ["files/a"])
+        assert (error.value.code, error.value.path) == ("invalid_labels_file", "line 2, label:team")

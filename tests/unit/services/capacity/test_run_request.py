@@ -28,7 +28,7 @@ class TestHashes:
         """Pinned: runs that were stored before these fields existed keep their place on the leaderboards."""
         told = RunConfig(agent="a").model_dump(mode="json")
         later = ("variant", "preset", "observation_params", "action_params", "image", "perturbation", "judge")
-        for name in (*later, "desktop_image"):
+        for name in (*later, "desktop_image", "where"):
             del told[name]
         del told["budget"]["level_steps"]
         assert config_hash(RunConfig(agent="a")) == digest(told)
@@ -53,6 +53,41 @@ class TestEpisodeSeed:
     def test_differs_by_each_part(self) -> None:
         made = [(0, "a/b", 1), (1, "a/b", 1), (0, "a/c", 1), (0, "a/b", 2)]
         assert len({episode_seed(*parts) for parts in made}) == 4
+
+
+class TestWhere:
+    TASKS = tuple(
+        Task(domain="d", name=name, labels={"level": [level], "feasible": [feasible]})
+        for name, level, feasible in (("a", "L1", "yes"), ("b", "L2", "yes"), ("c", "L2", "no"))
+    )
+
+    @pytest.mark.parametrize(
+        ("where", "names"),
+        [
+            (["level=L2"], ["b", "c"]),
+            (["level=L1", "level=L2"], ["a", "b", "c"]),
+            (["level=L2", "feasible=no"], ["c"]),
+            ([], ["a", "b", "c"]),
+        ],
+    )
+    def test_takes_tasks_with_these_labels(self, where: list[str], names: list[str]) -> None:
+        assert [task.name for task in selected(self.TASKS, (), where=where)] == names
+
+    def test_narrows_what_patterns_select(self) -> None:
+        assert [task.name for task in selected(self.TASKS, ("d/a", "d/b"), where=["level=L2"])] == ["b"]
+
+    @pytest.mark.parametrize(
+        ("where", "path"),
+        [
+            (["level=L2", "level=L9"], "where.1"),
+            (["persona=clerk"], "where.0"),
+            (["level=L1", "feasible=no"], "where"),
+        ],
+    )
+    def test_says_which_condition_selects_nothing(self, where: list[str], path: str) -> None:
+        with pytest.raises(Invalid) as error:
+            selected(self.TASKS, (), where=where)
+        assert (error.value.code, error.value.path) == ("no_task_selected", path)
 
 
 class TestSelected:

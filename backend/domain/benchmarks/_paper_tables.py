@@ -1,0 +1,234 @@
+"""Tables of the five papers as cuts: which label and value each of their columns is, and which measure it shows.
+
+Columns are in the papers' order. Where a paper has subsets as rows and agents as columns, or one table per agent, the
+table is turned, so that agents are rows everywhere. Source: the papers; their figures are in `reported_results.csv`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
+from backend.domain.model.score import SCORE
+from backend.domain.model.task import Difficulty, Frozen
+
+SHARE = "share_of_tasks"
+"""Measure of a table: the share of its tasks that a column has."""
+
+
+class PaperColumn(Frozen):
+    """One column.
+
+    Attributes:
+        title: as printed.
+        label, value: the label of tasks and its value that the column is of; empty: all tasks.
+        group: words for the column in `reported_results.csv`.
+        kind: kind of that group; empty: any.
+        measure: of the installation's own figures, if not that of the table's row.
+        published: measure in `reported_results.csv`, if not that of the table's row.
+    """
+
+    title: str
+    label: str = ""
+    value: str = ""
+    group: str = ""
+    kind: str = ""
+    measure: str = ""
+    published: str = ""
+
+
+class PaperTable(Frozen):
+    """One table of a paper.
+
+    Attributes:
+        name: for addresses.
+        kind: kind of benchmark that it is of.
+        source: its figures in `reported_results.csv`; empty: the figures are not at hand.
+        measures: measure of each row of an agent: published name to the installation's own.
+        columns: empty for one column per value of `label`.
+        label: label whose values are the columns.
+        heads: headings over several columns: (title, number of columns); empty without.
+        note: what the reader should know of it.
+    """
+
+    name: str
+    title: str
+    kind: str
+    source: str = ""
+    measures: Mapping[str, str]
+    columns: tuple[PaperColumn, ...] = ()
+    label: str = ""
+    heads: tuple[tuple[str, int], ...] = ()
+    note: str = ""
+
+
+SCORES = {"success_rate": SCORE}
+"""What papers print as success rate is a mean of scores. Protocols reference, section 1."""
+
+
+def _columns(label: str, values: Mapping[str, str], kind: str = "") -> tuple[PaperColumn, ...]:
+    """One column per printed title, with the label's value of each."""
+    return tuple(PaperColumn(title=title, label=label, value=value, group=title, kind=kind)
+                 for title, value in values.items())  # fmt: skip
+
+
+def _whole(title: str, **more: str) -> PaperColumn:
+    return PaperColumn(title=title, group=title, kind="overall", **more)
+
+
+_WAA = (
+    PaperTable(
+        name="waa-3",
+        title="Success rate by category",
+        kind="waa",
+        source="WindowsAgentArena paper, Table 3",
+        measures=SCORES,
+        columns=(
+            *_columns(
+                "group",
+                {
+                    "Office": "Office",
+                    "Web Browser": "Web",
+                    "Windows System": "Windows System",
+                    "Coding": "Coding",
+                    "Media & Video": "Media",
+                    "Windows Utils": "Windows Utilities",
+                },
+            ),
+            _whole("Total"),
+        ),
+    ),
+)
+_OSWORLD = (
+    PaperTable(
+        name="osworld-5",
+        title="Success rate by category and input",
+        kind="osworld",
+        source="OSWorld paper, Table 5",
+        measures=SCORES,
+        columns=(
+            *_columns("group", {name: name for name in ("OS", "Office", "Daily", "Professional", "Workflow")}),
+            _whole("Overall"),
+        ),
+    ),
+    PaperTable(
+        name="osworld-6",
+        title="Subsets of tasks",
+        kind="osworld",
+        source="OSWorld paper, Table 6",
+        measures={SHARE: SHARE, **SCORES},
+        columns=(
+            *_columns("difficulty", {"Easy": "easy", "Medium": "medium", "Hard": "hard"}),
+            *_columns("feasible", {"Infeasible": "no", "Feasible": "yes"}),
+            *_columns("apps_count", {"Single-App": "single", "Multi-App Workflow": "multi"}),
+        ),
+    ),
+    PaperTable(
+        name="osworld-14",
+        title="Success rate by application",
+        kind="osworld",
+        source="OSWorld paper, Table 14",
+        measures=SCORES,
+        columns=_columns(
+            "domain",
+            {
+                "OS": "os",
+                "LibreOffice Calc": "libreoffice_calc",
+                "LibreOffice Impress": "libreoffice_impress",
+                "LibreOffice Writer": "libreoffice_writer",
+                "VLC Player": "vlc",
+                "Thunderbird": "thunderbird",
+                "Chrome": "chrome",
+                "VS Code": "vs_code",
+                "GIMP": "gimp",
+                "Workflow": "multi_apps",
+            },
+        ),
+    ),
+)
+_ORDER = ("PP", "LRP", "CDDK", "SDK", "SI", "DI", "LSR", "LIF", "DSK", "CDK")
+"""Capabilities in the order of OmniBench's table 4."""
+_AXES = {"dependency": "Dependency", "branch": "Branch", "instruction": "Instruction", "knowledge": "Knowledge",
+         "hierarchy": "Hierarchy"}  # fmt: skip
+"""Complexities in the order of its table 5."""
+_OMNIBENCH = (
+    PaperTable(
+        name="omnibench-4",
+        title="Coverage rate by capability",
+        kind="omnibench",
+        source="OmniBench paper, Table 4",
+        measures={"CR": "CR"},
+        columns=(
+            PaperColumn(title="Overall CR", group="Overall", kind="overall"),
+            PaperColumn(title="Overall LC", group="Overall", kind="overall", measure="LC", published="LC"),
+            *_columns("capability", {CAPABILITIES[letters]: letters for letters in _ORDER}),
+        ),
+    ),
+    PaperTable(
+        name="omnibench-5",
+        title="Coverage rate by complexity",
+        kind="omnibench",
+        source="OmniBench paper, Table 5",
+        measures={"performance": "CR"},
+        columns=tuple(
+            PaperColumn(
+                title=level.value.capitalize(),
+                label=f"complexity.{axis}",
+                value=level.value,
+                group=level.value.capitalize(),
+                kind=f"complexity_{axis}",
+            )
+            for axis in _AXES
+            for level in Difficulty
+        ),
+        heads=tuple((title, len(Difficulty)) for title in _AXES.values()),
+        note="; ".join(f"{title}: {COMPLEXITIES[axis]}" for axis, title in _AXES.items()) + ".",
+    ),
+    PaperTable(
+        name="omnibench-structure",
+        title="Chains and graphs of subtasks",
+        kind="omnibench",
+        source="OmniBench paper, Section 5.2 (text)",
+        measures={"accuracy": "CR"},
+        columns=_columns("structure", {"chain-structured tasks": "chain", "graph-structured tasks": "graph"}),
+        note="A study pairs chains and graphs of equal size; here all tasks of each kind count.",
+    ),
+)
+_LEVELS = {"L1": "L1", "L2": "L2", "L3": "L3", "L4": "L4"}
+_STATES = {"S_int": "S_int", "S_final": "S_final"}
+_WINDOWSWORLD = (
+    PaperTable(
+        name="windowsworld-levels",
+        title="Checkpoints and end states by level",
+        kind="windowsworld",
+        measures=_STATES,
+        columns=(*_columns("level", _LEVELS), _whole("Overall")),
+        note="S_int is of L1 to L3: infeasible tasks (L4) have no checkpoints. Chinese instructions are a variant.",
+    ),
+    PaperTable(
+        name="windowsworld-personas",
+        title="By persona",
+        kind="windowsworld",
+        measures=_STATES,
+        label="persona",
+    ),
+    PaperTable(
+        name="windowsworld-applications",
+        title="By number of applications",
+        kind="windowsworld",
+        measures=_STATES,
+        label="apps_number",
+    ),
+)
+_PROSOFTARENA = tuple(
+    PaperTable(name=f"prosoftarena-{name}", title=title, kind="prosoftarena", measures=SCORES, label=label)
+    for name, title, label in (
+        ("levels", "By level", "level"),
+        ("disciplines", "By discipline", "discipline"),
+        ("software", "By software", "software"),
+    )
+)
+TABLES = (*_WAA, *_OSWORLD, *_OMNIBENCH, *_WINDOWSWORLD, *_PROSOFTARENA)
+
+
+def paper_tables(kind: str) -> Sequence[PaperTable]:
+    """The tables of a kind of benchmark, in the paper's order; empty without a paper."""
+    return [table for table in TABLES if table.kind == kind]

@@ -1,0 +1,28 @@
+"""`/published`: the five published suites, readable before anything is imported."""
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+
+from backend.services.benchmarks.views import published as service
+from backend.services.results.views.paper_tables import published_view
+from backend.web.dependencies import SessionDep
+from backend.web.page_common import page_router
+from backend.web.templating import render
+
+router = page_router()
+
+
+@router.get("/published")
+def suites(request: Request, session: SessionDep) -> HTMLResponse:
+    """What is published of each suite, and whether it is imported here."""
+    return render(request, "published.html", {"suites": service.published_suites(session)})
+
+
+@router.get("/published/{name}")
+def suite(request: Request, session: SessionDep, name: str) -> HTMLResponse:
+    """One suite: the tables of its paper, then all other figures."""
+    detail = service.published_suite(session, name)
+    tables = published_view(name)
+    named = {table.source for table in tables}
+    others = {source: rows for source, rows in detail.results.items() if source not in named}
+    return render(request, "published_suite.html", {"suite": detail, "tables": tables, "others": others})

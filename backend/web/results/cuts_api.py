@@ -1,0 +1,39 @@
+"""Results cut by labels, and the tables of papers."""
+
+from typing import Annotated
+
+from fastapi import Query
+
+from backend.services.results.views.cuts import BoardCut, RunCut, board_cut, run_cut
+from backend.services.results.views.paper_tables import PaperView, paper_view
+from backend.services.results.views.twins import TwinTable, twin_table
+from backend.web.api_common import Id, Name, api_router
+from backend.web.dependencies import SessionDep
+
+router = api_router("leaderboards")
+Label = Annotated[str, Query(max_length=100, description="Label of the tasks.", examples=["level"])]
+Version = Annotated[int | None, Query(ge=1, le=2**31, description="Of the task set; the newest if not given.")]
+
+
+@router.get("/runs/{run_id}/cut", tags=["runs"])
+def cut_of_run(session: SessionDep, run_id: Id, label: Label) -> RunCut:
+    """Show a run's results by the values of a label."""
+    return run_cut(session, run_id, label)
+
+
+@router.get("/leaderboards/{benchmark}/cut")
+def cut_of_board(session: SessionDep, benchmark: Name, label: Label = "", version: Version = None) -> BoardCut:
+    """Show a leaderboard by the values of a label; default: the first by which its tasks differ."""
+    return board_cut(session, benchmark, label, version=version)
+
+
+@router.get("/leaderboards/{benchmark}/paper-tables")
+def tables_of_paper(session: SessionDep, benchmark: Name, version: Version = None) -> PaperView:
+    """Show the tables of the benchmark's paper, published rows first, then the board's."""
+    return paper_view(session, benchmark, version=version)
+
+
+@router.get("/leaderboards/{benchmark}/twins")
+def twins_of_board(session: SessionDep, benchmark: Name, version: Version = None) -> TwinTable | None:
+    """Show Windows tasks paired with their Ubuntu twins; null without twins."""
+    return twin_table(session, benchmark, version=version)

@@ -1,0 +1,59 @@
+"""`/leaderboards/{benchmark}/labels`, `/leaderboards/{benchmark}/paper`: boards by label, and as in the paper."""
+
+from typing import Annotated
+
+from fastapi import Query, Request
+from fastapi.responses import HTMLResponse, Response
+
+from backend.services.results.views import cuts, paper_tables, twins
+from backend.services.results.views.leaderboard import RATES
+from backend.web.csv_files import attachment
+from backend.web.dependencies import SessionDep
+from backend.web.page_common import Text, page_router
+from backend.web.templating import render
+
+router = page_router()
+Version = Annotated[int | None, Query(ge=1, le=2**31)]
+
+
+@router.get("/leaderboards/{benchmark}/labels")
+def labels(  # noqa: PLR0913 - one parameter per part of the address
+    request: Request,
+    session: SessionDep,
+    benchmark: str,
+    *,
+    label: Text = "",
+    measure: Text = "",
+    version: Version = None,
+) -> HTMLResponse:
+    """The board by the values of any label."""
+    cut = cuts.board_cut(session, benchmark, label, version=version)
+    measures = [*RATES, *cut.measures]
+    usual = cut.primary if cut.primary in measures else "mean"
+    values = {"cut": cut, "measures": measures, "measure": measure if measure in measures else usual, "rates": RATES}
+    return render(request, "board_labels.html", {**values, "version": version})
+
+
+@router.get("/leaderboards/{benchmark}/labels.csv")
+def label_table(session: SessionDep, benchmark: str, label: Text = "", version: Version = None) -> Response:
+    """The same as a table."""
+    cut = cuts.board_cut(session, benchmark, label, version=version)
+    return attachment(f"{benchmark}-{cut.label}.csv", cuts.HEAD, cuts.cut_rows(cut))
+
+
+@router.get("/leaderboards/{benchmark}/paper")
+def paper(request: Request, session: SessionDep, benchmark: str, version: Version = None) -> HTMLResponse:
+    """The tables of the benchmark's paper with the board's rows."""
+    values = {
+        "view": paper_tables.paper_view(session, benchmark, version=version),
+        "twins": twins.twin_table(session, benchmark, version=version),
+        "version": version,
+    }
+    return render(request, "paper.html", values)
+
+
+@router.get("/leaderboards/{benchmark}/paper.csv")
+def paper_table(session: SessionDep, benchmark: str, version: Version = None) -> Response:
+    """Every figure of these tables."""
+    view = paper_tables.paper_view(session, benchmark, version=version)
+    return attachment(f"{benchmark}-paper.csv", paper_tables.PAPER_HEAD, paper_tables.paper_rows(view))

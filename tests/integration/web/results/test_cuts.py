@@ -1,0 +1,184 @@
+"""Labels on pages, in REST and CSV: counts, filters, boards by label, the paper's tables, published suites."""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import fmean
+from uuid import UUID
+
+import pytest
+from fastapi.testclient import TestClient
+
+from backend.domain.model.score import Evaluation
+from backend.domain.model.task import Labels, LoadedBenchmark, Task
+from tests import databases
+from tests.factories.measured import finish
+from tests.factories.records import World, world
+from tests.factories.scene import OneTransaction
+from tests.factories.tasks import make_task
+from tests.integration.web.conftest import client_of
+
+PAGE = {"Accept": "text/html"}
+GROUPS = ("Office", "Web", "Coding")
+SCORES = {f"t{at}": (1.0, 0.0, 0.5)[at % 3] for at in range(9)}
+
+
+def labelled(at: int) -> Task:
+    """A task of one of three groups and two levels."""
+    labels = Labels(extra={"group": GROUPS[at % 3], "team": ["red", "blue"][: 1 + at % 2]}, level=f"L{1 + at % 2}")
+    return make_task("files", f"t{at}").model_copy(update={"labels": labels})
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """An installation with a benchmark in WindowsAgentArena's form, and a run of all its tasks."""
+
+    client: TestClient
+    run: UUID
+
+
+def play(made: World) -> UUID:
+    with made.work() as session:
+        here = OneTransaction(made.factory, made.store, session)
+        here.benchmark(LoadedBenchmark(kind="waa", suite="waa", tasks=tuple(map(labelled, range(9)))), name="mine")
+        worker, run = here.worker(slots=1), here.submit("random", "mine")
+        while (claim := here.claim(worker)) is not None:
+            score = SCORES[claim.task.key.name]
+            finish(here, claim, Evaluation(score=score, measures={"score": score}), steps=1)
+    made.roll_up()
+    return run.id
+
+
+@pytest.fixture(scope="module")
+def scene(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Labelled]:
+    with databases.copied(postgres_server) as url, world(url) as made:
+        run = play(made)
+        yield Labelled(client_of(made, tmp_path_factory.mktemp("data")), run)
+
+
+def table(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+class TestBenchmark:
+    def test_labels_with_counts_without_those_of_one_value(self, scene: Labelled) -> None:
+        labels = scene.client.get("/api/v1/benchmarks/mine").json()["labels"]
+        assert labels == {
+            "group": {"Coding": 3, "Office": 3, "Web": 3},
+            "level": {"L1": 5, "L2": 4},
+            "team": {"blue": 4, "red": 9},
+        }
+        text = scene.client.get("/benchmarks/mine", headers=PAGE).text
+        assert text.count("<dt>group</dt>") == 1
+        assert "<dt>feasible</dt>" not in text
+
+    @pytest.mark.parametrize(
+        ("where", "tasks"), [("level=L2", 4), ("level=L1&where=level=L2", 9), ("level=L2&where=group=Web", 2)]
+    )
+    def test_tasks_are_filtered(self, scene: Labelled, where: str, tasks: int) -> None:
+        items = scene.client.get(f"/api/v1/benchmarks/mine/tasks?where={where}").json()["items"]
+        assert len(items) == tasks
+        text = scene.client.get(f"/benchmarks/mine?where={where}", headers=PAGE).text
+        assert text.count('class="task-link"') == tasks
+
+    def test_a_condition_that_is_none_is_refused(self, scene: Labelled) -> None:
+        answer = scene.client.get("/api/v1/benchmarks/mine/tasks?where=level")
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid_label_condition")
+
+    def test_every_label_as_csv(self, scene: Labelled) -> None:
+        rows = table(scene.client.get("/benchmarks/mine/labels.csv").text)
+        assert {row["value"] for row in rows if row["task"] == "files/t1" and row["label"] == "team"} == {"red", "blue"}
+        assert sum(row["label"] == "level" for row in rows) == 9
+
+
+class TestRun:
+    def test_a_cut_has_its_means(self, scene: Labelled) -> None:
+        cut = scene.client.get(f"/api/v1/runs/{scene.run}/cut?label=team").json()
+        means = {cell["value"]: cell["summary"]["mean_score"] for cell in cut["cells"]}
+        blue = [score for name, score in SCORES.items() if int(name[1:]) % 2]
+        assert means == {"blue": pytest.approx(fmean(blue)), "red": pytest.approx(fmean(SCORES.values()))}
+        assert cut["as_of"] is not None
+
+    def test_a_label_that_nobody_has(self, scene: Labelled) -> None:
+        answer = scene.client.get(f"/api/v1/runs/{scene.run}/cut?label=persona")
+        assert (answer.status_code, answer.json()["code"]) == (404, "label_not_found")
+
+    def test_the_page_cuts_by_two_labels_and_filters(self, scene: Labelled) -> None:
+        text = scene.client.get(f"/runs/{scene.run}?row=group&column=level", headers=PAGE).text
+        assert "By group and level" in text
+        assert "where=group%3DOffice&amp;where=level%3DL1#episodes" in text
+        few = scene.client.get(f"/runs/{scene.run}?where=group=Web&where=level=L2", headers=PAGE).text
+        assert few.count('class="task-link"') == 2
+
+    def test_reading_computes_no_roll_up(self, scene: Labelled) -> None:
+        before = scene.client.get(f"/api/v1/runs/{scene.run}/cut?label=level").json()["as_of"]
+        scene.client.get("/leaderboards/mine/labels", headers=PAGE)
+        assert scene.client.get(f"/api/v1/runs/{scene.run}/cut?label=level").json()["as_of"] == before
+
+    def test_is_submitted_for_tasks_with_labels(self, scene: Labelled) -> None:
+        body = {"benchmark": "mine", "agent": "noop", "where": ["level=L2", "group=Web"]}
+        forecast = scene.client.post("/api/v1/runs/forecast", json=body).json()
+        assert forecast["tasks"] == 2
+        wrong = scene.client.post("/api/v1/runs", json={**body, "where": ["level=L9"]})
+        assert (wrong.status_code, wrong.json()["code"]) == (422, "no_task_selected")
+        form = "/runs/new?benchmark=mine&agent=noop&where=level%3DL2&where=group%3DWeb"
+        text = scene.client.get(form, headers=PAGE).text
+        assert text.count('name="where" value="level=L2" data-new-run-target="label" checked') == 1
+
+
+class TestBoard:
+    def test_by_label(self, scene: Labelled) -> None:
+        cut = scene.client.get("/api/v1/leaderboards/mine/cut?label=group").json()
+        assert cut["values"] == ["Coding", "Office", "Web"]
+        (row,) = cut["rows"]
+        assert {value: cell["summary"]["mean_score"] for value, cell in row["cells"].items()} == {
+            "Office": 1.0,
+            "Web": 0.0,
+            "Coding": 0.5,
+        }
+        text = scene.client.get("/leaderboards/mine/labels?label=group", headers=PAGE).text
+        assert f"/runs/{scene.run}?where=group%3DOffice#episodes" in text
+        rows = table(scene.client.get("/leaderboards/mine/labels.csv?label=group").text)
+        assert {row["value"]: float(row["mean_score"]) for row in rows} == {"Office": 1.0, "Web": 0.0, "Coding": 0.5}
+
+    def test_an_unknown_label(self, scene: Labelled) -> None:
+        answer = scene.client.get("/leaderboards/mine/labels?label=persona", headers=PAGE)
+        assert answer.status_code == 404
+
+    def test_as_in_the_paper(self, scene: Labelled) -> None:
+        text = scene.client.get("/leaderboards/mine/paper", headers=PAGE).text
+        assert text.index("Navi (GPT-4V-1106)") < text.index("Measured here")
+        (first, *_) = scene.client.get("/api/v1/leaderboards/mine/paper-tables").json()["tables"]
+        assert first["columns"][:2] == ["Office", "Web Browser"]
+        assert first["own"][0]["cells"][0]["value"] == 1.0
+        rows = table(scene.client.get("/leaderboards/mine/paper.csv").text)
+        own = {row["column"]: row["percent"] for row in rows if row["run"] == str(scene.run)}
+        assert own == {"Office": "100.0", "Web Browser": "0.0", "Coding": "50.0", "Total": "50.0"}
+        assert scene.client.get("/api/v1/leaderboards/mine/twins").json() is None
+
+
+class TestPublished:
+    def test_five_suites_and_what_is_imported(self, scene: Labelled) -> None:
+        suites = {suite["name"]: suite for suite in scene.client.get("/api/v1/published").json()["items"]}
+        assert set(suites) == {"osworld", "waa", "omnibench", "windowsworld", "prosoftarena"}
+        assert (suites["waa"]["benchmarks"], suites["osworld"]["benchmarks"]) == (["mine"], [])
+        assert "not imported" in scene.client.get("/published", headers=PAGE).text
+
+    @pytest.mark.parametrize("name", ["osworld", "waa", "omnibench", "windowsworld", "prosoftarena"])
+    def test_figures_are_readable_without_an_import(self, scene: Labelled, name: str) -> None:
+        suite = scene.client.get(f"/api/v1/published/{name}").json()
+        assert sum(map(len, suite["results"].values())) == suite["figures"] > 0
+        text = scene.client.get(f"/published/{name}", headers=PAGE).text
+        assert "Measured here" not in text
+        assert suite["how"] in text
+
+    def test_tables_have_the_papers_digits_and_order(self, scene: Labelled) -> None:
+        text = scene.client.get("/published/osworld", headers=PAGE).text
+        start = text.index('id="osworld-5"')
+        assert text.index("Mixtral-8x7B", start) < text.index("Llama-3-70B", start) < text.index("GPT-3.5", start)
+        assert text.index(">12.50<", start) < text.index(">1.01<", start) < text.index(">4.79<", start)
+
+    def test_an_unknown_suite(self, scene: Labelled) -> None:
+        answer = scene.client.get("/api/v1/published/nothing")
+        assert (answer.status_code, answer.json()["code"]) == (404, "suite_not_found")
