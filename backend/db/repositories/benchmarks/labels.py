@@ -38,7 +38,7 @@ _REPLACE = text("""
 
 def count(session: Session, task_set_id: UUID) -> None:
     """Stores how many tasks of a task set have each value of each label."""
-    session.flush()
+    session.flush()  # The statement counts what was imported just now.
     session.execute(_COUNT, {"task_set": task_set_id, "most": MOST_VALUES})
     session.expire(session.get_one(TaskSet, task_set_id), ["counts"])
 

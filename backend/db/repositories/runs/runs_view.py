@@ -58,13 +58,13 @@ def task_set(session: Session, task_set_id: UUID) -> TaskSet:
 
 
 def matrix(session: Session, run_id: UUID, names: tuple[str, str]) -> Sequence[AnyRow]:
-    """(row, column, look, n): numbers of episodes by the values that their tasks have of two labels, and by style."""
+    """(rows, columns, look, n): numbers of episodes by the values that their tasks have of two labels, and by style."""
     row, column = (Task.labels[name] for name in names)
     query = (
-        select(row.label("row"), column.label("column"), outcome_style().label("look"), func.count().label("n"))
+        select(row.label("rows"), column.label("columns"), outcome_style().label("look"), func.count().label("n"))
         .join(Task, Task.id == Episode.task_id)
         .where(Episode.run_id == run_id)
-        .group_by("row", "column", "look")
+        .group_by("rows", "columns", "look")
     )
     return session.execute(query).all()
 
