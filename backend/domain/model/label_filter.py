@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from backend.domain.errors import Invalid
 from backend.domain.model.omnibench_labels import CAPABILITIES
-from backend.domain.model.task import DIFFICULTIES
+from backend.domain.model.task import DIFFICULTIES, UNLABELLED
 
 NUMBER = re.compile(r"^\d{1,9}(\.\d{1,9})?$")
 LABEL_NAME = re.compile(r"^[a-z][a-z0-9_.]{0,49}$")
@@ -49,8 +49,8 @@ def cut_labels(labels: Iterable[TaskLabelValues]) -> list[str]:
 
 
 def matches(labels: TaskLabelValues, conditions: Mapping[str, Sequence[str]]) -> bool:
-    """Whether a task with these labels passes a filter."""
-    return all(set(labels.get(name, ())) & set(values) for name, values in conditions.items())
+    """Whether a task with these labels passes a filter. A task without a label is `unlabelled`."""
+    return all(set(labels.get(name, [UNLABELLED])) & set(values) for name, values in conditions.items())
 
 
 _EASY_FIRST = {name: place for place, name in enumerate(DIFFICULTIES)}

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import Task, TaskSet
 from backend.db.types import dump_json
 from backend.domain.model.label_filter import MOST_VALUES, TaskLabelValues
+from backend.domain.model.task import UNLABELLED
 
 COUNTS = "labels"
 """Key of a task set's `counts` with the number of tasks by label and value."""
@@ -59,10 +60,12 @@ def counts_of(task_set: TaskSet) -> dict[str, dict[str, int]]:
 
 def has(conditions: Mapping[str, Sequence[str]]) -> list[ColumnElement[bool]]:
     """Conditions on tasks: those of `label_filter`."""
-    return [
-        or_(false(), *(Task.labels.contains({name: [value]}) for value in values))
-        for name, values in conditions.items()
-    ]
+    return [or_(false(), *(_has(name, value) for value in values)) for name, values in conditions.items()]
+
+
+def _has(name: str, value: str) -> ColumnElement[bool]:
+    one = Task.labels.contains({name: [value]})
+    return one | ~Task.labels.has_key(name) if value == UNLABELLED else one
 
 
 def of_tasks(session: Session, task_set_id: UUID) -> list[tuple[str, str, TaskLabelValues]]:

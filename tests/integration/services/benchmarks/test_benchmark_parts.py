@@ -6,9 +6,10 @@ from sqlalchemy import select, update
 from backend.db.models import Episode, PublishedResult, Run, Task, Worker
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.domain.errors import Invalid, NotFound
+from backend.domain.model.label_filter import label_filter
 from backend.domain.model.task import LoadedBenchmark, MetricCall, SetupStep, Variant
 from backend.domain.model.task import Task as DomainTask
-from backend.services.benchmarks.benchmarks import latest_task_set
+from backend.services.benchmarks.benchmarks import latest_task_set, list_tasks
 from backend.services.benchmarks.labels import LabelCounts, import_labels, label_counts
 from backend.services.benchmarks.lint import lint_task_set, unknown_of
 from backend.services.benchmarks.variants import known_variants, task_of
@@ -154,6 +155,19 @@ class TestFlatLabels:
         assert self.counts(loaded)["team"] == {"blue": 1, "red": 2}
         with loaded.work() as session:
             assert session.get_one(Run, run.id).rollup_stale
+
+    def test_tasks_are_listed_by_them(self, loaded: World) -> None:
+        loaded.do(import_labels, "starter", self.CSV)
+
+        def keys(*where: str) -> list[str]:
+            with loaded.work() as session:
+                newest = latest_task_set(session, "starter")
+                page = list_tasks(session, newest.id, where=label_filter(where))
+                return sorted(task.key for task in page.items)
+
+        assert keys("team=blue") == ["files/a"]
+        assert keys("team=red", "difficulty=unlabelled") == ["files/b"]
+        assert keys("team=blue", "team=unlabelled") == ["editor/c", "files/a"]
 
     def test_a_run_selects_by_them(self, loaded: World, worker: Worker) -> None:
         loaded.do(import_labels, "starter", self.CSV)

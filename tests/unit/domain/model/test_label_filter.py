@@ -34,6 +34,10 @@ class TestMatches:
     def test_every_label_needs_one_of_its_values(self, labels: dict[str, list[str]], fits: bool) -> None:  # noqa: FBT001
         assert matches(labels, {"level": ["L1", "L2"], "app": ["excel"]}) is fits
 
+    def test_a_task_without_the_label_is_unlabelled(self) -> None:
+        assert matches({"level": ["L1"]}, {"team": ["unlabelled"]})
+        assert not matches({"team": ["red"]}, {"team": ["unlabelled"]})
+
     def test_no_condition_takes_every_task(self) -> None:
         assert matches({}, {})
 
