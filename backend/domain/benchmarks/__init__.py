@@ -10,7 +10,7 @@ from backend.domain.benchmarks._diff import FieldChange, TaskChange, differences
 from backend.domain.benchmarks._label_csv import TaskLabels, read_labels
 from backend.domain.benchmarks._lint import TaskLintFinding, findings, lint
 from backend.domain.benchmarks._omnibench_files import read_pool, read_tasks
-from backend.domain.benchmarks._paper_tables import SHARE, PaperColumn, PaperTable, paper_tables
+from backend.domain.benchmarks._paper_tables import SHARE, STEPS, PaperColumn, PaperTable, paper_tables
 from backend.domain.benchmarks._reported import ReportedFigure, reported_results
 from backend.domain.benchmarks._strict import strict
 from backend.domain.benchmarks._suite_papers import SUITE_PAPERS, SuitePaper
@@ -19,6 +19,7 @@ from backend.domain.benchmarks._validate import expected_score, is_sound
 
 __all__ = [
     "SHARE",
+    "STEPS",
     "SUITE_PAPERS",
     "FieldChange",
     "PaperColumn",

@@ -12,6 +12,8 @@ from backend.domain.model.task import Difficulty, Frozen
 
 SHARE = "share_of_tasks"
 """Measure of a table: the share of its tasks that a column has."""
+STEPS = "steps"
+"""Measure of a table: mean steps of scored episodes."""
 
 
 class PaperColumn(Frozen):
@@ -42,7 +44,7 @@ class PaperTable(Frozen):
         name: for addresses.
         kind: kind of benchmark that it is of.
         source: its figures in `reported_results.csv`; empty: the figures are not at hand.
-        measures: measure of each row of an agent: published name to the installation's own.
+        measures: measure of each row of an agent: published name to the installation's own, empty if it has none.
         columns: empty for one column per value of `label`.
         label: label whose values are the columns.
         heads: headings over several columns: (title, number of columns); empty without.
@@ -95,6 +97,21 @@ _WAA = (
             ),
             _whole("Total"),
         ),
+    ),
+    PaperTable(
+        name="waa-6",
+        title="Steps, success and difficulty by domain",
+        kind="waa",
+        source="WindowsAgentArena paper, Table 6",
+        measures={STEPS: STEPS, **SCORES, "difficulty": ""},
+        columns=(
+            *_columns("domain", {"LibreOffice Calc": "libreoffice_calc", "LibreOffice Writer": "libreoffice_writer"}),
+            *_columns("group", {"Windows System": "Windows System", "Windows Utilities": "Windows Utilities"}),
+            *_columns("domain", {"VLC Player": "vlc", "VS Code": "vs_code"}),
+            *_columns("group", {"Web Browsing": "Web"}),
+            _whole("Overall"),
+        ),
+        note="Published: a person. Steps per task; difficulty as rated by that person from 1 to 3.",
     ),
 )
 _OSWORLD = (

@@ -7,7 +7,15 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.results import leaderboards as repository
-from backend.domain.benchmarks import SHARE, PaperColumn, PaperTable, ReportedFigure, paper_tables, reported_results
+from backend.domain.benchmarks import (
+    SHARE,
+    STEPS,
+    PaperColumn,
+    PaperTable,
+    ReportedFigure,
+    paper_tables,
+    reported_results,
+)
 from backend.domain.model.measures import info
 from backend.domain.model.score import SCORE
 from backend.services.benchmarks.labels import all_labels
@@ -23,7 +31,7 @@ class PaperCell(ReadModel):
     """One figure: as printed, or measured here over `tasks`; `mark` refers to a footnote."""
 
     text: str = Field(examples=["19.5"])
-    value: float | None = Field(default=None, description="Measured here, in [0, 1].")
+    value: float | None = Field(default=None, description="Measured here: a rate in [0, 1], or mean steps.")
     tasks: int | None = None
     mark: int | None = None
     where: str = Field(default="", description="`label=value` of its tasks; empty: all.")
@@ -150,7 +158,7 @@ def _own_rows(table: PaperTable, columns: Sequence[PaperColumn], row: BoardRow) 
     """The row's figures, unless it has none."""
     variant = row.run.config.get("variant")
     inputs = ", ".join(str(value) for value in (row.run.config.get("observation"), variant) if value)
-    for measure in table.measures.values():
+    for measure in filter(None, table.measures.values()):
         cells = [_measured(column, column.measure or measure, row) for column in columns]
         if any(cells):
             yield PaperRow(
@@ -171,13 +179,15 @@ def _measured(column: PaperColumn, measure: str, row: BoardRow) -> PaperCell | N
     value, tasks = summary.mean_score, summary.scored_tasks
     if measure == SHARE:
         value, tasks = summary.tasks / row.summary.tasks, summary.tasks
+    elif measure == STEPS:
+        value = summary.steps / summary.counts.scored if summary.counts.scored else None
     elif measure != SCORE:
         mean = means.get(measure)
         value, tasks = (mean.mean, mean.tasks) if mean else (None, 0)
     if value is None:
         return None
     where = f"{column.label}={column.value}" if column.label else ""
-    return PaperCell(text=f"{100 * value:.1f}", value=value, tasks=tasks, where=where)
+    return PaperCell(text=f"{value if measure == STEPS else 100 * value:.1f}", value=value, tasks=tasks, where=where)
 
 
 def _title(measure: str) -> str:

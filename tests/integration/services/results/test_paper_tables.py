@@ -130,6 +130,25 @@ class TestWAA:
         same(own_values(table, row), {**expected, "Total": mean_where(specs, outcomes, lambda _: True)})
         assert [cell.tasks for cell in row.cells if cell] == [4, 4, 4, 3, 3, 3, 21]
 
+    def test_table_6(self, installation: World) -> None:
+        domains = {"libreoffice_calc": "Office", "vlc": "Media", "msedge": "Web", "chrome": "Web"}
+        specs: list[Spec] = [
+            {"domain": list(domains)[at % 4], "extra": {"group": list(domains.values())[at % 4]}} for at in range(8)
+        ]
+        _, outcomes = played(installation, "waa", specs)
+        table = table_of(view_of(installation, "waa"), "waa-6")
+        steps, rates = table.own
+        expected = dict.fromkeys(table.columns)
+        expected |= {
+            "LibreOffice Calc": mean_where(specs, outcomes, lambda spec: spec["domain"] == "libreoffice_calc"),
+            "VLC Player": mean_where(specs, outcomes, lambda spec: spec["domain"] == "vlc"),
+            "Web Browsing": mean_where(specs, outcomes, lambda spec: spec["domain"] in {"msedge", "chrome"}),
+            "Overall": mean_where(specs, outcomes, lambda _: True),
+        }
+        same(own_values(table, rates), expected)
+        assert {cell.text for cell in steps.cells if cell} == {"1.0"}
+        assert [row.measure for row in table.published] == ["steps", "success rate", "difficulty"]
+
 
 class TestOSWorld:
     SPECS: Sequence[Spec] = [
