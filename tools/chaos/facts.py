@@ -176,6 +176,6 @@ def read(world: World, *, provider: str = "local", all_cubes: bool = False) -> F
 def _cubes(session: Session, run_id: UUID) -> tuple[dict[str, Any], dict[str, Any]]:
     stored = {f"{row.dimension}:{row.key}": row for row in rollup_rows.of_run(session, run_id)}
     tasks_by_cell = rollups.grouped(rollup_rows.task_totals(session, run_id))
-    cells = {f"{at.value}:{key}": dict(rollups.cell(tasks)) for (at, key), tasks in tasks_by_cell.items()}
+    cells = {f"{at}:{key}": dict(rollups.cell(tasks)) for (at, key), tasks in tasks_by_cell.items()}
     columns = next(iter(cells.values()), {})
     return {key: {name: getattr(row, name) for name in columns} for key, row in stored.items()}, cells
