@@ -1,4 +1,4 @@
-"""Migration 2.0006 gives stored tasks the labels that an import gives them, as far as they are in the database."""
+"""Migration 2.0007 gives stored tasks the labels that an import gives them, as far as they are in the database."""
 
 from sqlalchemy import select
 
@@ -41,7 +41,7 @@ def test_up_and_down_on_a_filled_database(fresh_database: str) -> None:
         installation.submit()
         installation.roll_up()
         before = stored(installation)
-    downgrade(fresh_database, "2.0005")
+    downgrade(fresh_database, "2.0006")
     upgrade(fresh_database)
     with world(fresh_database) as installation:
         assert stored(installation) == before
