@@ -23,9 +23,10 @@ EQUIVALENT = Path(__file__).with_name("equivalent_mutants.csv")
 
 @dataclass(frozen=True)
 class SampleTrials:
-    """A seeded sample with its latest outcomes, and those of its first trials."""
+    """A seeded sample of `size` mutants: latest outcomes of those that were tried, and those of their first trials."""
 
     seed: int
+    size: int
     trials: Sequence[MutantTrial]
     first: Sequence[MutantTrial]
 
@@ -87,7 +88,9 @@ path and those that import the module most (`covering` in `tools/mutants.py`). M
 def _section(sample: SampleTrials) -> list[str]:
     dates = Counter((trial.commit, trial.day) for trial in sample.trials)
     tried = ", ".join(f"{number} at `{commit}` ({day})" for (commit, day), number in dates.items())
-    lines = [f"## {len(sample.trials)} mutants, seed {sample.seed}", "", f"Tried: {tried}."]
+    lines = [f"## {sample.size} mutants, seed {sample.seed}", "", f"Tried: {tried}."]
+    if len(sample.trials) < sample.size:
+        lines.append(f"The other {sample.size - len(sample.trials)} have not been tried.")
     if any(one != other for one, other in zip(sample.first, sample.trials, strict=True)):
         lines.append(
             f"At first {share_killed(sample.first):.0%} were killed; the survivors were tried again with more tests."

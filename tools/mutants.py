@@ -250,10 +250,10 @@ def still_to_try(chosen: Iterable[MutationSpec], record: TrialRecord, *, again: 
     return [each for each, trial in trials if trial is None or (again and trial.outcome is survived)]
 
 
-def tried(chosen: Iterable[MutationSpec], seed: int, record: TrialRecord) -> SampleTrials:
+def tried(chosen: Sequence[MutationSpec], seed: int, record: TrialRecord) -> SampleTrials:
     """A sample with its outcomes of the record."""
     first, last = ([trial for each in chosen if (trial := of(each))] for of in (record.first, record.last))
-    return SampleTrials(seed, last, first)
+    return SampleTrials(seed, len(chosen), last, first)
 
 
 def main() -> int:

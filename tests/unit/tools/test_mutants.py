@@ -107,9 +107,12 @@ class TestReport:
 
     def test_the_page_has_a_table_per_sample_and_says_what_was_tried_again(self) -> None:
         tried = [replace(trial, commit="abc", day="2026-11-26") for trial in self.TRIALS]
-        text = mutant_report.page("make mutants", [SampleTrials(0, tried, tried), SampleTrials(7, tried, self.TRIALS)])
+        text = mutant_report.page(
+            "make mutants", [SampleTrials(0, 4, tried, tried), SampleTrials(7, 9, tried, self.TRIALS)]
+        )
         assert "Tried: 4 at `abc` (2026-11-26)." in text
         assert [text.count(each) for each in ("seed 0", "seed 7", "| all | 4 |", "At first")] == [1, 1, 2, 1]
+        assert text.count("The other 5 have not been tried.") == text.count("have not been tried") == 1
 
 
 class TestTrialRecord:

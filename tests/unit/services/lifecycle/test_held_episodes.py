@@ -1,0 +1,75 @@
+"""Episodes that wait for a person or for an external program, without a database."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from backend.db.models import Episode, Run
+from backend.domain.model.reason import Reason, ReasonCode
+from backend.domain.model.run import Budget, RunConfig, Settle
+from backend.services.lifecycle import human_runs, remote_runs
+from backend.services.lifecycle.human_runs import LATER
+
+NOW = datetime(2026, 11, 26, tzinfo=UTC)
+
+
+class TestIsHeld:
+    @pytest.mark.parametrize(
+        ("agent", "state", "available_at", "is_held"),
+        [
+            ("remote", "waiting", LATER, True),
+            ("remote", "waiting", NOW, False),
+            ("remote", "running", LATER, False),
+            ("noop", "waiting", LATER, False),
+        ],
+    )
+    def test_waits_for_its_program(self, agent: str, state: str, available_at: datetime, *, is_held: bool) -> None:
+        episode = Episode(state=state, available_at=available_at)
+        assert remote_runs.is_held(Run(config={"agent": agent}), episode) is is_held
+
+    def test_its_reason_names_what_was_lost(self) -> None:
+        assert remote_runs.held_back("attempt 1 was lost")["reason"].startswith("attempt 1 was lost; it waits")
+        assert remote_runs.held_back()["reason_code"] == ReasonCode.PROGRAM
+        assert remote_runs.held_back()["available_at"] == LATER
+
+
+class TestIsLost:
+    @pytest.mark.parametrize(
+        ("state", "available_at", "code", "is_lost"),
+        [
+            ("waiting", LATER, ReasonCode.PERSON_AGAIN, True),
+            ("waiting", LATER, ReasonCode.PERSON, False),
+            ("waiting", NOW, ReasonCode.PERSON_AGAIN, False),
+            ("running", LATER, ReasonCode.PERSON_AGAIN, False),
+        ],
+    )
+    def test_a_person_may_restart_what_was_lost(
+        self, state: str, available_at: datetime, code: ReasonCode, *, is_lost: bool
+    ) -> None:
+        assert human_runs.is_lost(Episode(state=state, available_at=available_at, reason_code=code)) is is_lost
+
+    def test_waits_for_its_person_unless_there_is_another_reason(self) -> None:
+        other = Reason(ReasonCode.PERSON_AGAIN, "its desktop was lost")
+        assert human_runs.held_back()["reason_code"] == ReasonCode.PERSON
+        assert human_runs.held_back(other)["reason_code"] == ReasonCode.PERSON_AGAIN
+
+
+class TestSettled:
+    def test_a_person_has_time_and_decides_when_the_screen_is_still(self) -> None:
+        config = human_runs.settled(RunConfig(agent="human"))
+        assert (config.budget.max_steps, config.settle) == (300, Settle(quiet=0.05, timeout=0.3))
+
+    def test_what_was_configured_stays(self) -> None:
+        config = RunConfig(agent="human", budget=Budget(max_steps=9), settle=Settle(quiet=1, timeout=3))
+        assert human_runs.settled(config) == config
+
+
+def test_the_order_of_tasks_follows_the_seed() -> None:
+    tasks = list(range(20))
+    assert human_runs.shuffled(tasks, 1) == human_runs.shuffled(tasks, 1) != human_runs.shuffled(tasks, 2)
+    assert sorted(human_runs.shuffled(tasks, 1)) == tasks
+
+
+def test_a_person_s_time_is_from_the_first_picture_to_the_last_action() -> None:
+    assert human_runs.seconds_of({"agent": 1.0, "action": 2.0, "settle": 4.0, "reset": 8.0, "record": None}) == 7.0
+    assert human_runs.seconds_of({"agent": None}) == 0.0
