@@ -45,7 +45,8 @@ def table(trials: Sequence[MutantTrial]) -> list[str]:
         figures = " | ".join(
             str(counts[each]) for each in (MutantOutcome.KILLED, MutantOutcome.TIMEOUT, MutantOutcome.SURVIVED)
         )
-        lines.append(f"| {name} | {len(some)} | {figures} | {share_killed(some):.0%} |")
+        share = f"{share_killed(some):.0%}" if some else "-"
+        lines.append(f"| {name} | {len(some)} | {figures} | {share} |")
     return lines
 
 
@@ -77,8 +78,10 @@ def page(command: str, samples: Sequence[SampleTrials]) -> str:
     """The report as Markdown."""
     head = f"""# Mutation testing
 
-Written by `{command}`. Cosmic Ray changes the code in a small way; a mutant is killed if a test then fails or does not
-end. Aim: {AIM:.0%} killed. Each mutant is tried against the tests that execute its line, out of those of its module's
+Written by `{command}`.
+
+Cosmic Ray changes the code in a small way; a mutant is killed if a test then fails or does not end. Aim: {AIM:.0%}
+killed. Each mutant is tried against the tests that execute its line, out of those of its module's
 path and those that import the module most (`covering` in `tools/mutants.py`). Mutants that behave like the original
 (known ones are in `tools/equivalent_mutants.csv`) count as survivors.
 """
