@@ -8,7 +8,8 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.common_queries import AnyRow
-from backend.db.repositories.results import comparisons, failure_labels
+from backend.db.repositories.results import comparisons
+from backend.db.repositories.results import failure_labels as repository
 from backend.domain.judging.failure_labels import LABELS, shares
 from backend.domain.model.task import UNLABELLED
 from backend.services.read_model import ReadModel
@@ -102,7 +103,7 @@ def failure_breakdown(
     rows = comparable_runs(session, run_ids, least=1)
     members = _configurations(rows)
     place = {row.Run.id: at for at, each in enumerate(members) for row in each}
-    outcomes = failure_labels.outcomes(session, list(place))
+    outcomes = repository.outcomes(session, list(place))
     described = {row.id: row for row in comparisons.tasks(session, list({row.task_id for row in outcomes}))}
     labels = {row.key: labels_of(described[row.task_id]) for row in outcomes}
     values = {key: each.get(label, [UNLABELLED]) for key, each in labels.items()} if label else {}
