@@ -10,6 +10,7 @@ from backend.web.benchmarks import api as benchmarks_api
 from backend.web.benchmarks import quarantine_api, web_assets_api
 from backend.web.capacity import api as capacity_api
 from backend.web.capacity import licences_api
+from backend.web.configurations import api as configurations_api
 from backend.web.export import api as export_api
 from backend.web.judging import api as judging_api
 from backend.web.results import checkpoint_analyses_api, comparison_api, core_operations_api, cuts_api, failures_api
@@ -21,6 +22,7 @@ from backend.web.submissions import api as submissions_api
 
 ROUTERS = (
     runs_api.router,
+    configurations_api.router,
     studies_api.router,
     judging_api.router,
     episodes_api.router,

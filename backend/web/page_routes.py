@@ -6,6 +6,7 @@ from backend.web.authoring import pages as authoring_pages
 from backend.web.benchmarks import pages as benchmarks_pages
 from backend.web.benchmarks import published, task_page
 from backend.web.capacity import pages as capacity_pages
+from backend.web.configurations import pages as configurations_pages
 from backend.web.export import pages as export_pages
 from backend.web.judging import pages as judging_pages
 from backend.web.people import pages as people_pages
@@ -31,6 +32,7 @@ MODULES = (
     failures_page,
     progress_page,
     runs_pages,
+    configurations_pages,
     studies_pages,
     judging_pages,
     export_pages,

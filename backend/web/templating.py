@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from starlette.datastructures import QueryParams
 
 from backend.domain.model.episode import EpisodeState
 from backend.domain.model.outcome_style import ENDED_LABELS, LABELS, UNRATED, OutcomeStyle, StateStyle, state_style
@@ -120,6 +121,12 @@ def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
+def query_of(params: QueryParams) -> dict[str, str | list[str]]:
+    """The query of an address: a value by name, several as a list."""
+    values = {name: params.getlist(name) for name in params}
+    return {name: each[0] if len(each) == 1 else each for name, each in values.items()}
+
+
 def with_query(path: str, query: Mapping[str, Any], **changes: Any) -> str:
     """`path` with the query's non-empty values, a list's one by one; `changes` replace, None removes."""
     merged = {**query, **changes}
@@ -214,7 +221,7 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
         .render(
             values,
             path=request.url.path,
-            query=dict(request.query_params),
+            query=query_of(request.query_params),
             theme=theme if theme in THEMES else "",
             needs_token=request.app.state.edge.settings.token is not None,
             version=request.app.version,

@@ -267,7 +267,7 @@ def rename_agent(world: World, run: Run, name: str) -> None:
     """Gives a played run's agent a name that no worker offers, so that it is one that is ranked."""
     with world.work() as session:
         params = {"model": "small-vision-2", "temperature": 1.0}
-        agent = AgentConfiguration(id=uuid4(), project_id=run.project_id, name=name, params=params, params_hash=name)
+        agent = AgentConfiguration(id=uuid4(), project_id=run.project_id, name=name, params=params, identity_hash=name)
         session.add(agent)
         values = {"agent_configuration_id": agent.id, "condition_hash": name}
         session.execute(update(Run).where(Run.id == run.id).values(values))
@@ -317,14 +317,14 @@ def _make(world: World) -> PageScene:
     first = world.submit("random", name="navi, screenshots only", budget=Budget(max_steps=STEPS))
     found = play(world, worker, first, 0.62, 3)
     rename_agent(world, first, "navi")
-    second = world.submit("random", name="pilot, nightly", repeats=1, seed=4)
+    second = world.submit("random", name="pilot, nightly", repeats=1, seed=4, budget=Budget(max_steps=STEPS))
     play(world, worker, second, 0.35, 8)
     rename_agent(world, second, "pilot")
     floor = world.submit("noop", name="floor", purpose=Purpose.DEMO, tasks=("files/*",))
     play(world, worker, floor, 0.0, 1)
     _validate(world, worker)
     study, human = _study(world, worker), _human(world, worker)
-    live = world.submit("random", name="navi, second seed", repeats=2, seed=2)
+    live = world.submit("random", name="navi, second seed", repeats=2, seed=2, budget=Budget(max_steps=STEPS))
     world.in_order()
     running = _start(world, worker)
     rename_agent(world, live, "navi-2")

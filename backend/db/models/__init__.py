@@ -2,7 +2,6 @@
 
 from backend.db.models.accounts.actor import Actor
 from backend.db.models.accounts.project import Project
-from backend.db.models.agents.agent_configuration import AgentConfiguration
 from backend.db.models.artifacts.artifact import Artifact
 from backend.db.models.attempts.attempt import Attempt
 from backend.db.models.attempts.evaluation import Evaluation
@@ -33,6 +32,7 @@ from backend.db.models.capacity.licence import Licence
 from backend.db.models.capacity.node import Node
 from backend.db.models.capacity.slot import Slot
 from backend.db.models.capacity.worker import Worker
+from backend.db.models.configurations.agent_configuration import AgentConfiguration
 from backend.db.models.events.event import Event
 from backend.db.models.judging.human_judgement import HumanJudgement
 from backend.db.models.judging.judge import Judge
@@ -42,6 +42,7 @@ from backend.db.models.judging.review_item import ReviewItem
 from backend.db.models.people.human_rating import HumanRating
 from backend.db.models.results.failure_review import FailureReview
 from backend.db.models.results.measure_rollup import MeasureRollup
+from backend.db.models.results.pass_rollup import PassRollup
 from backend.db.models.results.rollup import Rollup
 from backend.db.models.runs.episode import Episode
 from backend.db.models.runs.run import Run
@@ -73,6 +74,7 @@ __all__ = [
     "MeasureRollup",
     "Node",
     "PairwisePreference",
+    "PassRollup",
     "Project",
     "PublishedResult",
     "Quarantine",

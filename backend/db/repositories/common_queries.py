@@ -117,7 +117,7 @@ def live_attempts(session: Session, *, run_id: UUID | None = None, limit: int = 
             Episode,
             Task,
             Run,
-            AgentConfiguration.name.label("agent"),
+            AgentConfiguration.title.label("configuration"),
             newest.c.frame_sha256,
             newest.c.created_at,
         )

@@ -9,7 +9,7 @@ from backend.domain import registry
 from backend.domain.agents._asking import Asker, ModelAnswer
 from backend.domain.agents._messages import prompt_text, words_of
 from backend.domain.agents._model_params import ModelParams
-from backend.domain.agents._templates import prompt_hashes, render
+from backend.domain.agents._templates import prompt_hashes, prompt_texts, render
 from backend.domain.errors import AgentFailed, Invalid
 from backend.domain.model.trajectory import Action, Decision, Observation
 from backend.domain.ports.agent import ActionSpace, AgentContext, CoordinateFrame
@@ -38,6 +38,11 @@ class ModelAgent(ABC):
     def prompts(cls) -> Mapping[str, str]:
         """Hashes of its prompts by name; a run records them."""
         return prompt_hashes(cls.name)
+
+    @classmethod
+    def prompt_texts(cls) -> Mapping[str, str]:
+        """Its prompts by name, as this release has them."""
+        return prompt_texts(cls.name)
 
     def reset(self, context: AgentContext) -> None:
         """Finds the model and the action space. Raises ModelApiFailed if the endpoint cannot be used."""

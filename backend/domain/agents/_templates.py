@@ -22,11 +22,14 @@ def render(agent: str, name: str, **data: Any) -> str:
 @cache
 def prompt_hashes(*agents: str) -> Mapping[str, str]:
     """Sha256 (hex) of every prompt file of these folders, by `folder/name`."""
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in prompt_texts(*agents).items()}
+
+
+@cache
+def prompt_texts(*agents: str) -> Mapping[str, str]:
+    """Text of every prompt file of these folders, by `folder/name`."""
     files = sorted(file for agent in agents for file in (FOLDER / agent).glob(f"*{SUFFIX}"))
-    return {
-        f"{file.parent.name}/{file.name.removesuffix(SUFFIX)}": hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in files
-    }
+    return {f"{file.parent.name}/{file.name.removesuffix(SUFFIX)}": file.read_bytes().decode() for file in files}
 
 
 @cache

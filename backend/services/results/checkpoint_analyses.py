@@ -14,6 +14,7 @@ from backend.domain.errors import Invalid, NotFound
 from backend.domain.statistics import checkpoints
 from backend.domain.statistics.checkpoints import Mean, ScoredEpisode
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
+from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.read_model import ReadModel
 
 KIND = "windowsworld"
@@ -53,6 +54,7 @@ class RunAnalysisView(ReadModel):
 
     run_id: UUID
     agent: str
+    configuration: ConfigurationRef
     model: str = ""
     observation: str = ""
     variant: str = ""
@@ -68,9 +70,8 @@ class RunAnalysisView(ReadModel):
 
     @property
     def label(self) -> str:
-        """The configuration as text."""
-        more = [word for word in (self.model, self.observation, self.variant) if word]
-        return f"{self.agent} ({', '.join(more)})" if more else self.agent
+        """The configuration's name, with the variant of the tasks."""
+        return f"{self.configuration.name} ({self.variant})" if self.variant else self.configuration.name
 
 
 class LanguageGapView(ReadModel):
@@ -167,6 +168,7 @@ def _run(condition: RunCondition, rows: list[ScoredEpisode], seconds: float) -> 
     return RunAnalysisView(
         run_id=condition.run.id,
         agent=condition.agent.name,
+        configuration=configuration_ref(condition.agent),
         model=str((config.get("params") or {}).get("model") or ""),
         observation=str(config.get("observation") or ""),
         variant=str(config.get("variant") or ""),

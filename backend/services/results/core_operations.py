@@ -11,7 +11,8 @@ from backend.db.repositories.benchmarks import tasks as task_repository
 from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.services.read_model import ReadModel
-from backend.services.results.leaderboards import BoardRow, label, leaderboard
+from backend.services.results.board_rows import BoardRow
+from backend.services.results.leaderboards import label, leaderboard
 from backend.services.runs.summary import RunSummary, summarise
 
 ALONE = "L1"
@@ -38,7 +39,7 @@ class OperationBoardRow(ReadModel):
     """One row of the leaderboard, by operation, in the order of the board's `operations`."""
 
     run_id: UUID
-    agent: str
+    configuration: str
     reference: str = Field(description="`floor`, `privileged`, `human` or empty.")
     cells: list[Mastery]
 
@@ -64,7 +65,7 @@ def operation_board(session: Session, benchmark: str, *, version: int | None = N
     operations = _operations(session, board.task_set)
     rows = [
         OperationBoardRow(
-            run_id=row.run.id, agent=label(row), reference=row.reference, cells=_cells(session, row, operations)
+            run_id=row.run.id, configuration=label(row), reference=row.reference, cells=_cells(session, row, operations)
         )
         for row in (board.rows if operations else ())
     ]
@@ -102,8 +103,8 @@ def _summary(totals: Sequence[TaskTotals], operation: str, *, alone: bool) -> Ru
     return summarise(tasks) if tasks else None
 
 
-HEAD = ("agent", "run", "reference", "operation", "where", "tasks", "episodes", "scored", "lost", "success_rate",
-        "success_low", "success_high", "mean_score", "mean_low", "mean_high")  # fmt: skip
+HEAD = ("configuration", "run", "reference", "operation", "where", "tasks", "episodes", "scored", "lost",
+        "success_rate", "success_low", "success_high", "mean_score", "mean_low", "mean_high")  # fmt: skip
 
 
 def rows(board: OperationBoard) -> Iterator[list[object]]:
@@ -111,7 +112,7 @@ def rows(board: OperationBoard) -> Iterator[list[object]]:
     for row in board.rows:
         for cell in row.cells:
             for where, summary in _places(cell).items():
-                names = [row.agent, str(row.run_id), row.reference, cell.operation, where]
+                names = [row.configuration, str(row.run_id), row.reference, cell.operation, where]
                 yield [*names, *_numbers(summary)]
 
 

@@ -3,66 +3,31 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from types import SimpleNamespace
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import AgentConfiguration, Benchmark, PublishedResult, Run, TaskSet
+from backend.db.models import AgentConfiguration, Benchmark, PassRollup, PublishedResult, TaskSet
 from backend.db.models.enums import FLOORS, Dimension
 from backend.db.repositories.people import human_agent as people_repository
 from backend.db.repositories.results import leaderboards as repository
+from backend.db.repositories.results import pass_rollups as pass_repository
 from backend.db.repositories.results import rollups as rollup_repository
 from backend.domain.errors import NotFound
 from backend.domain.model.measures import in_order, primary
 from backend.domain.model.score import SCORE
-from backend.domain.statistics.intervals import Interval
-from backend.domain.statistics.ranks import Standing, standings
 from backend.services.benchmarks.benchmarks import get_benchmark, list_task_sets
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import DomainRow, Means
-from backend.services.read_model import short
-from backend.services.results import measure_rollups, rollups
-from backend.services.results.measure_rollups import MeasureMean
-from backend.services.runs.summary import EpisodeCounts, RunSummary, RunTotals, describe
+from backend.services.results import board_ranking, common_tasks, measure_rollups, rollups
+from backend.services.results.board_ranking import BoardTasks, ConditionsChoice
+from backend.services.results.board_rows import NOTHING, BoardRow, lower_bound, pooled_summary, primary_mean
+from backend.services.results.conditions import RunConditions, conditions_of
+from backend.services.runs.summary import RunSummary, describe
 
 SHOWN = (Dimension.DOMAIN, Dimension.DIFFICULTY, Dimension.LEVEL, Dimension.CAPABILITY, Dimension.COMPLEXITY)
-
-
-@dataclass(frozen=True)
-class BoardRow:
-    """One condition: an agent configuration with everything else that determines a result.
-
-    Attributes:
-        run: representative run: the one that covers most tasks, then the newest, regardless of results.
-        others: its other runs on this task set, newest first.
-        reference: `floor`, `privileged` (it sees the task), `human` or empty. References have no rank.
-        missing_tasks: tasks of the task set without a scored episode.
-        by: summaries by dimension, then by key.
-        measures: means of measures by dimension, then by key; over all tasks under the key "" of `all`.
-        primary: mean of the measure by which the board ranks; None without a value.
-        standing: by `primary`, among agents that have it.
-        people: for a human row: means of steps, time and rating.
-        efficiency: steps of solved episodes over a person's median steps, as (mean ratio, episodes).
-    """
-
-    run: Run
-    agent: AgentConfiguration
-    others: Sequence[UUID]
-    reference: str
-    summary: RunSummary
-    missing_tasks: int
-    by: Mapping[str, Mapping[str, RunSummary]]
-    measures: measure_rollups.Cube = field(default_factory=dict)
-    primary: MeasureMean | None = None
-    standing: Standing | None = None
-    people: Means | None = None
-    efficiency: tuple[float, int] | None = None
-
-    @property
-    def means(self) -> measure_rollups.Means:
-        """Means of measures over all tasks."""
-        return self.measures.get(Dimension.ALL, {}).get("", {})
+Cube = Mapping[str, Mapping[str, RunSummary]]
 
 
 @dataclass(frozen=True)
@@ -70,18 +35,28 @@ class BenchmarkBoard:
     """A benchmark's leaderboard for one version of its tasks.
 
     Attributes:
+        tasks: the tasks that ranked rows cover.
+        rows: ranked ones first, by the primary measure, then references, then the others.
+        conditions: those of the ranked rows; None without rows.
+        choices: all conditions, for the reader to choose.
+        common: number of tasks that all ranked rows share, if the board ranks on those only.
         primary: name of the measure that ranks: that of the tasks' scoring protocol, or `score`.
+        newer: the benchmark's newest version, if this is an older one.
         as_of: when the newest of its roll-ups was computed; None before the first.
         stale: an episode has changed since its roll-up was computed.
     """
 
     benchmark: Benchmark
     task_set: TaskSet
-    tasks: int
+    tasks: BoardTasks
     rows: Sequence[BoardRow]
     reported: Sequence[PublishedResult]
+    conditions: RunConditions | None = None
+    choices: Sequence[ConditionsChoice] = ()
+    common: int | None = None
     people: Sequence[DomainRow] = ()
     primary: str = SCORE
+    newer: TaskSet | None = None
     as_of: datetime | None = None
     stale: bool = False
 
@@ -90,41 +65,82 @@ class BenchmarkBoard:
         """All measures of any row, in column order."""
         return in_order([name for row in self.rows for name in row.means])
 
+    @property
+    def orders_differ(self) -> bool:
+        """Whether the order changes when every lost episode counts as 0."""
+        return any(row.standing is not None and row.standing.rank != row.lower_rank for row in self.rows)
+
+
+@dataclass(frozen=True)
+class BoardOptions:
+    """What a reader chose.
+
+    Attributes:
+        conditions: key of the conditions; None = those with most ranked rows.
+        common: rank on the tasks that all rows share.
+        configurations: rank these only; empty = all.
+    """
+
+    conditions: str | None = None
+    common: bool = False
+    configurations: Sequence[UUID] = ()
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Runs of one configuration under equal conditions, the fullest one first."""
+
+    conditions: RunConditions
+    runs: list[UUID] = field(default_factory=list)
+
 
 def leaderboard(
-    session: Session, benchmark: str, *, version: int | None = None, dimensions: Sequence[str] = SHOWN
+    session: Session,
+    benchmark: str,
+    *,
+    version: int | None = None,
+    dimensions: Sequence[str] = SHOWN,
+    options: BoardOptions | None = None,
 ) -> BenchmarkBoard:
     """The board of a benchmark.
 
     Args:
         session: the transaction.
         benchmark: its name.
-        version: of the task set; default: the newest.
+        version: of the task set; default: the newest one with runs, else the newest.
         dimensions: dimensions of the breakdown.
+        options: what the reader chose.
 
-    Returns:
-        Ranked rows by the primary measure, best first, then references, then those without a value.
+    Raises:
+        NotFound: there is no such benchmark, version, or run under these conditions.
     """
-    benchmark_row, task_set = get_benchmark(session, benchmark), _task_set(session, benchmark, version)
+    options = options or BoardOptions()
+    benchmark_row, task_set = get_benchmark(session, benchmark), board_version(session, benchmark, version)
     as_of, stale = repository.freshness(session, task_set.id)
-    candidates = repository.conditions(session, task_set.id)
-    tasks = repository.number_of_tasks(session, task_set.id)
-    runs, all_dimensions = [condition.run.id for condition in candidates], {Dimension.ALL, *dimensions}
-    cubes, means = _cubes(session, runs, all_dimensions), measure_rollups.of_runs(session, runs, all_dimensions)
-    measure = primary(task_set.protocols)
-    rows = [_row(each, cubes.get(each.run.id, {}), means.get(each.run.id, {}), tasks) for each in candidates]
-    rows = [replace(row, primary=_mean_of(row, measure)) for row in rows]
+    whole, measure = repository.number_of_tasks(session, task_set.id), primary(task_set.protocols)
     done = human_baselines.trials(session, task_set.id)
+    rows = _rows(session, task_set.id, whole, measure, {Dimension.ALL, *dimensions})
     rows = _with_people(session, rows, human_baselines.by_run(done))
-    reported = repository.reported(session, benchmark_row.id)
+    known = board_ranking.choices(rows, whole, measure)
+    conditions = board_ranking.chosen_conditions(known, options.conditions)
+    alike = [row for row in rows if conditions is not None and row.conditions.key == conditions.key]
+    tasks, common = board_ranking.board_tasks(alike, whole), None
+    if conditions is not None and options.common:
+        rows, common = common_tasks.rank_on_common_tasks(session, rows, conditions, measure, options.configurations)
+    elif conditions is not None:
+        rows = [replace(row, reasons=board_ranking.reasons_of(row, conditions, tasks, measure)) for row in rows]
     return BenchmarkBoard(
         benchmark_row,
         task_set,
         tasks,
-        _ranked(rows),
-        reported,
-        human_baselines.by_domain(done),
+        board_ranking.ranked(rows),
+        repository.reported(session, benchmark_row.id),
+        conditions=conditions,
+        choices=known,
+        common=common,
+        people=human_baselines.by_domain(done),
         primary=measure,
+        newer=_newer(session, benchmark, task_set),
         as_of=as_of,
         stale=stale,
     )
@@ -136,7 +152,8 @@ def _with_people(session: Session, rows: Sequence[BoardRow], people: Mapping[UUI
     return [replace(row, people=people.get(row.run.id), efficiency=ratios.get(row.run.id)) for row in rows]
 
 
-def _task_set(session: Session, benchmark: str, version: int | None) -> TaskSet:
+def board_version(session: Session, benchmark: str, version: int | None) -> TaskSet:
+    """The task set of a board: of this version, by default the newest with runs, else the newest. Raises NotFound."""
     versions = list_task_sets(session, benchmark)
     chosen = [row for row in versions if version is None or row.version == version]
     if not chosen:
@@ -146,10 +163,63 @@ def _task_set(session: Session, benchmark: str, version: int | None) -> TaskSet:
             code="version_not_found",
             hint=f"Versions: {known}.",
         )
-    return chosen[0]
+    with_runs = repository.newest_with_runs(session, chosen[0].benchmark_id) if version is None else None
+    return with_runs or chosen[0]
 
 
-Cube = Mapping[str, Mapping[str, RunSummary]]
+def _newer(session: Session, benchmark: str, task_set: TaskSet) -> TaskSet | None:
+    newest = list_task_sets(session, benchmark)[0]
+    return newest if newest.version > task_set.version else None
+
+
+def _rows(session: Session, task_set_id: UUID, whole: int, measure: str, dimensions: Collection[str]) -> list[BoardRow]:
+    """One row per configuration and conditions, not ranked yet."""
+    groups: dict[tuple[UUID, str], _Group] = {}
+    for run in repository.runs(session, task_set_id):
+        conditions = conditions_of(run.config)
+        group = groups.setdefault((run.agent_configuration_id, conditions.key), _Group(conditions))
+        group.runs.append(run.id)
+    passes = {
+        (row.agent_configuration_id, row.conditions_key): row
+        for row in pass_repository.of_task_set(session, task_set_id)
+    }
+    fullest = [group.runs[0] for group in groups.values()]
+    loaded = repository.with_configurations(session, fullest)
+    cubes, means = _cubes(session, fullest, dimensions), measure_rollups.of_runs(session, fullest, dimensions)
+    rows = []
+    for key, group in groups.items():
+        first, pooled = group.runs[0], passes.get(key)
+        row = BoardRow(
+            run=loaded[first][0],
+            agent=loaded[first][1],
+            others=sorted(group.runs[1:], reverse=True),
+            reference=_reference(loaded[first][1]),
+            summary=pooled_summary(pooled) if pooled else _whole(cubes.get(first, {})),
+            conditions=group.conditions,
+            passes=pooled,
+            by=cubes.get(first, {}),
+            measures=means.get(first, {}),
+        )
+        rows.append(_with_rates(row, whole, measure, dimensions))
+    return rows
+
+
+def _with_rates(row: BoardRow, whole: int, measure: str, dimensions: Collection[str]) -> BoardRow:
+    """The row with its breakdown over all its runs, and the measure by which the board ranks."""
+    if row.passes is not None and len(row.passes.runs) > 1:
+        cube, measures = _pooled_cubes(row.passes, dimensions)
+        row = replace(row, by=cube, measures=measures)
+    value = primary_mean(row.summary, row.means, measure)
+    missing = whole - row.summary.scored_tasks
+    return replace(row, primary=value, lower=lower_bound(row.summary, value, measure), missing_tasks=missing)
+
+
+def _reference(agent: AgentConfiguration) -> str:
+    return "human" if agent.human else "privileged" if agent.privileged else "floor" if agent.name in FLOORS else ""
+
+
+def _whole(cube: Cube) -> RunSummary:
+    return cube.get(Dimension.ALL, {}).get("") or describe(NOTHING, None, None, "")
 
 
 def _cubes(
@@ -161,62 +231,16 @@ def _cubes(
     return cubes
 
 
-def _row(condition: repository.RunCondition, cube: Cube, means: measure_rollups.Cube, tasks: int) -> BoardRow:
-    agent = condition.agent
-    reference = (
-        "human" if agent.human else "privileged" if agent.privileged else "floor" if agent.name in FLOORS else ""
-    )
-    whole = cube.get(Dimension.ALL, {}).get("") or describe(_NOTHING, None, None, "")
-    missing = tasks - whole.scored_tasks
-    return BoardRow(condition.run, agent, condition.others, reference, whole, missing, cube, means)
-
-
-_NOTHING = RunTotals(
-    counts=EpisodeCounts(), lost={}, tasks=0, scored_tasks=0, solved=0, score_sum=0.0, score_sq_sum=0.0, steps=0
-)
-
-
-def _mean_of(row: BoardRow, measure: str) -> MeasureMean | None:
-    """The mean of a measure over a row's tasks; the score is one."""
-    summary = row.summary
-    if measure != SCORE or summary.mean_score is None:
-        return row.means.get(measure)
-    return MeasureMean(
-        mean=summary.mean_score,
-        interval=summary.mean_interval or Interval(0, 1),
-        n=summary.counts.scored,
-        tasks=summary.scored_tasks,
-        undefined_tasks=0,
-    )
-
-
-def _ranked(rows: Sequence[BoardRow]) -> list[BoardRow]:
-    able = [(row, row.primary) for row in rows if not row.reference and row.primary is not None]
-    places = standings([(value.mean, value.interval) for _, value in able])
-    placed = [replace(row, standing=place) for (row, _), place in zip(able, places, strict=True)]
-    rest = [row for row in rows if row.reference or row.primary is None]
-    return sorted(placed + rest, key=_order)
-
-
-def _order(row: BoardRow) -> tuple[bool, bool, float, str]:
-    value = row.primary
-    return value is None, row.standing is None, -(value.mean if value else 0.0), row.run.id.hex
+def _pooled_cubes(passes: PassRollup, dimensions: Collection[str]) -> tuple[Cube, measure_rollups.Cube]:
+    """Cells of several runs together."""
+    cube: dict[str, dict[str, RunSummary]] = {}
+    for row in (SimpleNamespace(**cell) for cell in (passes.summary, *passes.cells) if cell):
+        if row.dimension in dimensions:
+            cube.setdefault(row.dimension, {})[row.key] = rollups.summary_of(row)
+    means = [row for row in (*passes.measures, *passes.means) if row["dimension"] in dimensions]
+    return cube, measure_rollups.cube_of(SimpleNamespace(**row) for row in means)
 
 
 def label(row: BoardRow) -> str:
-    """An agent with its parameters on one line."""
-    params = ", ".join(
-        name if value is True else f"{name}={_to_text(value)}"
-        for name, value in row.agent.params.items()
-        if value not in (None, "") and value is not False
-    )
-    return short(f"{row.agent.name} ({params})" if params else row.agent.name, 60)
-
-
-def _to_text(value: Any) -> str:
-    return short(str(value), 24)
-
-
-def board_version(session: Session, benchmark: str, version: int | None = None) -> TaskSet:
-    """The version of the tasks whose board is shown. Raises NotFound."""
-    return _task_set(session, benchmark, version)
+    """Its configuration's name."""
+    return row.agent.title

@@ -1,11 +1,10 @@
 """Means of measures in every cell of a run's cube. Always recomputed completely, with the cube."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from pydantic import Field
-from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from backend.db.models.enums import Dimension
@@ -41,14 +40,21 @@ Cube = Mapping[str, Mapping[str, Means]]
 
 def of_runs(session: Session, run_ids: Sequence[UUID], dimensions: Collection[str]) -> dict[UUID, Cube]:
     """Stored means of several runs."""
-    cubes: dict[UUID, dict[str, dict[str, dict[str, MeasureMean]]]] = {}
+    by_run: dict[UUID, list[Any]] = {}
     for row in repository.of_runs(session, run_ids, dimensions):
-        cell = cubes.setdefault(row.run_id, {}).setdefault(row.dimension, {}).setdefault(row.key, {})
-        cell[row.measure] = _stored(row)
-    return dict(cubes)
+        by_run.setdefault(row.run_id, []).append(row)
+    return {run_id: cube_of(rows) for run_id, rows in by_run.items()}
 
 
-def _stored(row: Row[Any]) -> MeasureMean:
+def cube_of(rows: Iterable[Any]) -> Cube:
+    """Rows with the columns of `MeasureRollup`, by dimension, then by key."""
+    cube: dict[str, dict[str, dict[str, MeasureMean]]] = {}
+    for row in rows:
+        cube.setdefault(row.dimension, {}).setdefault(row.key, {})[row.measure] = _stored(row)
+    return dict(cube)
+
+
+def _stored(row: Any) -> MeasureMean:
     return _mean(row.total, row.n, (row.low, row.high), row.tasks, row.undefined_tasks)
 
 

@@ -2,16 +2,27 @@
 
 import logging
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from backend.db.repositories.results import rollup_jobs as repository
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.errors import Unavailable
-from backend.services.results import rollups
+from backend.services.results import pass_rollups, rollups
 from backend.services.results.rollups import RollupRows
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class RollupResults:
+    """A run's cube, and the columns of all passes of its configuration; None if it enters no leaderboard."""
+
+    cube: RollupRows
+    passes: Mapping[str, Any] | None
 
 
 class _NewerRollup(Exception):  # noqa: N818 - rolls back a cube whose turn somebody else has.
@@ -64,7 +75,8 @@ def _claim_run(factory: SessionFactory, run_id: UUID, began_at: datetime) -> boo
     with unit_of_work(factory) as session:
         repository.one_snapshot(session)
         gathered = rollups.gather(session, run_id)
-    computed = rollups.compute(gathered)
+        passes = pass_rollups.gather(session, run_id, gathered)
+    computed = RollupResults(rollups.compute(gathered), None if passes is None else pass_rollups.compute(passes))
     try:
         _store(factory, run_id, computed, began_at, start)
     except _NewerRollup:
@@ -73,9 +85,11 @@ def _claim_run(factory: SessionFactory, run_id: UUID, began_at: datetime) -> boo
     return True
 
 
-def _store(factory: SessionFactory, run_id: UUID, computed: RollupRows, began_at: datetime, start: float) -> None:
+def _store(factory: SessionFactory, run_id: UUID, computed: RollupResults, began_at: datetime, start: float) -> None:
     with unit_of_work(factory) as session:
-        rollups.store(session, run_id, computed)
+        rollups.store(session, run_id, computed.cube)
+        if computed.passes is not None:
+            pass_rollups.store(session, computed.passes, began_at)
         # Last, so that the run is locked for this update only.
         if not repository.end(session, run_id, began_at, time.monotonic() - start):
             raise _NewerRollup

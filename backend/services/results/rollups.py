@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -118,7 +119,7 @@ def cell(tasks: list[TaskTotals]) -> Mapping[str, Any]:
     }
 
 
-def summary_of(row: Rollup | Row[Any]) -> RunSummary:
+def summary_of(row: Rollup | Row[Any] | SimpleNamespace) -> RunSummary:
     """A stored cell as a summary."""
     counts = EpisodeCounts(
         scored=row.scored,

@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Episode, Project, Run, Task, TaskSet
-from backend.db.repositories.agents import agent_configurations
 from backend.db.repositories.attempts import reevaluations
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.benchmarks import tasks
@@ -21,12 +20,12 @@ from backend.db.repositories.scheduling import wait_reasons
 from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
 from backend.domain.model.episode import EpisodeState, Outcome, RunState
 from backend.domain.model.run import RunConfig
-from backend.domain.model.task import digest
 from backend.services import events
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 from backend.services.benchmarks.variants import without_variant
 from backend.services.capacity.run_request import RunRequest, condition_hash, config_hash, episode_seed, selected
 from backend.services.capacity.worker_capabilities import Capabilities, capabilities, has_judge, resolved_config
+from backend.services.configurations.configurations import configuration_of
 from backend.services.events import EventKind, worker_wakeup
 from backend.services.lifecycle import human_runs, retry_policy
 from backend.services.lifecycle.state_transitions import (
@@ -94,10 +93,8 @@ def submit_run(
     lacking = without_variant(session, task_set.id, config.variant, chosen)
     _need_judge(config, chosen)
     privileged = bool(can.agents[config.agent].get("privileged"))
-    params = dict(config.params)
-    agent = agent_configurations.get_or_make(
-        session, project.id, config.agent, params, digest(params), privileged=privileged, human=human
-    )
+    pins = pins_of(config, can.models, datetime.now(UTC).date())
+    agent = configuration_of(session, project.id, config, pins, privileged=privileged, human=human)
     run = Run(
         project_id=project.id,
         actor_id=actor.id,
@@ -106,7 +103,7 @@ def submit_run(
         provider=config.provider,
         config=config.model_dump(mode="json"),
         config_hash=config_hash(config),
-        pins=pins_of(config, can.models, datetime.now(UTC).date()),
+        pins=pins,
         condition_hash=condition_hash(config),
         name=request.name,
         accepts_episodes=request.accepts_episodes,
@@ -192,7 +189,7 @@ def list_runs(
     limit: int = 50,
     **filters: Any,
 ) -> CursorPage[Run]:
-    """Runs, newest first. Filters: `states`, `benchmark`, `agent`, `purposes`."""
+    """Runs, newest first. Filters: `states`, `benchmark`, `agent`, `configuration`, `purposes`."""
     return repository.listing(session, project_id=project.id, cursor=cursor, limit=limit, **filters)
 
 

@@ -167,7 +167,7 @@ def board(session: Session, benchmark: str) -> SubmissionBoard:
 
 def _entries(session: Session, benchmark: str) -> list[_Entry]:
     rows = repository.of_task_set(session, latest_task_set(session, benchmark).id)
-    conditions = {row.Run.condition_hash: _agent_name(row.AgentConfiguration) for row in rows if row.Run is not None}
+    conditions = {row.Run.condition_hash: row.AgentConfiguration.title for row in rows if row.Run is not None}
     shared = {name for name, number in Counter(conditions.values()).items() if number > 1}
     return [_Entry(row.Submission, row.Task, *_named(row, shared)) for row in rows]
 
@@ -178,13 +178,8 @@ def _named(row: AnyRow, shared: Collection[str]) -> tuple[str, str]:
         return EXPERT, "expert"
     agent: AgentConfiguration = row.AgentConfiguration
     reference = "human" if agent.human else "privileged" if agent.privileged else ""
-    name = _agent_name(agent)
+    name = agent.title
     return f"{name} #{row.Run.condition_hash[:6]}" if name in shared else name, reference
-
-
-def _agent_name(agent: AgentConfiguration) -> str:
-    params = ", ".join(f"{name}={value}" for name, value in agent.params.items() if value not in (None, ""))
-    return f"{agent.name} ({params})"[:200] if params else agent.name
 
 
 def _choices(session: Session, benchmark: str) -> list[PairwisePreference]:

@@ -1,6 +1,7 @@
 """Benchmarks and tasks: import, list, show, lint, validate; leaderboards."""
 
 from typing import Annotated, Literal
+from uuid import UUID
 
 from fastapi import File, Form, Query, Request, Response, UploadFile
 from sqlalchemy.orm import Session
@@ -30,7 +31,10 @@ from backend.services.benchmarks.views.published import (
 from backend.services.benchmarks.views.task import TaskDetail, TaskView, task_detail, task_row, task_views
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import LabelBasis
-from backend.services.results.views.leaderboard import Leaderboard, board_of
+from backend.services.results.conditions import KEY_LENGTH
+from backend.services.results.leaderboards import BoardOptions
+from backend.services.results.views.leaderboard import board_of
+from backend.services.results.views.leaderboard_models import Leaderboard
 from backend.services.runs.validation import ValidationReport, start_validation, validation_report
 from backend.web.api_common import Cursor, Id, Limit, Name, Page, Where, Word, api_router, next_page_url
 from backend.web.benchmarks import schemas as benchmarks_schemas
@@ -221,6 +225,23 @@ def validation(session: SessionDep, name: Name) -> ValidationReport:
 
 
 @router.get("/leaderboards/{benchmark}", tags=["leaderboards"])
-def board(session: SessionDep, benchmark: Name, version: Version = None) -> Leaderboard:
-    """Show the leaderboard of a task set. Floors and agents that see the task have no rank."""
-    return board_of(session, benchmark, version)
+def board(  # noqa: PLR0913 - one parameter per choice of the reader
+    session: SessionDep,
+    benchmark: Name,
+    version: Annotated[
+        int | None, Query(ge=1, le=2**31, description="Of the task set; the newest with runs if not given.")
+    ] = None,
+    conditions: Annotated[
+        str | None, Query(max_length=KEY_LENGTH, description="Key of the conditions of ranked rows.")
+    ] = None,
+    *,
+    common: Annotated[bool, Query(description="Rank on the tasks that all rows share.")] = False,
+    configuration: Annotated[
+        list[UUID], Query(max_length=100, description="With `common`: rank these only; all if not given.")
+    ] = [],  # noqa: B006 - FastAPI's own form of it
+) -> Leaderboard:
+    """Show the leaderboard of a task set.
+
+    Only rows that are alike, cover its tasks and lost at most 5 % are ranked; `reasons` says why others are not.
+    """
+    return board_of(session, benchmark, version, BoardOptions(conditions, common, configuration))

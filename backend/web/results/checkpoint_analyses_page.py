@@ -40,11 +40,21 @@ def table(session: SessionDep, name: str, table: Table, run: Runs = None) -> Res
 
 _GAP = ("s_int", "s_final", "difference", "tasks")
 _HEADS: dict[str, tuple[str, ...]] = {
-    "level": ("agent", "run", "level", *_GAP),
-    "persona": ("agent", "run", "persona", *_GAP),
-    "apps": ("agent", "run", "apps", *_GAP),
-    "steps": ("agent", "run", "level", "failed", "solved", "difference", "episodes"),
-    "languages": ("agent", "run_en", "run_cn", "level", "s_int_en", "s_int_cn", "s_final_en", "s_final_cn", "tasks"),
+    "level": ("configuration", "run", "level", *_GAP),
+    "persona": ("configuration", "run", "persona", *_GAP),
+    "apps": ("configuration", "run", "apps", *_GAP),
+    "steps": ("configuration", "run", "level", "failed", "solved", "difference", "episodes"),
+    "languages": (
+        "configuration",
+        "run_en",
+        "run_cn",
+        "level",
+        "s_int_en",
+        "s_int_cn",
+        "s_final_en",
+        "s_final_cn",
+        "tasks",
+    ),
 }
 
 

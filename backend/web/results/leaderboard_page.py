@@ -3,16 +3,20 @@
 import gzip
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
-from fastapi import Query, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from backend.domain.errors import NotFound
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
 from backend.services.benchmarks.views.benchmark import by_source
+from backend.services.results.conditions import KEY_LENGTH
+from backend.services.results.leaderboards import BoardOptions
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.views import leaderboard as service
 from backend.services.results.views.leaderboard import BoardBreakdown
+from backend.services.results.views.pareto import COSTS, pareto_chart
 from backend.web import charts
 from backend.web.charts import radar
 from backend.web.csv_files import attachment
@@ -25,6 +29,27 @@ router = page_router()
 Version = Annotated[int | None, Query(ge=1, le=2**31)]
 Name = Annotated[str | None, Query(max_length=100)]
 Dimension = Literal["domain", "difficulty", "level", "capability", "complexity"]
+
+
+COLUMNS = {
+    "interval": "95 % interval", "success": "Success rate", "steps": "Steps", "seconds": "Agent's seconds",
+    "passes": "Passes", "episodes": "Episodes", "run": "Run",
+}  # fmt: skip
+"""Columns besides the rank, the configuration and the primary measure; measures are columns, too."""
+HIDDEN = {"steps", "seconds"}
+"""Columns that are shown on request only."""
+
+
+def board_options(
+    conditions: Annotated[str | None, Query(max_length=KEY_LENGTH)] = None,
+    common: Annotated[bool, Query()] = False,  # noqa: FBT002 - a switch in the address
+    configuration: Annotated[list[UUID], Query(max_length=100)] = [],  # noqa: B006 - FastAPI's own form of it
+) -> BoardOptions:
+    """What the reader chose, from the address."""
+    return BoardOptions(conditions, common, configuration)
+
+
+OptionsDep = Annotated[BoardOptions, Depends(board_options)]
 
 
 @router.get("/leaderboards")
@@ -43,13 +68,22 @@ def board(  # noqa: PLR0913 - one parameter per part of the address
     version: Version = None,
     measure: Name = None,
     sort: Name = None,
+    column: Annotated[list[str], Query(max_length=100)] = [],  # noqa: B006 - FastAPI's own form of it
+    cost: Literal["steps", "seconds"] = "steps",
+    options: OptionsDep,
 ) -> HTMLResponse:
-    """The ranked table with the measures, and charts per dimension, each with its table."""
-    board = service.board_of(session, benchmark, version)
+    """The ranked table with the measures, the rows that are not ranked, and charts per dimension with their tables."""
+    board = service.board_of(session, benchmark, version, options)
+    others = {name: measure.title for name, measure in board.measures.items() if name != board.primary}
+    columns = {**COLUMNS, **others}
     values = {
         "board": board,
         "rows": service.sorted_by(board, sort or "rank"),
-        "sort": sort if sort in {"mean", "success", *board.measures} else "rank",
+        "sort": sort if sort in {*service.ASCENDING, *service.DESCENDING, *board.measures} else "rank",
+        "columns": columns,
+        "shown": set(column) or set(columns) - HIDDEN,
+        "pareto": pareto_chart(board, cost),
+        "costs": COSTS,
         "published": by_source(board.published_results),
         "cuts": [service.cut(board, dimension, measure) for dimension in service.CUTS],
         "names": service.names(session),
@@ -69,20 +103,33 @@ def chart(  # noqa: PLR0913 - one parameter per part of the address
     version: Version = None,
     measure: Name = None,
     theme: Literal["light", "dark"] = "light",
+    options: OptionsDep,
 ) -> JSONResponse:
     """One chart as a plotly figure."""
-    cut = service.cut(service.board_of(session, benchmark, version), dimension, measure)
+    cut = service.cut(service.board_of(session, benchmark, version, options), dimension, measure)
     draw = radar.figure if dimension == "capability" else charts.figure
     return JSONResponse(draw(cut, theme), headers={"Cache-Control": "no-store"})
 
 
 @router.get("/leaderboards/{benchmark}/measures.csv")
-def measures(session: SessionDep, benchmark: str, version: Version = None) -> Response:
+def measures(session: SessionDep, benchmark: str, options: OptionsDep, version: Version = None) -> Response:
     """Every measure of every row."""
-    board = service.board_of(session, benchmark, version)
-    head = ("agent", "run", "reference", "measure", "mean", "low", "high", "n", "tasks", "undefined_tasks")
+    board = service.board_of(session, benchmark, version, options)
+    head = (
+        "configuration",
+        "agent",
+        "run",
+        "reference",
+        "measure",
+        "mean",
+        "low",
+        "high",
+        "n",
+        "tasks",
+        "undefined_tasks",
+    )
     rows = [
-        [row.label, str(row.runs[0]), row.reference, name, *_numbers(row.measures[name])]
+        [row.label, row.agent, str(row.runs[0]), row.reference, name, *_numbers(row.measures[name])]
         for row in board.rows
         for name in board.measures
         if name in row.measures
@@ -91,9 +138,11 @@ def measures(session: SessionDep, benchmark: str, version: Version = None) -> Re
 
 
 @router.get("/leaderboards/{benchmark}/{dimension}.csv")
-def table(session: SessionDep, benchmark: str, dimension: Dimension, version: Version = None) -> Response:
+def table(
+    session: SessionDep, benchmark: str, dimension: Dimension, options: OptionsDep, version: Version = None
+) -> Response:
     """The table of a chart."""
-    cut = service.cut(service.board_of(session, benchmark, version), dimension)
+    cut = service.cut(service.board_of(session, benchmark, version, options), dimension)
     return attachment(f"{benchmark}-by-{dimension}.csv", _head(cut), _rows(cut))
 
 
@@ -119,7 +168,18 @@ def _measures(cut: BoardBreakdown) -> list[str]:
 
 
 def _head(cut: BoardBreakdown) -> list[str]:
-    head = ["agent", "run", "reference", cut.dimension, "episodes", "scored", "lost", "success_rate", "success_low"]
+    head = [
+        "configuration",
+        "agent",
+        "run",
+        "reference",
+        cut.dimension,
+        "episodes",
+        "scored",
+        "lost",
+        "success_rate",
+        "success_low",
+    ]
     head += ["success_high", "mean_score", "mean_low", "mean_high", "lower_bound_success", "lower_bound_mean"]
     ends = ("", "_low", "_high", "_n", "_tasks", "_undefined_tasks")
     return head + [f"{name}{end}" for name in _measures(cut) for end in ends]
@@ -132,7 +192,7 @@ def _rows(cut: BoardBreakdown) -> Iterator[list[Any]]:
             if summary is None:
                 continue
             success, mean = summary.success_interval or (None, None), summary.mean_interval or (None, None)
-            names = [series.label, str(series.run_id), series.reference, key]
+            names = [series.label, series.agent, str(series.run_id), series.reference, key]
             counts = [summary.episodes, summary.counts.scored, summary.counts.lost]
             rates = [summary.success_rate, *success, summary.mean_score, *mean]
             more = [

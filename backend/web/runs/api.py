@@ -88,6 +88,7 @@ def list_runs(  # noqa: PLR0913 - one parameter per filter
     status: Annotated[RunState | None, Query()] = None,
     benchmark: Word = None,
     agent: Word = None,
+    configuration: UUID | None = None,
     purpose: Annotated[Purpose | None, Query()] = None,
     cursor: Cursor = None,
     limit: Limit = 50,
@@ -101,6 +102,7 @@ def list_runs(  # noqa: PLR0913 - one parameter per filter
         states=[status] if status else [],
         benchmark=benchmark,
         agent=agent,
+        configuration=configuration,
         purposes=[purpose] if purpose else [],
     )
     items = run_views(session, page.items, summaries(session, page.items))

@@ -34,12 +34,14 @@ def runs(  # noqa: PLR0913 - one parameter per filter in the address
     q: Text = "",
     benchmark: Text = "",
     agent: Text = "",
+    configuration: UUID | None = None,
     status: Text = "",
     purpose: Text = "",
     before: Cursor = None,
 ) -> HTMLResponse:
     """The filterable list of runs."""
     filters = {"q": q, "benchmark": benchmark, "agent": agent, "status": status, "purpose": purpose}
+    filters["configuration"] = str(configuration or "")
     page = run_view.run_list(session, filters, before)
     values = {"list": page, "filters": filters, "before": before, "statuses": list(RunState)}
     return render(request, "runs.html", values)

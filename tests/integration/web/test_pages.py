@@ -226,7 +226,9 @@ class TestLeaderboard:
         assert {series["name"].split(" ")[0] for series in figure["data"]} >= {"navi", "pilot", "noop"}
         assert figure["data"][0]["x"] == sorted(figure["data"][0]["x"])
         assert table.headers["content-disposition"].startswith("attachment")
-        assert table.text.splitlines()[0].startswith("agent,run,reference,difficulty,episodes,scored,lost")
+        assert table.text.splitlines()[0].startswith(
+            "configuration,agent,run,reference,difficulty,episodes,scored,lost"
+        )
 
     def test_the_library_is_plotly_s_own_and_cached(self, client: TestClient) -> None:
         from backend.web.charts import library_url

@@ -38,6 +38,7 @@ def run(*, solved: int = 0, status: str = "completed", **counts: int) -> dict[st
         "benchmark": "starter",
         "task_set": {"id": "018f0000-0000-7000-8000-000000000002", "version": 1, "content_hash": "0" * 64},
         "agent": "oracle",
+        "configuration": {"id": "0198c0de-0000-7000-8000-00000000000c", "name": "oracle"},
         "provider": "local",
         "counts": all_counts,
         "summary": {

@@ -41,6 +41,7 @@ class Run(Base):
         Index("ix_run_rollup_started", "id", postgresql_where=text("rollup_started_at IS NOT NULL")),
         Index("ix_run_task_set", "task_set_id", "id"),
         Index("ix_run_study", "study_id"),
+        Index("ix_run_configuration", "agent_configuration_id", "id"),
         Index("ix_run_scheduled", "id", postgresql_where=text("state IN ('queued', 'running', 'paused')")),
         Index("ix_run_cancelled", "ended_at", postgresql_where=text("state = 'cancelled'")),
         CheckConstraint(f"priority BETWEEN {LOWEST} AND {HIGHEST}", name="priority"),

@@ -158,9 +158,9 @@ def task(session: Session, task_id: UUID) -> AnyRow | None:
 
 
 def history(session: Session, task_id: UUID, limit: int) -> Sequence[AnyRow]:
-    """Newest episodes of a task: (Episode, Task, Run, newest Attempt, agent, privileged)."""
+    """Newest episodes of a task: (Episode, Task, Run, newest Attempt, AgentConfiguration)."""
     query = (
-        select(Episode, Task, Run, Attempt, AgentConfiguration.name.label("agent"), AgentConfiguration.privileged)
+        select(Episode, Task, Run, Attempt, AgentConfiguration)
         .join(Task, Task.id == Episode.task_id)
         .join(Run, Run.id == Episode.run_id)
         .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)

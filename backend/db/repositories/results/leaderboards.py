@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, false, func, select
+from sqlalchemy import false, func, select
 from sqlalchemy.orm import Session
 
-from backend.db.models import AgentConfiguration, PublishedResult, Rollup, Run, Task
-from backend.db.models.enums import RANKED_PURPOSES, Dimension
-from backend.db.repositories.common_queries import in_quarantine
+from backend.db.models import AgentConfiguration, PublishedResult, Rollup, Run, Task, TaskSet
+from backend.db.models.enums import Dimension
+from backend.db.repositories.common_queries import AnyRow, in_quarantine
+from backend.db.repositories.results.pass_rollups import on_boards
 from backend.db.repositories.results.rollup_jobs import behind
 
 
@@ -23,15 +24,10 @@ class RunCondition:
     others: Sequence[UUID]
 
 
-def _ranked() -> ColumnElement[bool]:
-    """Runs that enter a leaderboard. Cells of a study do not; they are compared with their base cell only."""
-    return Run.purpose.in_(RANKED_PURPOSES) & Run.study_id.is_(None)
-
-
 def freshness(session: Session, task_set_id: UUID) -> tuple[datetime | None, bool]:
     """Time of the newest cube on the board, and whether any cube on it is out of date."""
     query = select(func.max(Run.rollup_as_of), func.coalesce(func.bool_or(behind()), false()))
-    newest, stale = session.execute(query.where(Run.task_set_id == task_set_id, _ranked())).one()
+    newest, stale = session.execute(query.where(Run.task_set_id == task_set_id, on_boards())).one()
     return newest, stale
 
 
@@ -40,7 +36,7 @@ def conditions(session: Session, task_set_id: UUID) -> list[RunCondition]:
     query = (
         select(Run.id, Run.condition_hash)
         .outerjoin(Rollup, (Rollup.run_id == Run.id) & (Rollup.dimension == Dimension.ALL.value))
-        .where(Run.task_set_id == task_set_id, _ranked())
+        .where(Run.task_set_id == task_set_id, on_boards())
         .order_by(Run.condition_hash, func.coalesce(Rollup.scored_tasks, 0).desc(), Run.id.desc())
     )
     groups: dict[str, list[UUID]] = {}
@@ -53,6 +49,34 @@ def conditions(session: Session, task_set_id: UUID) -> list[RunCondition]:
         .where(Run.id.in_(list(standing)))
     )
     return [RunCondition(run, agent, standing[run.id]) for run, agent in session.execute(pairs.order_by(Run.id))]
+
+
+def runs(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
+    """(id, agent_configuration_id, config) of the runs on the board: most scored tasks first, then newest."""
+    query = (
+        select(Run.id, Run.agent_configuration_id, Run.config)
+        .outerjoin(Rollup, (Rollup.run_id == Run.id) & (Rollup.dimension == Dimension.ALL.value))
+        .where(Run.task_set_id == task_set_id, on_boards())
+        .order_by(func.coalesce(Rollup.scored_tasks, 0).desc(), Run.id.desc())
+    )
+    return session.execute(query).all()
+
+
+def with_configurations(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, tuple[Run, AgentConfiguration]]:
+    """Runs with their configurations, by the run's id."""
+    query = (
+        select(Run, AgentConfiguration)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
+        .where(Run.id.in_(run_ids))
+    )
+    return {run.id: (run, agent) for run, agent in session.execute(query)}
+
+
+def newest_with_runs(session: Session, benchmark_id: UUID) -> TaskSet | None:
+    """The newest version of a benchmark that has runs on its board."""
+    runs_of_set = select(Run.id).where(Run.task_set_id == TaskSet.id, on_boards()).exists()
+    query = select(TaskSet).where(TaskSet.benchmark_id == benchmark_id, runs_of_set)
+    return session.scalar(query.order_by(TaskSet.version.desc()).limit(1))
 
 
 def number_of_tasks(session: Session, task_set_id: UUID) -> int:

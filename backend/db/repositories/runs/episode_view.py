@@ -25,8 +25,7 @@ def episode(session: Session, episode_id: UUID) -> AnyRow | None:
             Episode,
             Task,
             Run,
-            AgentConfiguration.name.label("agent"),
-            AgentConfiguration.human,
+            AgentConfiguration,
             Benchmark.name.label("benchmark"),
             TaskSet.version,
         )

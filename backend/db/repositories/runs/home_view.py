@@ -79,7 +79,7 @@ def latest_runs(session: Session, limit: int) -> Sequence[AnyRow]:
 def flagged(session: Session, limit: int) -> Sequence[AnyRow]:
     """Flagged episodes, newest first."""
     query = (
-        select(Episode, Task, func.coalesce(func.nullif(Run.name, ""), AgentConfiguration.name).label("title"))
+        select(Episode, Task, func.coalesce(func.nullif(Run.name, ""), AgentConfiguration.title).label("title"))
         .join(Task, Task.id == Episode.task_id)
         .join(Run, Run.id == Episode.run_id)
         .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)

@@ -46,16 +46,16 @@ def current_evaluation(session: Session, attempt_id: UUID) -> Evaluation | None:
 
 
 def named(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
-    """(Run, agent's name) of these runs."""
-    query = select(Run, AgentConfiguration.name).join(
+    """(Run, its configuration's name) of these runs."""
+    query = select(Run, AgentConfiguration.title).join(
         AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id
     )
     return session.execute(query.where(Run.id.in_(run_ids))).all()
 
 
 def beside(session: Session, run: Run, limit: int) -> Sequence[AnyRow]:
-    """(Run, agent's name) of other runs on the same task set, newest first."""
-    query = select(Run, AgentConfiguration.name).join(
+    """(Run, its configuration's name) of other runs on the same task set, newest first."""
+    query = select(Run, AgentConfiguration.title).join(
         AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id
     )
     query = query.where(Run.task_set_id == run.task_set_id, Run.id != run.id)

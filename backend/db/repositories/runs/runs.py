@@ -61,6 +61,7 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
     states: Sequence[str] = (),
     benchmark: str | None = None,
     agent: str | None = None,
+    configuration: UUID | None = None,
     purposes: Sequence[str] = (),
     cursor: str | None = None,
     limit: int = 50,
@@ -71,6 +72,8 @@ def listing(  # noqa: PLR0913 - one keyword per thing to ask by
         query = query.where(Run.state.in_([str(state) for state in states]))
     if purposes:
         query = query.where(Run.purpose.in_(list(purposes)))
+    if configuration:
+        query = query.where(Run.agent_configuration_id == configuration)
     if agent:
         query = query.join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id).where(
             AgentConfiguration.name == agent

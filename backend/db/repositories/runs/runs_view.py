@@ -19,9 +19,11 @@ _MOST_WORDS = 160
 def _conditions(filters: RunFilter) -> list[ColumnElement[bool]]:
     exact = {"benchmark": Benchmark.name, "agent": AgentConfiguration.name, "status": Run.state, "purpose": Run.purpose}
     conditions = [column == filters[name] for name, column in exact.items() if filters.get(name)]
+    if filters.get("configuration"):
+        conditions.append(Run.agent_configuration_id == UUID(filters["configuration"]))
     words = filters.get("q", "").strip()
     if words:
-        columns = (Run.name, AgentConfiguration.name, Benchmark.name)
+        columns = (Run.name, AgentConfiguration.title, AgentConfiguration.name, Benchmark.name)
         conditions.append(or_(*(column.icontains(words, autoescape=True) for column in columns)))
     return conditions
 

@@ -15,6 +15,7 @@ from backend.domain.model.task import UNLABELLED
 from backend.domain.statistics.intervals import LEVEL, mean_interval
 from backend.domain.statistics.passes import pooled
 from backend.domain.statistics.task_comparison import TaskComparison, TaskScores
+from backend.services.configurations.configuration_ref import configuration_ref
 from backend.services.results.views.comparison_models import (
     ComparedRun,
     ComparedTask,
@@ -68,6 +69,7 @@ class ComparedResults:
             id=row.Run.id,
             title=title,
             agent=row.AgentConfiguration.name,
+            configuration=configuration_ref(row.AgentConfiguration),
             version=row.version,
             status=row.Run.state,
             success_rate=success.value if success else None,

@@ -132,7 +132,7 @@ def comparable_runs(session: Session, run_ids: Sequence[UUID], least: int = LEAS
 
 def run_titles(rows: Sequence[AnyRow]) -> list[str]:
     """Names of the runs; equal ones with the end of their id."""
-    titles = [row.Run.name or f"{row.AgentConfiguration.name} on {row.benchmark}" for row in rows]
+    titles = [row.Run.name or f"{row.AgentConfiguration.title} on {row.benchmark}" for row in rows]
     numbers = Counter(titles)
     return [
         f"{title} ({row.Run.id.hex[-6:]})" if numbers[title] > 1 else title

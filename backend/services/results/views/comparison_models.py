@@ -6,6 +6,7 @@ from pydantic import Field
 
 from backend.domain.model.episode import ENDED_RUNS, RunState
 from backend.domain.statistics.intervals import Interval
+from backend.services.configurations.configuration_ref import ConfigurationRef
 from backend.services.read_model import ReadModel
 from backend.services.results.configuration_differences import FieldDifference
 
@@ -35,6 +36,7 @@ class ComparedRun(ReadModel):
     id: UUID
     title: str
     agent: str
+    configuration: ConfigurationRef
     version: int = Field(description="Of its task set.")
     status: RunState
     success_rate: float | None

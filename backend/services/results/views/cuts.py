@@ -13,7 +13,8 @@ from backend.domain.model.label_filter import ordered
 from backend.services.benchmarks.labels import LabelCounts, label_counts
 from backend.services.read_model import ReadModel
 from backend.services.results import measure_rollups
-from backend.services.results.leaderboards import BoardRow, board_version, leaderboard
+from backend.services.results.board_rows import BoardRow
+from backend.services.results.leaderboards import board_version, leaderboard
 from backend.services.results.leaderboards import label as row_label
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.rollups import summary_of

@@ -147,7 +147,7 @@ def _is_pass(one: AnyRow, other: AnyRow) -> bool:
 
 def _title(rows: Sequence[AnyRow]) -> str:
     (title, *_) = run_titles(rows[:1])
-    return title if len(rows) == 1 else f"{rows[0].AgentConfiguration.name}, {len(rows)} runs"
+    return title if len(rows) == 1 else f"{rows[0].AgentConfiguration.title}, {len(rows)} runs"
 
 
 def _groups(

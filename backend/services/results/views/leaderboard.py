@@ -2,25 +2,34 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from pydantic import Field
 from sqlalchemy.orm import Session
 
+from backend.db.models import PassRollup
 from backend.db.models.enums import Dimension
 from backend.db.repositories.benchmarks import benchmarks_view
-from backend.domain.model.measures import info
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
-from backend.domain.model.score import SCORE
 from backend.domain.model.task import DIFFICULTIES, Difficulty
 from backend.domain.statistics.intervals import Interval
-from backend.services.benchmarks.views.benchmark import PublishedResultView, TaskSetRef, reported_result
-from backend.services.people.human_baselines import DomainRow, Means
-from backend.services.read_model import ReadModel
-from backend.services.results.leaderboards import BenchmarkBoard, BoardRow, label, leaderboard
+from backend.services.benchmarks.views.benchmark import TaskSetRef, reported_result
+from backend.services.configurations.configuration_ref import configuration_ref
+from backend.services.results.board_ranking import ConditionsChoice
+from backend.services.results.board_rows import BoardRow
+from backend.services.results.leaderboards import BenchmarkBoard, BoardOptions, label, leaderboard
 from backend.services.results.measure_rollups import MeasureMean
+from backend.services.results.views.leaderboard_models import (
+    ConditionsChoiceView,
+    ConditionsView,
+    Leaderboard,
+    LeaderboardRow,
+    NotRankedView,
+    PassesView,
+    PassRate,
+    PassRun,
+    definition_of,
+)
 from backend.services.runs.summary import RunSummary
 
 CUTS = ("domain", "difficulty", "level", "capability", "complexity")
@@ -33,79 +42,6 @@ _ORDERS: Mapping[str, Sequence[str]] = {
 }
 
 
-class MeasureDefinition(ReadModel):
-    """Definition of a measure."""
-
-    title: str = Field(examples=["CR"])
-    text: str
-
-
-class LeaderboardRow(ReadModel):
-    """One agent configuration. `rank` is null for references."""
-
-    rank: int | None = None
-    tie_group: int | None = Field(default=None, description="Rows of one group cannot be told apart.")
-    best_rank: int | None = Field(default=None, description="The ranks that are compatible with the intervals.")
-    worst_rank: int | None = None
-    agent: str
-    label: str = Field(description="The agent with its parameters, on one line.")
-    params: dict[str, Any] = Field(default={})
-    reference: str = Field(default="", description="`floor`, `privileged` (it sees the task), `human` or empty.")
-    variant: str | None = Field(default=None, description="Condition under which its tasks were done.")
-    runs: list[UUID] = Field(default=[])
-    created_at: datetime = Field(description="When the first of `runs`, which stands for all, was submitted.")
-    primary: MeasureMean | None = Field(
-        default=None, description="Mean of the board's `primary` measure, by which rows are ranked; null without one."
-    )
-    summary: RunSummary
-    tasks: int = 0
-    missing_tasks: int = Field(default=0, description="Tasks of the task set that this row has no scored episode of.")
-    by_domain: dict[str, RunSummary] = Field(default={})
-    by_difficulty: dict[str, RunSummary] = Field(default={})
-    by_level: dict[str, RunSummary] = Field(default={})
-    by_capability: dict[str, RunSummary] = Field(default={}, description="OmniBench's capabilities, by their letters.")
-    by_complexity: dict[str, RunSummary] = Field(default={}, description="Its complexities, as in `branch/hard`.")
-    measures: dict[str, MeasureMean] = Field(default={}, description="Over all tasks, by the measure's name.")
-    measures_by: dict[str, dict[str, dict[str, MeasureMean]]] = Field(
-        default={}, description="By dimension (`level`, `capability`, ...), then by key, then by measure."
-    )
-    people: Means | None = Field(default=None, description="Of a human row: means of steps, time and rating.")
-    efficiency: tuple[float, int] | None = Field(
-        default=None, description="Steps of solved episodes over a person's median steps: mean ratio, episodes."
-    )
-
-    def by(self, dimension: str) -> dict[str, RunSummary]:
-        """Summaries by the keys of one of `CUTS`."""
-        summaries: dict[str, RunSummary] = getattr(self, f"by_{dimension}")
-        return summaries
-
-
-class Leaderboard(ReadModel):
-    """Leaderboard of one task set."""
-
-    benchmark: str
-    task_set: TaskSetRef
-    title: str
-    kind: str
-    tasks: int
-    as_of: datetime | None = Field(default=None, description="When the newest of its figures were computed.")
-    stale: bool = Field(default=False, description="Episodes have changed since; workers compute it again.")
-    rows: list[LeaderboardRow] = Field(default=[])
-    primary: str = Field(
-        default=SCORE, description="Measure that ranks: that of the tasks' scoring protocol, such as `CR`, or `score`."
-    )
-    measures: dict[str, MeasureDefinition] = Field(default={}, description="Definitions of the rows' measures.")
-    published_results: list[PublishedResultView] = Field(
-        default=[], description="What papers report; no part of the ranking."
-    )
-    people: list[DomainRow] = Field(default=[], description="What people needed, by domain.")
-
-    @property
-    def primary_definition(self) -> MeasureDefinition:
-        """Definition of the measure that ranks."""
-        return _definition(self.primary)
-
-
 def leaderboard_view(board: BenchmarkBoard) -> Leaderboard:
     """The view of a leaderboard."""
     return Leaderboard(
@@ -113,22 +49,56 @@ def leaderboard_view(board: BenchmarkBoard) -> Leaderboard:
         title=board.benchmark.title,
         kind=board.benchmark.kind,
         task_set=TaskSetRef.model_validate(board.task_set),
-        tasks=board.tasks,
+        tasks=board.tasks.number,
+        not_runnable=board.tasks.not_runnable,
+        common_tasks=board.common,
+        conditions=board.conditions and ConditionsView.model_validate(board.conditions),
+        choices=[_choice(each) for each in board.choices],
+        orders_differ=board.orders_differ,
+        newer=board.newer and TaskSetRef.model_validate(board.newer),
         as_of=board.as_of,
         stale=board.stale,
-        rows=[_row(row, board.tasks) for row in board.rows],
+        rows=[_row(row) for row in board.rows],
         primary=board.primary,
-        measures={name: _definition(name) for name in board.measures},
+        measures={name: definition_of(name) for name in board.measures},
         published_results=[reported_result(row) for row in board.reported],
         people=list(board.people),
     )
 
 
-def _definition(name: str) -> MeasureDefinition:
-    return MeasureDefinition(title=info(name).title, text=info(name).text)
+def _choice(choice: ConditionsChoice) -> ConditionsChoiceView:
+    conditions = choice.conditions
+    return ConditionsChoiceView(key=conditions.key, text=conditions.text, rows=choice.rows, ranked=choice.ranked)
 
 
-def _row(row: BoardRow, tasks: int) -> LeaderboardRow:
+def _passes(row: PassRollup) -> PassesView:
+    return PassesView(
+        number=row.passes,
+        tasks=row.attempted_tasks,
+        lost_share=row.lost_share,
+        rates=[_pass_rate(rate) for rate in row.pass_rates],
+        runs=[
+            PassRun(run=run["run"], tasks=run["tasks"], mean_score=run["mean"], success_rate=run["success"])
+            for run in row.runs
+        ],
+        ended_desktops=row.ended_desktops,
+        flagged=row.flagged,
+    )
+
+
+def _pass_rate(rate: Mapping[str, Any]) -> PassRate:
+    (at, *at_ends), (hat, *hat_ends) = rate["at"], rate["hat"]
+    return PassRate(
+        k=rate["k"],
+        tasks=rate["tasks"],
+        at=at,
+        at_interval=Interval(*at_ends),
+        hat=hat,
+        hat_interval=Interval(*hat_ends),
+    )
+
+
+def _row(row: BoardRow) -> LeaderboardRow:
     place = row.standing
     return LeaderboardRow(
         rank=place and place.rank,
@@ -136,15 +106,21 @@ def _row(row: BoardRow, tasks: int) -> LeaderboardRow:
         best_rank=place and place.best,
         worst_rank=place and place.worst,
         agent=row.agent.name,
+        configuration=configuration_ref(row.agent),
         label=label(row),
         params=row.agent.params,
         reference=row.reference,
         variant=row.run.config.get("variant"),
-        runs=[row.run.id, *row.others],
+        reasons=[NotRankedView.model_validate(reason) for reason in row.reasons],
+        conditions=ConditionsView.model_validate(row.conditions),
+        passes=row.passes and _passes(row.passes),
+        lower_bound=row.lower,
+        lower_rank=row.lower_rank,
+        runs=row.runs,
         created_at=row.run.created_at,
         primary=row.primary,
         summary=row.summary,
-        tasks=tasks - row.missing_tasks,
+        tasks=row.summary.scored_tasks,
         missing_tasks=row.missing_tasks,
         by_domain=row.by.get(Dimension.DOMAIN, {}),
         by_difficulty=row.by.get(Dimension.DIFFICULTY, {}),
@@ -154,6 +130,8 @@ def _row(row: BoardRow, tasks: int) -> LeaderboardRow:
         measures=row.means,
         measures_by={dimension: cells for dimension, cells in row.measures.items() if dimension != Dimension.ALL},
         people=row.people,
+        steps=row.summary.steps / row.summary.counts.scored if row.summary.counts.scored else None,
+        agent_seconds=row.passes and row.passes.agent_seconds,
         efficiency=row.efficiency,
     )
 
@@ -203,6 +181,7 @@ class LeaderboardSeries:
 
     run_id: UUID
     label: str
+    agent: str
     reference: str
     cells: list[ChartCell]
 
@@ -245,7 +224,9 @@ def cut(board: Leaderboard, dimension: str, measure: str | None = None) -> Board
     rows = [row for row in board.rows if row.summary.mean_score is not None]
     keys = _keys({key for row in rows for key in row.by(dimension)}, dimension)
     series = [
-        LeaderboardSeries(row.runs[0], row.label, row.reference, [_cell(row, dimension, key) for key in keys])
+        LeaderboardSeries(
+            row.runs[0], row.series_label, row.agent, row.reference, [_cell(row, dimension, key) for key in keys]
+        )
         for row in rows
     ]
     measures = {**RATES, **{name: measure.title for name, measure in board.measures.items()}}
@@ -262,22 +243,34 @@ def _keys(keys: set[str], dimension: str) -> list[str]:
     return sorted(keys) if order is None else [name for name in order if name in keys]
 
 
-def board_of(session: Session, benchmark: str, version: int | None) -> Leaderboard:
+def board_of(session: Session, benchmark: str, version: int | None, options: BoardOptions | None = None) -> Leaderboard:
     """The board. Raises NotFound."""
-    return leaderboard_view(leaderboard(session, benchmark, version=version))
+    return leaderboard_view(leaderboard(session, benchmark, version=version, options=options))
+
+
+ASCENDING: Mapping[str, Callable[[LeaderboardRow], float | None]] = {
+    "steps": lambda row: row.steps,
+    "seconds": lambda row: row.agent_seconds,
+}
+"""Columns of which less is better."""
+DESCENDING: Mapping[str, Callable[[LeaderboardRow], float | None]] = {
+    "mean": lambda row: row.summary.mean_score,
+    "success": lambda row: row.summary.success_rate,
+}
 
 
 def sorted_by(board: Leaderboard, column: str) -> list[LeaderboardRow]:
-    """The board's rows sorted by a column, highest first and missing values last; by rank for any other name."""
-    by: dict[str, Callable[[LeaderboardRow], float | None]] = {
-        "mean": lambda row: row.summary.mean_score,
-        "success": lambda row: row.summary.success_rate,
-    }
+    """The board's rows sorted by a column, the best first and missing values last; by rank for any other name."""
+    if column in ASCENDING:
+        return _sorted(board.rows, ASCENDING[column], 1)
+    if column in DESCENDING:
+        return _sorted(board.rows, DESCENDING[column], -1)
+    if column in board.measures:
+        return _sorted(board.rows, lambda row: row.measures[column].mean if column in row.measures else None, -1)
+    return board.rows
 
-    def of(row: LeaderboardRow) -> float | None:
-        measure_mean = row.measures.get(column)
-        return by[column](row) if column in by else None if measure_mean is None else measure_mean.mean
 
-    if column not in by and column not in board.measures:
-        return board.rows
-    return sorted(board.rows, key=lambda row: (of(row) is None, -(of(row) or 0.0)))
+def _sorted(
+    rows: Sequence[LeaderboardRow], value: Callable[[LeaderboardRow], float | None], sign: int
+) -> list[LeaderboardRow]:
+    return sorted(rows, key=lambda row: (value(row) is None, sign * (value(row) or 0.0)))

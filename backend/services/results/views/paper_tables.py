@@ -20,7 +20,8 @@ from backend.domain.model.measures import info
 from backend.domain.model.score import SCORE
 from backend.services.benchmarks.labels import all_labels
 from backend.services.read_model import ReadModel
-from backend.services.results.leaderboards import BenchmarkBoard, BoardRow, board_version, leaderboard
+from backend.services.results.board_rows import BoardRow
+from backend.services.results.leaderboards import BenchmarkBoard, board_version, leaderboard
 from backend.services.results.leaderboards import label as row_label
 
 _OBVIOUS = "printed with drop "

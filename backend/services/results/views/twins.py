@@ -12,7 +12,8 @@ from backend.db.repositories.results import twins as repository
 from backend.domain.benchmarks import reported_results
 from backend.domain.statistics.correlation import pearson
 from backend.services.read_model import ReadModel
-from backend.services.results.leaderboards import BoardRow, board_version, leaderboard
+from backend.services.results.board_rows import BoardRow
+from backend.services.results.leaderboards import board_version, leaderboard
 from backend.services.results.leaderboards import label as row_label
 
 SOURCE = "OSWorld paper, Table 7"

@@ -16,6 +16,7 @@ from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Usage
 from backend.services.attempts import reevaluation
 from backend.services.attempts.views import RescoreView, rescore_view
+from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.judging.judges import JudgeCost, cost_of_attempt
 from backend.services.lifecycle.human_runs import is_lost
 from backend.services.runs import episodes
@@ -48,7 +49,7 @@ class EpisodePage:
     run_title: str
     benchmark: str
     version: int
-    agent: str
+    configuration: ConfigurationRef
     instruction: str
     repeats: int
     before: UUID | None
@@ -95,15 +96,16 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
     attempt = _select_attempt(attempts, number)
     before, after = repository.neighbours(session, row.Run.id, episode_id)
     episode, task, run = row.Episode, row.Task, row.Run
+    configuration = configuration_ref(row.AgentConfiguration)
     newest = rows[-1].attempt if rows else None
-    unrated = row.human and _unrated(run, episode, newest)
+    unrated = row.AgentConfiguration.human and _unrated(run, episode, newest)
     view = episode_view(EpisodeSummary(episode, task, newest), run.config, explain(session, [episode]).get(episode.id))
     return EpisodePage(
         episode=without_result(view) if unrated else view,
-        run_title=run.name or f"{row.agent} on {row.benchmark}",
+        run_title=run.name or f"{configuration.name} on {row.benchmark}",
         benchmark=row.benchmark,
         version=row.version,
-        agent=row.agent,
+        configuration=configuration,
         instruction=task.instruction,
         repeats=int(run.config.get("repeats", 1)),
         before=before,
@@ -116,12 +118,12 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         can_rescore=not unrated and reevaluation.can_be(session, episode),
         asks_judge=bool(task.requires_judge),
         newer=repository.has_newer_task(session, task),
-        human=row.human,
+        human=row.AgentConfiguration.human,
         screen=ScreenSize.model_validate(run.config.get("screen") or {}),
         unrated=unrated,
         first_run=str((episode.human_feedback or {}).get("first_run", "")),
         draft=drafts.draft_of_run(session, run.id) if run.purpose == Purpose.RECORD else None,
-        anew=_anew(run, episode) if row.human else "",
+        anew=_anew(run, episode) if row.AgentConfiguration.human else "",
         judged=cost_of_attempt(session, attempt.id) if attempt and not unrated else None,
     )
 

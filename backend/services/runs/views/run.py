@@ -15,6 +15,7 @@ from backend.domain.model.episode import RunState
 from backend.domain.model.reason import ReasonCode
 from backend.domain.scheduling.limits import Concurrency
 from backend.services.benchmarks.views.benchmark import TaskSetRef
+from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.read_model import ReadModel
 from backend.services.runs.summary import EpisodeCounts, RunSummary
 from backend.services.runs.views.episode import EpisodeView
@@ -53,6 +54,7 @@ class RunView(ReadModel):
     benchmark: str = Field(examples=["starter"])
     task_set: TaskSetRef
     agent: str = Field(examples=["oracle"])
+    configuration: ConfigurationRef = Field(description="Who acts.")
     params: dict[str, Any]
     provider: str = Field(examples=["local"])
     config: dict[str, Any] = Field(description="The whole frozen configuration.")
@@ -76,8 +78,8 @@ class RunView(ReadModel):
 
     @property
     def title(self) -> str:
-        """Its name, else its benchmark and agent."""
-        return self.name or f"{self.agent} on {self.benchmark}"
+        """Its name, else its configuration and benchmark."""
+        return self.name or f"{self.configuration.name} on {self.benchmark}"
 
     @property
     def repeats(self) -> int:
@@ -108,6 +110,7 @@ def run_view(row: AnyRow, summary: RunSummary) -> RunView:
         benchmark=row.benchmark,
         task_set=TaskSetRef(id=run.task_set_id, version=row.version, content_hash=row.content_hash),
         agent=row.AgentConfiguration.name,
+        configuration=configuration_ref(row.AgentConfiguration),
         params=row.AgentConfiguration.params,
         provider=run.provider,
         config=run.config,

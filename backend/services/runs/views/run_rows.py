@@ -49,7 +49,7 @@ class Tile:
     episode_id: UUID
     run_id: UUID
     task: str
-    agent: str
+    configuration: str
     state: str
     number: int
     step: int
@@ -72,7 +72,7 @@ def _tile(row: AnyRow) -> Tile:
         episode_id=row.Episode.id,
         run_id=row.Run.id,
         task=row.Task.key,
-        agent=row.agent,
+        configuration=row.configuration,
         state=attempt.state,
         number=attempt.number,
         step=attempt.current_step,

@@ -1,7 +1,8 @@
-"""Results of a task: its newest episodes, and a summary per agent."""
+"""Results of a task: its newest episodes, and a summary per configuration."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -9,6 +10,7 @@ from sqlalchemy.orm import Session
 from backend.db.repositories.benchmarks import benchmarks_view as repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.score import is_solved
+from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.runs.episodes import EpisodeSummary
 from backend.services.runs.views.episode import EpisodeView, episode_view
 
@@ -20,53 +22,58 @@ class TaskHistoryRow:
     """One episode of a task's history."""
 
     episode: EpisodeView
-    agent: str
+    configuration: ConfigurationRef
     privileged: bool
     purpose: str
 
 
 @dataclass(frozen=True)
-class AgentHistory:
-    """One agent's results on a task, over the shown episodes."""
+class ConfigurationHistory:
+    """One configuration's results on a task, over the shown episodes."""
 
-    agent: str
+    configuration: ConfigurationRef
     privileged: bool
     scored: int
     solved: int
-    mean: float | None
+    mean: float
 
 
 @dataclass(frozen=True)
 class TaskHistory:
-    """The newest episodes of a task, and the same by agent."""
+    """The newest episodes of a task, and the same by configuration."""
 
     episodes: list[TaskHistoryRow]
-    agents: list[AgentHistory]
+    configurations: list[ConfigurationHistory]
 
 
 def task_history(session: Session, task_id: UUID) -> TaskHistory:
     """The newest episodes of a task, over all runs."""
     rows = repository.history(session, task_id, HISTORY)
-    return TaskHistory([_row(row) for row in rows], _by_agent(rows))
+    return TaskHistory([_row(row) for row in rows], _by_configuration(rows))
 
 
 def _row(row: AnyRow) -> TaskHistoryRow:
     episode = episode_view(EpisodeSummary(row.Episode, row.Task, row.Attempt), row.Run.config)
-    return TaskHistoryRow(episode, row.agent, row.privileged, row.Run.purpose)
+    return TaskHistoryRow(
+        episode, configuration_ref(row.AgentConfiguration), row.AgentConfiguration.privileged, row.Run.purpose
+    )
 
 
-def _by_agent(rows: Sequence[AnyRow]) -> list[AgentHistory]:
-    by_agent: dict[str, list[AnyRow]] = {}
+def _by_configuration(rows: Sequence[AnyRow]) -> list[ConfigurationHistory]:
+    groups: dict[UUID, list[AnyRow]] = {}
     for row in rows:
         if row.Episode.score is not None:
-            by_agent.setdefault(row.agent, []).append(row)
-    return [
-        AgentHistory(
-            agent=agent,
-            privileged=items[0].privileged,
-            scored=len(items),
-            solved=sum(is_solved(item.Episode.score) for item in items),
-            mean=sum(item.Episode.score for item in items) / len(items),
-        )
-        for agent, items in sorted(by_agent.items())
-    ]
+            groups.setdefault(row.AgentConfiguration.id, []).append(row)
+    histories = [_history(items) for items in groups.values()]
+    return sorted(histories, key=lambda history: history.configuration.name)
+
+
+def _history(rows: Sequence[AnyRow]) -> ConfigurationHistory:
+    scores = [row.Episode.score for row in rows]
+    return ConfigurationHistory(
+        configuration=configuration_ref(rows[0].AgentConfiguration),
+        privileged=rows[0].AgentConfiguration.privileged,
+        scored=len(scores),
+        solved=sum(map(is_solved, scores)),
+        mean=fmean(scores),
+    )

@@ -87,7 +87,7 @@ class TestStoredScores:
         assert ready.do(leaderboard, "starter").stale
         assert ready.roll_up() == 1
         board = ready.do(leaderboard, "starter")
-        assert (board.tasks, board.rows[0].summary.mean_score, board.rows[0].missing_tasks) == (2, 1.0, 1)
+        assert (board.tasks.number, board.rows[0].summary.mean_score, board.rows[0].missing_tasks) == (2, 1.0, 1)
 
     def test_failures_are_not_counted_either(self, ready: World, scored: tuple[Run, dict[UUID, float | None]]) -> None:
         run, scores = scored

@@ -1,6 +1,7 @@
 """Who is better: ranked rows with intervals, marked ones without a rank, missing tasks said."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -24,10 +25,10 @@ def board(installation: World, name: str = "starter", version: int | None = None
     return made
 
 
-def play(installation: World, scores: list[float | None], agent: str = "replay", **more: Any) -> None:
-    """A run whose episodes end with these scores; None = lost by its evaluator."""
+def play(installation: World, scores: list[float | None], agent: str = "replay", **more: Any) -> UUID:
+    """A run whose episodes end with these scores; None = lost by its evaluator. Returns its id."""
     worker = installation.worker(slots=1)
-    installation.submit(agent, **more)
+    run = installation.submit(agent, **more)
     installation.in_order()
     for score in scores:
         claim = installation.must_claim(worker)
@@ -35,6 +36,7 @@ def play(installation: World, scores: list[float | None], agent: str = "replay",
             installation.lose(claim, FailureClass.EVALUATOR)
         else:
             installation.score(claim, score)
+    return run.id
 
 
 @pytest.fixture
@@ -55,7 +57,7 @@ class TestLeaderboard:
         ]
         # Three tasks each cannot tell them apart, whatever they scored.
         assert [row.standing.group for row in found.rows if row.standing] == [1, 1]
-        assert found.tasks == 3
+        assert found.tasks.number == 3
 
     def test_lost_ones_are_beside_the_rate_and_in_the_bound(self, measured: World) -> None:
         play(measured, [1.0, None, 0.5], "random")
@@ -84,12 +86,15 @@ class TestLeaderboard:
             "unlabelled": 0.0,
         }
 
-    def test_the_fullest_run_stands_for_its_condition_not_the_best(self, measured: World) -> None:
+    def test_the_fullest_run_is_linked_and_all_are_pooled(self, measured: World) -> None:
         play(measured, [1.0], "random", tasks=("files/a",))
-        play(measured, [0.0, 0.5, 0.0], "random")
+        fullest = play(measured, [0.0, 0.5, 0.0], "random")
         play(measured, [1.0], "random", tasks=("files/b",))
         (row,) = board(measured).rows
-        assert (row.summary.counts.scored, row.summary.solved, len(row.others)) == (3, 0, 2)
+        assert (row.run.id, row.summary.counts.scored, row.summary.solved, len(row.others)) == (fullest, 5, 2, 2)
+        assert row.summary.mean_score == pytest.approx((0.5 + 0.75 + 0.0) / 3)
+        assert row.passes is not None
+        assert (row.passes.passes, row.standing is not None) == (2, True)
 
     def test_missing_tasks_are_counted(self, measured: World) -> None:
         play(measured, [1.0], "random", tasks=("files/a",))
@@ -108,9 +113,11 @@ class TestLeaderboard:
 
     def test_each_version_has_its_own(self, measured: World) -> None:
         play(measured, [1.0] * 3, "random")
+        assert board(measured).newer is None
         measured.benchmark(make_benchmark(make_task(name="new")))
-        assert board(measured).rows == []
-        assert len(board(measured, version=1).rows) == 1
+        assert board(measured, version=2).rows == []
+        newest = board(measured)
+        assert (newest.task_set.version, len(newest.rows), newest.newer and newest.newer.version) == (1, 1, 2)
         with raises_code(NotFound, "version_not_found", mentions="7"):
             board(measured, version=7)
 

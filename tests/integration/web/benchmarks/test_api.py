@@ -290,7 +290,9 @@ class TestLeaderboard:
             ("noop", None, "floor"),
         ]
         ranked = [row for row in rows if row["rank"]]
-        assert {row["agent"] for row in ranked} == {"navi", "navi-2", "pilot"}
+        assert {row["agent"] for row in ranked} == {"navi", "pilot"}
+        (live,) = [row for row in rows if row["agent"] == "navi-2"]
+        assert [reason["code"] for reason in live["reasons"]] == ["partial"]
         assert [row["rank"] for row in ranked] == sorted(row["rank"] for row in ranked)
         best = next(row for row in rows if row["agent"] == "navi")
         assert (best["missing_tasks"], best["runs"]) == (3, [str(scene.finished)])

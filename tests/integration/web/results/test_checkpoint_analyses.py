@@ -108,7 +108,7 @@ class TestEdge:
         assert every.status_code == 200
         assert "language=cn" in every.text
         table = fresh.get(f"/benchmarks/{NAME}/analyses/languages.csv").text.splitlines()
-        assert table[0].startswith("agent,run_en,run_cn,level,s_int_en")
+        assert table[0].startswith("configuration,run_en,run_cn,level,s_int_en")
         assert len(table) == 2
 
     def test_a_board_without_runs_says_so(self, installation: World, fresh: TestClient) -> None:

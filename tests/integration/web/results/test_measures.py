@@ -27,7 +27,8 @@ class TestLeaderboard:
         text = board.get(BOARD, headers=PAGE).text
         assert "undefined for 4 tasks" in text
         assert "depths of the completed subtasks / depths of all subtasks" in text
-        assert text.index(">CR<") < text.index("Parts, pooled") < text.index(">LC<")
+        table = text.split('id="ranked"')[1]
+        assert table.index(">CR<") < table.index("Parts, pooled") < table.index(">LC<")
 
     def test_the_primary_measure_ranks(self, board: TestClient) -> None:
         view = board.get("/api/v1/leaderboards/graphs").json()
@@ -76,7 +77,7 @@ class TestLeaderboard:
         assert measures["LC"]["undefined_tasks"] == 4
         assert found["measures"]["CR"]["title"] == "CR"
         lines = board.get(f"{BOARD}/measures.csv").text.splitlines()
-        assert lines[0] == "agent,run,reference,measure,mean,low,high,n,tasks,undefined_tasks"
+        assert lines[0] == "configuration,agent,run,reference,measure,mean,low,high,n,tasks,undefined_tasks"
         assert str(measures["CR"]["mean"]) in lines[2]
         table = board.get(f"{BOARD}/capability.csv").text.splitlines()
         assert table[0].endswith("LC,LC_low,LC_high,LC_n,LC_tasks,LC_undefined_tasks")

@@ -1,0 +1,1 @@
+"""Tables: configurations of agents."""

@@ -1,0 +1,1 @@
+"""Queries: configurations of agents."""

@@ -1,0 +1,102 @@
+"""Agent configurations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+from uuid_utils.compat import uuid7
+
+from backend.db.models import AgentConfiguration, Benchmark, Rollup, Run, TaskSet
+from backend.db.models.enums import RANKED_PURPOSES, Dimension
+from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.pagination import CursorPage, page
+
+
+def by_identity(session: Session, project_id: UUID, name: str, identity_hash: str) -> AgentConfiguration | None:
+    """The configuration of this agent with this identity."""
+    query = select(AgentConfiguration).where(
+        AgentConfiguration.project_id == project_id,
+        AgentConfiguration.name == name,
+        AgentConfiguration.identity_hash == identity_hash,
+    )
+    return session.scalar(query)
+
+
+def create(session: Session, values: Mapping[str, Any]) -> AgentConfiguration:
+    """A new configuration; of concurrent callers with the same identity, all get the same one."""
+    session.execute(insert(AgentConfiguration).values({"id": uuid7(), **_columns(values)}).on_conflict_do_nothing())
+    row = by_identity(session, values["project_id"], values["name"], values["identity_hash"])
+    assert row is not None  # noqa: S101 - just inserted, by us or by somebody else
+    return row
+
+
+def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values by the names of their columns."""
+    columns = AgentConfiguration.__mapper__.columns
+    return {columns[name].name: value for name, value in values.items()}
+
+
+def has_title(session: Session, project_id: UUID, title: str, besides: UUID | None = None) -> bool:
+    """Whether another configuration of the project is shown under this name."""
+    query = select(AgentConfiguration.id).where(
+        AgentConfiguration.project_id == project_id, AgentConfiguration.title == title
+    )
+    if besides is not None:
+        query = query.where(AgentConfiguration.id != besides)
+    return bool(session.scalar(select(query.exists())))
+
+
+def get(session: Session, configuration_id: UUID) -> AgentConfiguration | None:
+    return session.get(AgentConfiguration, configuration_id)
+
+
+def listing(session: Session, project_id: UUID, words: str, *, cursor: str | None, limit: int) -> CursorPage[AnyRow]:
+    """(AgentConfiguration, runs, time of the newest run), newest configurations first.
+
+    Args:
+        session: the transaction.
+        project_id: whose.
+        words: part of a name, agent or model; empty = any.
+        cursor: of the page before.
+        limit: rows at most.
+    """
+    runs = (
+        select(func.count(Run.id).label("runs"), func.max(Run.created_at).label("newest"))
+        .where(Run.agent_configuration_id == AgentConfiguration.id)
+        .correlate(AgentConfiguration)
+        .lateral("runs")
+    )
+    query = select(AgentConfiguration, runs.c.runs, runs.c.newest).join(runs, AgentConfiguration.id.is_not(None))
+    query = query.where(AgentConfiguration.project_id == project_id)
+    if words:
+        columns = (AgentConfiguration.title, AgentConfiguration.name, AgentConfiguration.params["model"].astext)
+        query = query.where(or_(*(column.icontains(words, autoescape=True) for column in columns)))
+    return page(session, query, AgentConfiguration.id, cursor=cursor, limit=limit, newest_first=True)
+
+
+def run_counts(session: Session, configuration_id: UUID) -> AnyRow:
+    """(runs, time of the newest run)."""
+    query = select(func.count(Run.id).label("runs"), func.max(Run.created_at).label("newest"))
+    return session.execute(query.where(Run.agent_configuration_id == configuration_id)).one()
+
+
+def results(session: Session, configuration_id: UUID, limit: int) -> Sequence[AnyRow]:
+    """(Run, Rollup of all tasks, benchmark, version) of the newest measured runs with a scored episode."""
+    query = (
+        select(Run, Rollup, Benchmark.name.label("benchmark"), TaskSet.version)
+        .join(Rollup, (Rollup.run_id == Run.id) & (Rollup.dimension == Dimension.ALL.value))
+        .join(TaskSet, TaskSet.id == Run.task_set_id)
+        .join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
+        .where(
+            Run.agent_configuration_id == configuration_id,
+            Run.purpose.in_(RANKED_PURPOSES),
+            Run.study_id.is_(None),
+            Rollup.scored > 0,
+        )
+        .order_by(Run.id.desc())
+        .limit(limit)
+    )
+    return session.execute(query).all()

@@ -1,0 +1,1 @@
+"""Configurations: who acts, under a name that is the same on every page."""

@@ -1,0 +1,147 @@
+"""Which rows of a leaderboard are ranked: those that are alike, cover the board's tasks and lost at most 5 %."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from backend.domain.errors import NotFound
+from backend.domain.statistics.ranks import standings
+from backend.services.results.board_rows import BoardRow, NotRanked
+from backend.services.results.conditions import RunConditions
+
+MOST_LOST = 0.05
+REFERENCES = {"floor": "baseline", "privileged": "sees the task", "human": "person"}
+
+
+@dataclass(frozen=True)
+class BoardTasks:
+    """Tasks that a ranked row has to cover.
+
+    Attributes:
+        number: how many.
+        whole: the task set's without quarantined ones. More than `number` if no run covers them all: then the board's
+            tasks are the largest set that one complete run covers.
+        key: hash of their ids; empty if they are the whole set.
+    """
+
+    number: int
+    whole: int
+    key: str = ""
+
+    @property
+    def not_runnable(self) -> int:
+        return self.whole - self.number
+
+    def lack_of(self, row: BoardRow) -> str:
+        """What a row lacks of these tasks, as text; empty if it covers exactly them."""
+        if row.passes is None or (row.attempted_tasks == self.number and self.key in {"", row.passes.tasks_key}):
+            return ""
+        if row.attempted_tasks < self.number:
+            return f"{row.attempted_tasks:,} of {self.number:,} tasks"
+        return f"{row.attempted_tasks:,} tasks, this board has {self.number:,} others"
+
+
+@dataclass(frozen=True)
+class ConditionsChoice:
+    """Conditions that a board can be shown for. `rows`: agents under them; `ranked` of these are ranked."""
+
+    conditions: RunConditions
+    rows: int
+    ranked: int
+
+
+def board_tasks(rows: Sequence[BoardRow], whole: int) -> BoardTasks:
+    """The board's tasks, from rows under its conditions."""
+    if any(row.attempted_tasks == whole for row in rows):
+        return BoardTasks(whole, whole)
+    complete = [row for row in rows if row.passes is not None and _is_complete(row, whole)]
+    largest = max(complete, key=lambda row: row.attempted_tasks, default=None)
+    if largest is None or largest.passes is None:
+        return BoardTasks(whole, whole)
+    return BoardTasks(largest.attempted_tasks, whole, largest.passes.tasks_key)
+
+
+def _is_complete(row: BoardRow, whole: int) -> bool:
+    """Whether it has attempted all that could run where it was made."""
+    counts = row.summary.counts
+    unfinished = counts.waiting + counts.running + counts.cancelled
+    return 0 < whole - row.attempted_tasks <= counts.not_runnable and row.attempted_tasks > 0 and not unfinished
+
+
+def choices(rows: Sequence[BoardRow], whole: int, measure: str) -> list[ConditionsChoice]:
+    """All conditions, those with most ranked rows first, then with most agents, then the newest."""
+    groups: dict[str, list[BoardRow]] = {}
+    for row in rows:
+        groups.setdefault(row.conditions.key, []).append(row)
+
+    def order(group: Sequence[BoardRow]) -> tuple[int, int, str]:
+        return _number_ranked(group, whole, measure), _number_of_agents(group), max(row.run.id.hex for row in group)
+
+    return [
+        ConditionsChoice(group[0].conditions, _number_of_agents(group), _number_ranked(group, whole, measure))
+        for group in sorted(groups.values(), key=order, reverse=True)
+    ]
+
+
+def _number_of_agents(rows: Sequence[BoardRow]) -> int:
+    return sum(not row.reference for row in rows)
+
+
+def _number_ranked(rows: Sequence[BoardRow], whole: int, measure: str) -> int:
+    tasks = board_tasks(rows, whole)
+    return sum(not reasons_of(row, row.conditions, tasks, measure) for row in rows)
+
+
+def chosen_conditions(known: Sequence[ConditionsChoice], key: str | None) -> RunConditions | None:
+    """The conditions of this key, by default the first; None on an empty board. Raises NotFound."""
+    if key is None:
+        return known[0].conditions if known else None
+    for choice in known:
+        if choice.conditions.key == key:
+            return choice.conditions
+    raise NotFound(
+        f"no run of this board has the conditions {key!r}",
+        code="conditions_not_found",
+        hint=f"Known: {', '.join(choice.conditions.key for choice in known) or 'none'}.",
+    )
+
+
+def reasons_of(row: BoardRow, conditions: RunConditions, tasks: BoardTasks, measure: str) -> list[NotRanked]:
+    """Why a row is not ranked on a board of these conditions and tasks; empty if it is."""
+    if row.reference:
+        return [NotRanked("reference", REFERENCES[row.reference])]
+    reasons = []
+    if difference := row.conditions.differences(conditions):
+        reasons.append(NotRanked("conditions", difference))
+    if row.passes is None:
+        return [*reasons, NotRanked("not_computed", "no result yet")]
+    if lack := tasks.lack_of(row):
+        reasons.append(NotRanked("partial", lack))
+    if row.passes.lost_share > MOST_LOST:
+        reasons.append(NotRanked("lost", f"{100 * row.passes.lost_share:.2g} % lost"))
+    if row.primary is None:
+        reasons.append(NotRanked("no_value", f"no value of {measure}"))
+    return reasons
+
+
+def ranked(rows: Sequence[BoardRow]) -> list[BoardRow]:
+    """Rows with their standings: the ranked ones first, then references, then the others."""
+    able = [(row, row.primary) for row in rows if not row.reasons and row.primary is not None]
+    places = standings([(value.mean, value.interval) for _, value in able])
+    lower = [row.lower or 0.0 for row, _ in able]
+    placed = [
+        replace(row, standing=place, lower_rank=1 + sum(other > (row.lower or 0.0) for other in lower))
+        for (row, _), place in zip(able, places, strict=True)
+    ]
+    rest = [row for row in rows if row.reasons or row.primary is None]
+    return sorted(placed + rest, key=_order)
+
+
+def _order(row: BoardRow) -> tuple[bool, bool, bool, float, str]:
+    value = row.primary
+    return (
+        row.standing is None,
+        not row.reference and row.standing is None,
+        value is None,
+        -(value.mean if value else 0.0),
+        row.run.id.hex,
+    )

@@ -1,0 +1,193 @@
+"""Pools the passes of a configuration under equal conditions. Always recomputed completely, with a run's cube."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from statistics import fmean, median_low
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models.enums import Dimension
+from backend.db.repositories.results import pass_rollups as repository
+from backend.db.repositories.results.rollups import TaskTotals
+from backend.domain.model.task import digest
+from backend.domain.statistics.intervals import TaskCluster
+from backend.domain.statistics.passes import Estimate, over_passes, pass_at_k, pass_hat_k, pooled
+from backend.services.attempts.attempts import DESKTOP_END
+from backend.services.results import measure_rollups, rollups
+from backend.services.results.conditions import conditions_of
+from backend.services.results.rollups import RollupInputs, RollupRows
+
+SUMS = ("scored", "solved", "score_sum", "score_sq_sum", "cancelled", "not_runnable", "waiting", "running", "steps",
+        "human_assisted", "handed_in", "quarantined")  # fmt: skip
+MOST_K = 10
+
+
+@dataclass(frozen=True)
+class PassInputs:
+    """Inputs of one row: its key, the inputs of each run by its id, oldest first, and facts of their episodes."""
+
+    key: Mapping[str, Any]
+    runs: Mapping[UUID, RollupInputs]
+    facts: Mapping[str, Any]
+
+
+def gather(session: Session, run_id: UUID, own: RollupInputs) -> PassInputs | None:
+    """Reads the inputs of the row that a run belongs to; None if it enters no leaderboard.
+
+    Args:
+        session: the transaction.
+        run_id: the run.
+        own: its inputs.
+    """
+    rows = {row.id: row for row in repository.same_configuration(session, run_id)}
+    if run_id not in rows:
+        return None
+    key = conditions_of(rows[run_id].config).key
+    alike = [row.id for row in rows.values() if conditions_of(row.config).key == key]
+    runs = {each: own if each == run_id else rollups.gather(session, each) for each in alike}
+    facts = dict(repository.episode_facts(session, alike, DESKTOP_END)._mapping)  # noqa: SLF001 - its public name.
+    columns = {"task_set_id": rows[run_id].task_set_id, "agent_configuration_id": rows[run_id].agent_configuration_id}
+    return PassInputs({**columns, "conditions_key": key}, runs, facts)
+
+
+def compute(inputs: PassInputs) -> dict[str, Any]:
+    """Columns of the row, without a database."""
+    merged = pool(list(inputs.runs.values()))
+    cube = rollups.compute(merged) if len(inputs.runs) > 1 else of_all_tasks(merged)
+    whole, cells = _split(cube.cells)
+    measures, means = _split(cube.means)
+    return {
+        **inputs.key,
+        **coverage(merged.totals),
+        "rates": rates(merged.totals),
+        "pass_rates": pass_rates(merged.totals),
+        "runs": [_run(run_id, run.totals) for run_id, run in inputs.runs.items()],
+        "summary": whole[0] if whole else {},
+        "measures": measures,
+        "cells": cells,
+        "means": means,
+        **inputs.facts,
+    }
+
+
+def of_all_tasks(inputs: RollupInputs) -> RollupRows:
+    """The cells of all tasks only."""
+    if not inputs.totals:
+        return RollupRows([], [])
+    cells = {(Dimension.ALL.value, ""): inputs.totals}
+    whole = {"dimension": Dimension.ALL.value, "key": "", **rollups.cell(list(inputs.totals))}
+    return RollupRows([whole], list(measure_rollups.rows(cells, inputs.sums)))
+
+
+def _split(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """Rows of all tasks, and the others."""
+    whole = [row for row in rows if row["dimension"] == Dimension.ALL]
+    return whole, [row for row in rows if row["dimension"] != Dimension.ALL]
+
+
+def store(session: Session, columns: Mapping[str, Any], as_of: datetime) -> None:
+    """Stores a row with the data of this time."""
+    repository.replace(session, {**columns, "as_of": as_of})
+
+
+def pool(runs: Sequence[RollupInputs]) -> RollupInputs:
+    """Several runs as one. Losses that another pass made up for are left out."""
+    by_task: dict[UUID, list[TaskTotals]] = defaultdict(list)
+    for run in runs:
+        for task in run.totals:
+            by_task[task.task_id].append(task)
+    totals = [_added(rows) for rows in by_task.values()]
+    passes = number_of_passes(totals)
+    return RollupInputs([_without_repeated_losses(task, passes) for task in totals], _pooled_sums(runs))
+
+
+def _added(rows: Sequence[TaskTotals]) -> TaskTotals:
+    if len(rows) == 1:
+        return rows[0]
+    lost: dict[str, int] = defaultdict(int)
+    for row in rows:
+        for name, number in row.lost.items():
+            lost[name] += number
+    sums = {name: sum(getattr(row, name) for row in rows) for name in SUMS}
+    return replace(rows[0], lost=dict(sorted(lost.items())), **sums)
+
+
+def _pooled_sums(runs: Sequence[RollupInputs]) -> measure_rollups.Sums:
+    sums: dict[str, dict[UUID, TaskCluster]] = defaultdict(dict)
+    for run in runs:
+        for measure, clusters in run.sums.items():
+            for task, cluster in clusters.items():
+                before = sums[measure].get(task, TaskCluster(0, 0.0))
+                sums[measure][task] = TaskCluster(before.n + cluster.n, before.total + cluster.total)
+    return dict(sums)
+
+
+def number_of_passes(totals: Sequence[TaskTotals]) -> int:
+    """Results of most tasks. A partial run that repeats a few of them does not count as a pass."""
+    numbers = [number for task in totals if (number := task.scored + sum(task.lost.values()))]
+    return median_low(numbers) if numbers else 0
+
+
+def _without_repeated_losses(task: TaskTotals, passes: int) -> TaskTotals:
+    over = sum(task.lost.values()) - max(0, passes - task.scored)
+    if over <= 0:
+        return task
+    lost = dict(task.lost)
+    for name in sorted(lost, key=lambda name: -lost[name]):
+        fewer = min(over, lost[name])
+        lost[name] -= fewer
+        over -= fewer
+    return replace(task, lost={name: number for name, number in lost.items() if number})
+
+
+def coverage(totals: Sequence[TaskTotals]) -> dict[str, Any]:
+    """Number of passes, attempted tasks, and the share of lost episodes."""
+    attempted = [task for task in totals if task.scored or task.lost]
+    lost, scored = sum(sum(task.lost.values()) for task in totals), sum(task.scored for task in totals)
+    return {
+        "passes": number_of_passes(totals),
+        "attempted_tasks": len(attempted),
+        "tasks_key": digest(sorted(str(task.task_id) for task in attempted)),
+        "lost_share": lost / (lost + scored) if lost else 0.0,
+    }
+
+
+def rates(totals: Sequence[TaskTotals]) -> dict[str, Any]:
+    """Means over tasks of the means over passes, with interval, and with every lost episode as 0."""
+    scored = [task for task in totals if task.scored]
+    attempted = [(task, task.scored + sum(task.lost.values())) for task in totals if task.scored or task.lost]
+    return {
+        "mean": _ends(pooled([[task.score_sum / task.scored] for task in scored])),
+        "success": _ends(pooled([[task.solved / task.scored] for task in scored])),
+        "lower_mean": fmean(task.score_sum / n for task, n in attempted) if scored else None,
+        "lower_success": fmean(task.solved / n for task, n in attempted) if scored else None,
+    }
+
+
+def _ends(estimate: Estimate | None) -> list[float] | None:
+    return None if estimate is None else [estimate.value, *estimate.interval]
+
+
+def pass_rates(totals: Sequence[TaskTotals]) -> list[dict[str, Any]]:
+    """pass@k and pass^k for each k up to the number of passes, over tasks with at least k of them."""
+    passes = [[1.0] * task.solved + [0.0] * (task.scored - task.solved) for task in totals if task.scored]
+    rows = []
+    for k in range(1, min(MOST_K, number_of_passes(totals)) + 1):
+        any_, every = over_passes(passes, k, pass_at_k), over_passes(passes, k, pass_hat_k)
+        if any_ is not None and every is not None:
+            rows.append({"k": k, "tasks": any_.tasks, "at": _ends(any_), "hat": _ends(every)})
+    return rows
+
+
+def _run(run_id: UUID, totals: Sequence[TaskTotals]) -> dict[str, Any]:
+    values = rates(totals)
+    return {
+        "run": str(run_id),
+        "tasks": coverage(totals)["attempted_tasks"],
+        "mean": values["mean"] and values["mean"][0],
+        "success": values["success"] and values["success"][0],
+    }

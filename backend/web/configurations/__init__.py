@@ -1,0 +1,1 @@
+"""Web: configurations of agents."""

@@ -1,0 +1,53 @@
+"""`/configurations` and `/configurations/{id}`: who acts, under which name, with which results."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Form, Request
+from fastapi.responses import HTMLResponse, Response
+from sqlalchemy.orm import Session
+
+from backend.domain.errors import Conflict, DeskarenaError, Invalid
+from backend.services.configurations import configurations as service
+from backend.services.configurations.definitions import LONGEST_NAME
+from backend.services.configurations.views import configuration_row
+from backend.services.results.views.configuration import configuration_page
+from backend.web.dependencies import ProjectDep, SessionDep
+from backend.web.page_common import Cursor, Id, Text, page_router, redirect
+from backend.web.templating import render
+
+router = page_router()
+
+
+@router.get("/configurations")
+def configurations(
+    request: Request, session: SessionDep, project: ProjectDep, q: Text = "", after: Cursor = None
+) -> HTMLResponse:
+    """The searchable list of configurations."""
+    page = service.list_configurations(session, project, words=q, cursor=after.hex if after else None)
+    values = {"rows": [configuration_row(row) for row in page.items], "next": page.next, "q": q, "after": after}
+    return render(request, "configurations.html", values)
+
+
+@router.get("/configurations/{configuration_id}")
+def configuration(request: Request, session: SessionDep, configuration_id: Id) -> HTMLResponse:
+    return show(request, session, configuration_id)
+
+
+def show(
+    request: Request, session: Session, configuration_id: UUID, error: DeskarenaError | None = None
+) -> HTMLResponse:
+    """The page, with an error if there is one."""
+    values = {"page": configuration_page(session, configuration_id), "error": error, "longest": LONGEST_NAME}
+    return render(request, "configuration.html", values, status=error.status if error else 200)
+
+
+@router.post("/configurations/{configuration_id}/name")
+def rename(request: Request, session: SessionDep, configuration_id: Id, name: Annotated[str, Form()] = "") -> Response:
+    """Gives it a name; an empty one restores the default."""
+    try:
+        service.rename(session, configuration_id, name)
+    except (Invalid, Conflict) as error:
+        session.rollback()
+        return show(request, session, configuration_id, error)
+    return redirect(f"/configurations/{configuration_id}")

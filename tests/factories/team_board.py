@@ -1,0 +1,68 @@
+"""What a team lead finds on a board: complete, partial and unlike runs of four configurations."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+
+from backend.db.models import Episode, Run
+from backend.domain.model.episode import EpisodeState, RunState
+from backend.domain.model.score import is_solved
+from tests.factories.records import World
+from tests.factories.tasks import make_benchmark, make_task
+
+TASKS = 25
+FIFTEEN, FIFTY = {"max_steps": 15}, {"max_steps": 50}
+
+
+def play(installation: World, name: str, results: list[float | None], **more: Any) -> UUID:
+    """A run of a configuration called `name`, whose runnable episodes end with these scores in order; None = lost.
+
+    Results are written as they are stored at the end, without the attempts before: a board reads nothing else.
+    """
+    settings = {"budget": FIFTEEN, "image": {"scale": SCALES[name]}, **more}
+    run_id: UUID = installation.submit("random", name=name, **settings).id
+    with installation.work() as session:
+        waiting = select(Episode).where(Episode.run_id == run_id, Episode.state == EpisodeState.WAITING)
+        episodes = session.scalars(waiting.order_by(Episode.id)).all()
+        for episode, score in zip(episodes, results, strict=True):
+            for column, value in (LOST if score is None else _scored(score)).items():
+                setattr(episode, column, value)
+        run = session.get_one(Run, run_id)
+        run.state, run.rollup_stale = RunState.COMPLETED, True
+    return run_id
+
+
+def _scored(score: float) -> dict[str, Any]:
+    return {"state": "scored", "outcome": "scored", "score": score, "solved": is_solved(score), "steps": 4}
+
+
+LOST = {"state": "lost", "outcome": "lost", "failure_class": "evaluator"}
+SCALES = {"alpha": 0.9, "beta": 0.8, "gamma": 0.7, "delta": 0.6}
+"""One image preparation for each configuration."""
+
+
+def scores(solved: int, of: int = TASKS, lost: int = 0) -> list[float | None]:
+    return [1.0] * solved + [0.0] * (of - solved - lost) + [None] * lost
+
+
+def team_board(installation: World) -> None:
+    """Twelve runs of four configurations.
+
+    alpha: three passes; beta: one pass and a repetition of its lost task; gamma: 8 % lost; delta: two partial runs.
+    Besides, alpha, beta and gamma with 50 steps, the last two on few tasks, and alpha on another screen.
+    """
+    installation.worker()
+    installation.benchmark(make_benchmark(*(make_task("files", f"t{number:02}") for number in range(TASKS))))
+    for solved in (10, 12, 14):
+        play(installation, "alpha", scores(solved))
+    play(installation, "beta", scores(16, lost=1))
+    play(installation, "beta", [1.0], tasks=("files/t24",))
+    play(installation, "gamma", scores(20, lost=2))
+    play(installation, "delta", scores(7, of=7), tasks=("files/t0[0-6]",))
+    play(installation, "delta", [1.0], tasks=("files/t10",))
+    play(installation, "alpha", scores(20), budget=FIFTY)
+    play(installation, "beta", scores(3, of=3), budget=FIFTY, tasks=("files/t0[0-2]",))
+    play(installation, "gamma", [1.0], budget=FIFTY, tasks=("files/t00",))
+    play(installation, "alpha", [1.0, 1.0], screen={"width": 1280, "height": 800}, tasks=("files/t0[0-1]",))
+    installation.roll_up()

@@ -1,0 +1,82 @@
+"""Configurations: one name everywhere, search, rename, and a page with runs, definition, prompts and trend."""
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.factories.records import World
+
+PAGE = {"Accept": "text/html"}
+API = "/api/v1/configurations"
+
+
+@pytest.fixture
+def runs(installation: World) -> list[str]:
+    """Two runs of one configuration, one of another one."""
+    worker = installation.worker(slots=1)
+    ids = [installation.submit("random").id, installation.submit("random", seed=3, provider="local").id]
+    ids.append(installation.submit("random", image={"scale": 0.5}).id)
+    while (claim := installation.claim(worker)) is not None:
+        installation.score(claim, 1.0)
+    installation.roll_up()
+    return [str(each) for each in ids]
+
+
+class TestConfigurations:
+    def test_runs_that_differ_in_seed_share_one(self, fresh: TestClient, runs: list[str]) -> None:
+        found = [fresh.get(f"/api/v1/runs/{run}").json()["configuration"] for run in runs]
+        assert found[0] == found[1]
+        assert [each["name"] for each in found[1:]] == ["random", "random · image x0.5"]
+        items = fresh.get(API).json()["items"]
+        assert {item["name"]: item["runs"] for item in items} == {"random": 2, "random · image x0.5": 1}
+
+    def test_search(self, fresh: TestClient, runs: list[str]) -> None:
+        assert [item["name"] for item in fresh.get(f"{API}?q=X0.5").json()["items"]] == ["random · image x0.5"]
+        assert fresh.get(f"{API}?q=nobody").json()["items"] == []
+        assert 'data-empty="no-matches"' in fresh.get("/configurations?q=nobody", headers=PAGE).text
+        listed = fresh.get("/runs?q=x0.5", headers=PAGE).text
+        assert (runs[2] in listed, runs[0] in listed) == (True, False)
+        assert [
+            run["id"] for run in fresh.get(f"/api/v1/runs?configuration={self.of(fresh, runs[2])}").json()["items"]
+        ] == [runs[2]]
+
+    def of(self, client: TestClient, run: str) -> str:
+        configuration: str = client.get(f"/api/v1/runs/{run}").json()["configuration"]["id"]
+        return configuration
+
+    def test_a_new_name_is_on_every_page(self, fresh: TestClient, runs: list[str]) -> None:
+        configuration = self.of(fresh, runs[0])
+        answer = fresh.patch(f"{API}/{configuration}", json={"name": " nightly "})
+        assert (answer.json()["name"], answer.json()["default_name"]) == ("nightly", "random")
+        task = fresh.get(f"/api/v1/runs/{runs[0]}?include=episodes").json()["episodes"][0]
+        addresses = (
+            "/runs", f"/runs/{runs[0]}", "/configurations", f"/configurations/{configuration}", "/leaderboards/starter",
+            f"/tasks/{task['task_id']}", f"/episodes/{task['id']}", "/leaderboards/starter/domain.csv",
+            "/leaderboards/starter/measures.csv",
+        )  # fmt: skip
+        assert [path for path in addresses if "nightly" not in fresh.get(path, headers=PAGE).text] == []
+        rows = fresh.get("/api/v1/leaderboards/starter").json()["rows"]
+        assert {row["configuration"]["name"] for row in rows} == {"nightly", "random · image x0.5"}
+        assert fresh.patch(f"{API}/{configuration}", json={"name": ""}).json()["name"] == "random"
+
+    def test_names_are_unique(self, fresh: TestClient, runs: list[str]) -> None:
+        answer = fresh.patch(f"{API}/{self.of(fresh, runs[0])}", json={"name": "random · image x0.5"})
+        assert (answer.status_code, answer.json()["code"]) == (409, "name_already_used")
+        page = fresh.post(f"/configurations/{self.of(fresh, runs[0])}/name", data={"name": "random · image x0.5"})
+        assert page.status_code == 409
+        wrong = fresh.patch(f"{API}/{self.of(fresh, runs[0])}", json={"name": "two\nlines"})
+        assert (wrong.status_code, wrong.json()["code"]) == (422, "invalid_name")
+
+    def test_the_page_has_runs_definition_and_trend(self, fresh: TestClient, runs: list[str]) -> None:
+        configuration = self.of(fresh, runs[0])
+        text = fresh.get(f"/configurations/{configuration}", headers=PAGE).text
+        assert all(f"/runs/{run}" in text for run in runs[:2])
+        assert runs[2] not in text
+        assert text.count('class="point"') >= 2
+        assert 'id="definition"' in text
+        moved = fresh.post(f"/configurations/{configuration}/name", data={"name": "mine"})
+        assert moved.headers["location"] == f"/configurations/{configuration}"
+        assert "<h1>mine</h1>" in fresh.get(f"/configurations/{configuration}", headers=PAGE).text
+
+    def test_an_unknown_one(self, fresh: TestClient) -> None:
+        answer = fresh.get(f"{API}/018f0000-0000-7000-8000-000000000000")
+        assert (answer.status_code, answer.json()["code"]) == (404, "configuration_not_found")

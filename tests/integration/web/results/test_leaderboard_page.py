@@ -1,0 +1,98 @@
+"""A team lead's board as page, JSON and CSV: what is ranked, what is not, and why."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests import databases
+from tests.factories.records import world
+from tests.factories.team_board import team_board
+from tests.integration.web.conftest import client_of
+
+PAGE = {"Accept": "text/html"}
+BOARD = "/leaderboards/starter"
+
+
+@pytest.fixture(scope="module")
+def board(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    with (
+        databases.copied(postgres_server) as url,
+        world(url) as installation,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr("backend.services.results.leaderboards.FLOORS", frozenset())
+        team_board(installation)
+        yield client_of(installation, tmp_path_factory.mktemp("data"))
+
+
+def sections(text: str) -> tuple[str, str]:
+    """The ranked table and the other one."""
+    ranked, rest = text.split('id="not-ranked"')
+    return ranked.split('id="ranked"')[1].split("</section>")[0], rest.split("</section>")[0]
+
+
+class TestPage:
+    def test_ranked_and_not_ranked_rows_stand_apart(self, board: TestClient) -> None:
+        ranked, rest = sections(board.get(BOARD, headers=PAGE).text)
+        assert re.findall(r'<b class="rank">(\d)</b>', ranked) == ["1", "2"]
+        assert sorted(re.findall(r'data-reason="(\w+)">', rest)) == sorted(
+            ["lost", *["partial"] * 4, *["conditions"] * 4]
+        )
+        assert 'class="rank"' not in rest
+        assert ranked.count("data-k=") == 3
+        assert ranked.count(">run 3</a>") == 1
+
+    def test_conditions_are_named_and_chosen(self, board: TestClient) -> None:
+        text = board.get(BOARD, headers=PAGE).text
+        choices = dict(re.findall(r'<option value="(\w+)"(?: selected)?>(\d+ steps, [^(]+1920x1080) ', text))
+        other = next(key for key, words in choices.items() if words.startswith("50 steps"))
+        ranked, rest = sections(board.get(f"{BOARD}?conditions={other}", headers=PAGE).text)
+        assert ranked.count('class="rank"') == 1
+        assert "15 steps, this board has 50 steps" in rest
+        assert board.get(f"{BOARD}?conditions=nothing", headers=PAGE).status_code == 404
+
+    def test_common_tasks_are_a_switch(self, board: TestClient) -> None:
+        ranked, _ = sections(board.get(f"{BOARD}?common=true", headers=PAGE).text)
+        assert ranked.count('class="rank"') == 4
+        rest = board.get(f"/api/v1{BOARD}?common=true").json()
+        assert rest["common_tasks"] == 8
+        chosen = [row["configuration"]["id"] for row in rest["rows"] if row["rank"]][:2]
+        query = "&".join(f"configuration={each}" for each in chosen)
+        text = board.get(f"{BOARD}?common=true&{query}&sort=success", headers=PAGE).text
+        assert sections(text)[0].count('class="rank"') == 2
+        assert all(text.count(f"configuration={each}") > 1 for each in chosen)  # Links keep the choice.
+
+
+class TestRest:
+    def test_rows_have_passes_and_reasons(self, board: TestClient) -> None:
+        found = board.get(f"/api/v1{BOARD}").json()
+        assert [(row["rank"], row["lower_rank"], row["passes"]["number"]) for row in found["rows"] if row["rank"]] == [
+            (1, 1, 1),
+            (2, 2, 3),
+        ]
+        assert [rate["k"] for rate in found["rows"][1]["passes"]["rates"]] == [1, 2, 3]
+        assert (found["tasks"], found["not_runnable"], found["orders_differ"]) == (25, 0, False)
+        assert all(row["rank"] or row["reasons"] for row in found["rows"])
+
+    def test_figures_are_those_of_all_passes(self, board: TestClient) -> None:
+        figure = board.get(f"{BOARD}/domain.json").json()["data"]
+        rows = board.get(f"/api/v1{BOARD}").json()["rows"]
+        assert figure[1]["y"] == [pytest.approx(rows[1]["by_domain"]["files"]["mean_score"])]
+
+
+class TestColumns:
+    def test_are_chosen_and_sorted_in_the_address(self, board: TestClient) -> None:
+        usual = sections(board.get(BOARD, headers=PAGE).text)[0]
+        assert (">Success rate</a>" in usual, ">Steps" in usual) == (True, False)
+        chosen = sections(board.get(f"{BOARD}?column=steps&column=run&sort=steps", headers=PAGE).text)[0]
+        assert (">Success rate</a>" in chosen, ">Steps ↓" in chosen) == (False, True)
+        assert "column=steps&amp;column=run" in chosen
+
+    def test_the_pareto_front_is_drawn_and_told(self, board: TestClient) -> None:
+        text = board.get(f"{BOARD}?cost=steps", headers=PAGE).text
+        section = text.split('id="pareto"')[1].split("</section>")[0]
+        assert section.count('class="point"') == 2
+        assert section.count("<td>yes</td>") + section.count("<td>no</td>") == 2
+        assert 'aria-current="true">steps' in section
