@@ -99,7 +99,7 @@ def _values(plugin: Any) -> dict[str, Any]:
 
 
 def _word(name: str, value: Any) -> str:
-    if isinstance(value, bool) or value is None:
+    if isinstance(value, bool) or value in (None, ""):
         return name if value else f"no {name}"
     return f"{name}={short(str(value), LONGEST_VALUE)}"
 

@@ -73,3 +73,22 @@ def test_prompts_of_another_release_have_no_text() -> None:
     texts = {each: text for each, _, text in own_prompts({"agent": "prompt", "prompts": {**prompts, first: "00"}})}
     assert texts.pop(first) is None
     assert None not in texts.values()
+
+
+@pytest.mark.parametrize(
+    ("params", "words"),
+    [
+        ({}, ""),
+        ({"model": "m", "history": 3}, " · m · history=3"),
+        ({"som": True, "tree": False, "note": "", "top_p": None, "model": "m"}, " · m · no note · som · no tree"),
+        ({"temperature": 0.0, "history": 0}, " · history=0 · temperature=0.0"),
+        ({"note": "m" * 24}, f" · note={'m' * 24}"),
+        ({"note": "m" * 25}, f" · note={'m' * 23}…"),
+    ],
+)
+def test_parameters_of_an_agent_without_known_defaults(params: dict[str, Any], words: str) -> None:
+    assert default_name(definition_of(RunConfig(agent="other", params=params), {})) == f"other{words}"
+
+
+def test_a_name_has_a_limit() -> None:
+    assert default_name(definition_of(RunConfig(agent="a" * 161), {})) == "a" * 159 + "…"
