@@ -14,12 +14,9 @@ def row(**names: str) -> BoardRow:
 
 
 def test_the_label_is_the_configurations_name() -> None:
-    names = [
-        label(row()),
-        label(row(default_name="prompt · m")),
-        label(row(default_name="prompt · m", own_name="mine")),
-    ]
-    assert names == ["prompt", "prompt · m", "mine"]
+    assert label(row()) == "prompt"
+    assert label(row(default_name="prompt · m")) == "prompt · m"
+    assert label(row(default_name="prompt · m", own_name="mine")) == "mine"
 
 
 def test_a_row_without_roll_ups_has_no_measures() -> None:
