@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from backend.domain.errors import DeskarenaError, EvaluatorFailed, GuestRefused, MachineLost, MissingEvidence
-from backend.domain.evaluators.evaluate import CallEvidence, gather
+from backend.domain.evaluators.evaluate import CallEvidence, check_gathered, gather
 from backend.domain.evaluators.facts import Fact, gather_more, with_facts
 from backend.domain.loop.interaction_log import log_after
 from backend.domain.model.checkpoints import CheckpointTurns
@@ -81,6 +81,7 @@ class CheckpointWatcher:
 
     def _gathered(self, part: Part, call: MetricCall, step: int, facts: Sequence[Fact]) -> CallEvidence:
         evidence = self._with_part_name(part, partial(gather, self._context, self._task, with_facts(call, facts)))
+        check_gathered([evidence])
         return evidence.model_copy(update={"step": step})
 
     @staticmethod

@@ -18,7 +18,7 @@ from backend.domain.errors import (
     MachineLost,
     TaskSetupFailed,
 )
-from backend.domain.evaluators.evaluate import CallEvidence, collect, not_gathered
+from backend.domain.evaluators.evaluate import CallEvidence, check_gathered, collect, not_gathered
 from backend.domain.loop.agent_loop import LoopDependencies, LoopProgress, Rules, run_episode
 from backend.domain.machines.desktop_end import Blame, DesktopEnd
 from backend.domain.model.episode import EndedBy
@@ -115,9 +115,14 @@ class _Attempt:
             self._book.scored(self._task, evaluation, self._evidence or (), self._phases.seconds())
 
     def _end_unjudged(self, error: EvaluatorFailed) -> None:
-        """Stores the evidence, so that only the evaluation is repeated. Raises the error if that is not possible."""
+        """Stores the evidence, so that only the evaluation is repeated.
+
+        Raises the error if there is no evidence, or if the agent kept the desktop from giving it.
+        """
         self._hold.check()
-        if self._evidence is None:
+        end = desktop_end(error, self._opened)
+        from_inside = not self._scored and whose(end, acted=self._progress.acted) is Blame.AGENT
+        if self._evidence is None or from_inside:
             raise error
         self._book.unjudged(self._task, failure_of(error), self._evidence, self._phases.seconds())
 
@@ -277,6 +282,7 @@ class _Attempt:
             check_room(context.desktop)
         evidence = self._evidence = self._collect(context)
         self._hold.check()
+        check_gathered(evidence)
         return self._tools.judge.verdict(
             self._task, evidence, self._child, ended_by=ended_by, pause=self._pause_in_line
         )

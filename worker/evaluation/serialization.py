@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.evaluators.evaluate import CallEvidence, GatherFailure
 from backend.domain.model.score import Blob
 from backend.domain.model.task import Task
 
@@ -31,6 +31,7 @@ def pack(task: Task, evidence: Sequence[CallEvidence], folder: Path, **more: Any
             "notes": list(call.notes),
             "step": call.step,
             "opened": call.opened,
+            "failures": [failure.model_dump() for failure in call.failures],
         }
         for position, call in enumerate(evidence)
     ]
@@ -73,6 +74,7 @@ def unpack(request: Mapping[str, Any], folder: Path) -> tuple[Task, list[CallEvi
             notes=tuple(call["notes"]),
             step=call["step"],
             opened=call["opened"],
+            failures=tuple(GatherFailure(**failure) for failure in call["failures"]),
         )
         for call in request["evidence"]
     ]

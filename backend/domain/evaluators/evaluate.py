@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from backend.domain import registry
-from backend.domain.errors import EvaluatorFailed, GuestRefused, Invalid, MissingInput, TaskSetupFailed, WebFailed
+from backend.domain.errors import (
+    DeskarenaError,
+    EvaluatorFailed,
+    GuestRefused,
+    Invalid,
+    MissingInput,
+    TaskSetupFailed,
+    WebFailed,
+    sentences,
+)
 from backend.domain.judging.criteria import criteria_of
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.score import (
@@ -40,6 +49,20 @@ _BY_WHAT_IS_LEFT: Mapping[str, frozenset[str]] = {
 MAX_SHOWN = 2000  # characters of a value that are stored with the verdict
 
 
+class GatherFailure(Frozen):
+    """Why a getter's evidence could not be gathered.
+
+    Attributes:
+        side: `result` or `expected`.
+        code: of the error.
+        message: at most `MAX_SHOWN` characters.
+    """
+
+    side: str
+    code: str
+    message: str
+
+
 class CallEvidence(Frozen):
     """Evidence of one metric call, in the order of the task's calls.
 
@@ -49,6 +72,7 @@ class CallEvidence(Frozen):
         notes: problems that do not prevent a verdict (a refused post-configuration step).
         step: index of the step after which it was collected; None = at the end.
         opened: False if it was never collected, because its part was never reached.
+        failures: of getters that could not gather theirs; there is no verdict then.
     """
 
     result: tuple[Blob, ...] | None = None
@@ -56,6 +80,7 @@ class CallEvidence(Frozen):
     notes: tuple[str, ...] = ()
     step: int | None = None
     opened: bool = True
+    failures: tuple[GatherFailure, ...] = ()
 
 
 NEVER_OPENED = CallEvidence(opened=False)
@@ -68,7 +93,8 @@ def collect(
 
     A post-configuration step that the guest refuses because of the end state (the agent closed its window, say) is
     noted and skipped, so that no agent can make its own episode lost. A step that fails twice for a temporary reason
-    raises: without it, unsaved work would look missing.
+    raises: without it, unsaved work would look missing. A getter that fails does not keep the others from gathering
+    theirs; `check_gathered` raises its error.
 
     Args:
         context: the desktop and what else a getter may use.
@@ -78,8 +104,8 @@ def collect(
 
     Raises:
         GuestLost: the desktop is gone.
-        EvaluatorFailed: the task itself is wrong (a missing asset, a step's parameters), or the desktop did not answer,
-            not even on a second try.
+        EvaluatorFailed: the post-configuration is wrong (a missing asset, a step's parameters), or the desktop did not
+            carry it out, not even on a second try.
     """
     spec, before = task.evaluator, on_the_way or {}
     notes = tuple(note for step in spec.postconfig if (note := _after(context, step)))
@@ -111,7 +137,22 @@ def not_gathered(
 
 def gather(context: SetupContext, task: Task, call: MetricCall) -> CallEvidence:
     """Runs the `collect` half of one metric call's getters. Raises as `collect` does."""
-    return CallEvidence(result=_gather(context, task, call.result), expected=_gather(context, task, call.expected))
+    blobs: dict[str, tuple[Blob, ...] | None] = {}
+    failures = []
+    for side, spec in (("result", call.result), ("expected", call.expected)):
+        try:
+            blobs[side] = _gather(context, task, spec)
+        except EvaluatorFailed as error:
+            message = sentences(error.message, error.hint)[:MAX_SHOWN]
+            failures.append(GatherFailure(side=side, code=error.code, message=message))
+    return CallEvidence(result=blobs.get("result"), expected=blobs.get("expected"), failures=tuple(failures))
+
+
+def check_gathered(evidence: Sequence[CallEvidence]) -> None:
+    """Raises EvaluatorFailed with the first failure of a getter, if there is any."""
+    for call in evidence:
+        for failure in call.failures:
+            raise EvaluatorFailed(failure.message, code=failure.code)
 
 
 def evaluate(
@@ -238,6 +279,12 @@ def _gather(context: SetupContext, task: Task, spec: Mapping[str, JSON] | None) 
         raise EvaluatorFailed(
             f"getter {spec.get('type')}: {error.message}", code="evidence_not_gathered", hint=error.hint
         ) from error
+    except DeskarenaError:
+        raise
+    except Exception as error:  # A getter that raises has no evidence; those of the other getters count.
+        raise EvaluatorFailed(
+            f"getter {spec.get('type')} raised {type(error).__name__}: {error}", code="evidence_not_gathered"
+        ) from error
 
 
 def _patiently(ask: Callable[[], T]) -> T:
@@ -260,6 +307,7 @@ def _judge(task: Task, call: MetricCall, gathered: CallEvidence, folder: Path) -
     if not gathered.opened:
         never = MetricValue(value=0.0, reasons=gathered.notes or ("not evaluated: an earlier part was not reached",))
         return MetricEvidence(func=call.func, value=0.0, reasons=never.reasons), never
+    check_gathered([gathered])
     metric: Metric = registry.lookup(PluginKind.METRIC, call.func, task.dialect)
     result = _read(task, call.result, gathered.result, folder / "result")
     arguments = [result]

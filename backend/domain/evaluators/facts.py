@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
-from backend.domain.evaluators.evaluate import CallEvidence, gather
+from backend.domain.evaluators.evaluate import CallEvidence, check_gathered, gather
 from backend.domain.model.score import Blob, is_solved
 from backend.domain.model.task import JSON, Frozen, MetricCall, Task
 from backend.domain.omnibench.expression import DIALECT, FACTS, MOST_CHECKS, as_call
@@ -79,5 +79,11 @@ def gather_more(
         raise EvaluatorFailed(
             f"the evaluation function needs more than {MOST_CHECKS} different checks", code="too_many_checks"
         )
-    answers = [(fact, gather(context, task, as_call(fact)).result or ()) for fact in new]
+    answers = [(fact, _answer(context, task, fact)) for fact in new]
     return gathered.model_copy(update={"result": packed([*known, *answers])})
+
+
+def _answer(context: SetupContext, task: Task, fact: Fact) -> tuple[Blob, ...]:
+    gathered = gather(context, task, as_call(fact))
+    check_gathered([gathered])
+    return gathered.result or ()

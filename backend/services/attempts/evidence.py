@@ -85,8 +85,17 @@ def _circumstances(evidence: CallEvidence | None) -> dict[str, Any]:
     """Metadata of a call's evidence besides its bytes; defaults are left out."""
     if evidence is None:
         return {"notes": []}
-    when = {} if evidence.step is None else {"step": evidence.step}
-    return {"notes": list(evidence.notes), **when, **({} if evidence.opened else {"opened": False})}
+    more: dict[str, Any] = {} if evidence.step is None else {"step": evidence.step}
+    if not evidence.opened:
+        more["opened"] = False
+    if evidence.failures:
+        more["failures"] = {failure.side: failure.message for failure in evidence.failures}
+    return {"notes": list(evidence.notes), **more}
+
+
+def _failures(call: Mapping[str, Any]) -> Mapping[str, str]:
+    """Why evidence of a stored call could not be gathered, by role."""
+    return call.get("failures", {})
 
 
 def plan_of(
@@ -113,10 +122,14 @@ def plan_of(
             if not old_call.get("opened", True):
                 continue
             side = _side(task, role, spec, (calls, rows, place), same_task=same_task)
-            if spec.get("type") == JUDGE and (ask or (side is not None and not _answered(side))):
+            why = _failures(old_call).get(role.value, "")
+            if spec.get("type") == JUDGE and (ask or why or (side is not None and not _answered(side))):
                 side = EvidenceSide(role, JUDGE, spec, anew=True)
+            elif side is None and why and needs_no_desktop(task, spec):
+                side = EvidenceSide(role, str(spec.get("type", "")), spec, anew=True)
             if side is None:
-                plan.missing.append(f"metric {place + 1} ({call.func}), {role}: {str(dict(spec))[:MAX_WORDS]}")
+                what = f"metric {place + 1} ({call.func}), {role}: {str(dict(spec))[:MAX_WORDS]}"
+                plan.missing.append(f"{what} ({why[:MAX_WORDS]})" if why else what)
             else:
                 sides.append(side)
         plan.calls.append(sides)
@@ -152,7 +165,8 @@ def _side(
     order = sorted(range(len(calls)), key=lambda position: (position != place, position))
     for other in (role, *(one for one in EvidenceRole if one is not role)):
         for position in order:
-            if calls[position].get(other.value) == spec:
+            known = calls[position]
+            if known.get(other.value) == spec and other.value not in _failures(known):
                 evidence = [row for row in rows if row.position == position and row.role == other.value]
                 return EvidenceSide(role, getter, spec, rows=evidence)
     return None

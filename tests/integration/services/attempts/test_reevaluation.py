@@ -10,12 +10,12 @@ from sqlalchemy import func, select, text
 from backend.db.models import Episode, Evaluation, Event, Evidence, Reevaluation, Run
 from backend.db.models.enums import EvidenceRole
 from backend.domain.errors import Conflict, Invalid, NotFound, Unavailable
-from backend.domain.evaluators.evaluate import CallEvidence
+from backend.domain.evaluators.evaluate import CallEvidence, GatherFailure
 from backend.domain.model.task import EvaluatorSpec, LoadedBenchmark, MetricCall, Task, TaskKey
 from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import attempts, reevaluation, reevaluation_failures
 from backend.services.attempts.attempts import EvaluationBasis, EvidenceRow
-from backend.services.attempts.evidence import spec_of
+from backend.services.attempts.evidence import plan_of, spec_of
 from backend.services.attempts.reevaluation import RescoreRow
 from backend.services.scheduling import claims
 from tests.error_codes import raises_code
@@ -141,6 +141,22 @@ class TestTake:
             assert (expected.anew, expected.rows) == (False, [])
             assert job.plan.notes == [("a window was gone",)]
             assert job.problem == ""
+
+    @pytest.mark.parametrize(
+        ("side", "anew", "missing"),
+        [
+            pytest.param("expected", [False, True], False, id="what needs no desktop is gathered again"),
+            pytest.param("result", [], True, id="what only the desktop had is missing"),
+        ],
+    )
+    def test_a_getter_that_had_failed(self, installation: World, side: str, anew: list[bool], *, missing: bool) -> None:
+        import_task(installation, task_of())
+        failure = GatherFailure(side=side, code="evidence_not_gathered", message="no answer")
+        spec = spec_of(task_of(), [CallEvidence(failures=(failure,))])
+        plan = plan_of(task_of(), spec, [], same_task=True)
+        assert bool(plan.missing) is missing
+        assert not missing or "no answer" in plan.missing[0]
+        assert missing or [each.anew for each in plan.calls[0]] == anew
 
     def test_evidence_from_before_specs_were_stored(self, installation: World) -> None:
         import_task(installation, task_of())

@@ -9,6 +9,7 @@ from backend.domain.errors import EvaluatorFailed, GuestLost, GuestRefused
 from backend.domain.evaluators.evaluate import (
     MAX_SHOWN,
     CallEvidence,
+    check_gathered,
     collect,
     evaluate,
     evaluate_part,
@@ -106,16 +107,45 @@ class TestCollect:
 
     def test_a_missing_asset_is_the_tasks_fault(self) -> None:
         call = MetricCall(func="compare_text_file", result={"type": "cloud_file", "path": "asset:x", "dest": "x"})
+        evidence = collect(FakeContext(FakeDesktop()), make_task(call))
         with raises_code(EvaluatorFailed, "invalid_reference", mentions="x"):
-            collect(FakeContext(FakeDesktop()), make_task(call))
+            check_gathered(evidence)
+
+    def test_a_getter_that_fails_leaves_the_evidence_of_the_others(self, tmp_path: Path) -> None:
+        desktop = FakeDesktop()
+        desktop.files["/a"] = b"done\n"
+        missing = {"type": "cloud_file", "path": "asset:x", "dest": "x"}
+        first = MetricCall(func="compare_text_file", result=text_call("/a", "").result, expected=missing)
+        task = make_task(first, text_call("/a", "done"))
+        evidence = collect(FakeContext(desktop, task), task)
+        assert [one.result[0].data for one in evidence if one.result] == [b"done\n", b"done\n"]
+        assert [[(each.side, each.code) for each in one.failures] for one in evidence] == [
+            [("expected", "invalid_reference")],
+            [],
+        ]
+        with raises_code(EvaluatorFailed, "invalid_reference"):
+            evaluate(task, evidence, tmp_path)
+
+    def test_a_getter_that_raises_leaves_a_bounded_reason(self) -> None:
+        desktop = FakeDesktop()
+
+        def broken(_: object) -> ExecResult:
+            raise RuntimeError("x" * 10_000)
+
+        desktop.commands["cat"] = broken
+        call = MetricCall(func="exact_match", result={"type": "vm_command_line", "command": ["cat", "/a"]})
+        ((failure,),) = [one.failures for one in collect(FakeContext(desktop), make_task(call))]
+        assert (failure.side, failure.code) == ("result", "evidence_not_gathered")
+        assert len(failure.message) == MAX_SHOWN
 
     @pytest.mark.parametrize(("kind", "asked"), [("timeout", 2), ("failed", 2), ("not_available", 1)])
     def test_a_desktop_that_is_too_busy_is_asked_once_more(self, kind: str, asked: int) -> None:
         desktop = BusyDesktop(kind)
         call = MetricCall(func="exact_match", result={"type": "check_clipboard_contains", "text": "x"})
         task = make_task(call).model_copy(update={"dialect": "omnibench"})
+        evidence = collect(FakeContext(desktop), task)
         with raises_code(EvaluatorFailed, "evidence_not_gathered"):
-            collect(FakeContext(desktop), task)
+            check_gathered(evidence)
         assert desktop.asked == asked
 
 

@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 from backend.domain import registry
-from backend.domain.errors import FailureClass
+from backend.domain.errors import FailureClass, GuestRefused
 from backend.domain.machines.desktop_end import FROM_INSIDE, OF_THE_HOST, DesktopEnd, EndCause
 from backend.domain.machines.health import DiskRoom
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.task import Task
 from backend.domain.model.trajectory import Action
+from backend.domain.ports.desktop import ExecResult
 from tests.factories.attempt import AttemptCase
 from tests.factories.claims import infeasible_task, note_task
 from tests.fakes.desktop import FakeDesktop
@@ -79,6 +80,21 @@ class TestFromInside:
         assert attempt.book.moves == ["running", "evaluating", "scored"]
         assert attempt.score == 0.0
         assert attempt.book.desktop_end is not None
+
+    def test_a_limit_keeps_a_getter_from_its_evidence(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")
+
+        def refuse(_: Any) -> ExecResult:
+            raise GuestRefused("no new process", kind="internal")
+
+        def reach_limit(*_: Any) -> None:
+            attempt.provider.opened[0].cause = EndCause.PROCESS_LIMIT
+            attempt.desktop.commands["cat"] = refuse
+
+        monkeypatch.setattr(attempt.provider, "prepare", reach_limit)
+        attempt.run()
+        assert attempt.book.moves == ["running", "evaluating", "scored"]
+        assert (attempt.book.ended_by, attempt.score) == (EndedBy.AGENT_ERROR, 0.0)
 
     def test_a_disk_that_the_agent_filled_is_evaluated_all_the_same(self, monkeypatch: pytest.MonkeyPatch) -> None:
         attempt = AttemptCase(note_task(oracle=SOLUTION), "oracle")

@@ -227,6 +227,18 @@ class TestLost:
         assert attempt.book.failure == AttemptFailure(FailureClass.EVALUATOR, "evaluator_crashed", "it broke (3 tries)")
         assert [found.result is not None for found in attempt.book.evidence] == [True]
 
+    def test_a_getter_that_fails_leaves_the_evidence_of_the_others(self) -> None:
+        reference = {"type": "cloud_file", "path": "asset:gone.txt", "dest": "gone.txt"}
+        (call,) = note_task().evaluator.calls
+        call = call.model_copy(update={"expected": reference})
+        attempt = AttemptCase(note_task(evaluator=EvaluatorSpec(calls=(call,))))
+        attempt.run()
+        assert attempt.book.moves == ["running", "evaluating", "unjudged"]
+        assert attempt.book.loss == (FailureClass.EVALUATOR, "invalid_reference")
+        (evidence,) = attempt.book.evidence
+        assert evidence.result is not None
+        assert [failure.side for failure in evidence.failures] == ["expected"]
+
     def test_no_room_for_a_picture(self) -> None:
         attempt = AttemptCase(note_task())
 
