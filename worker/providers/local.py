@@ -11,7 +11,7 @@ from typing import Any
 
 from backend.config import Settings
 from backend.domain.errors import ClusterLost, GuestLost, MachineLost
-from backend.domain.machines.desktop_end import DesktopEnd, cause_of
+from backend.domain.machines.desktop_end import DesktopEnd, EndCause, cause_of
 from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
@@ -36,6 +36,7 @@ from worker.local.home import content_hash
 from worker.local.images import SYSTEMS, WINE, offers
 from worker.local.limits import DesktopLimits
 from worker.local.trials import once, version_of
+from worker.local.wine_threads import suspended
 from worker.providers._prewarmed import SlotDesktops, warmed
 from worker.providers.local_trial import Trial, use
 from worker.qemu.memory_budget import RESERVE
@@ -99,11 +100,15 @@ class LocalDesktop:
         return why if why == self._supervisor.gone else ""
 
     def ending(self) -> DesktopEnd:
-        """As its supervisor knows it: exit code, control groups, and what it did itself."""
+        """As its supervisor knows it: exit code, control groups, what it did itself; and suspended threads of Wine."""
         self.handle.ended.wait(_END_SECONDS)
         text = self.why_dead()
         ending = self.handle.ending if text else self._present()
-        return DesktopEnd(cause=cause_of(ending.get("cause")), text=text, facts=ending.get("facts", {}))
+        end = DesktopEnd(cause=cause_of(ending.get("cause")), text=text, facts=ending.get("facts", {}))
+        if text or end.cause is not EndCause.UNKNOWN or self.spec.image != WINE:
+            return end
+        threads = suspended(self.handle.pid)
+        return DesktopEnd(cause=EndCause.SESSION_SUSPENDED, facts={"suspended_threads": threads}) if threads else end
 
     def _present(self) -> Mapping[str, Any]:
         """What the supervisor knows of a living desktop; empty if it does not answer."""

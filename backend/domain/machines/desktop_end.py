@@ -22,6 +22,8 @@ class EndCause(StrEnum):
     DISK_LIMIT = "disk_limit"
     SESSION_ENDED = "session_ended"
     """A program of its session ended, by itself or by a signal that nobody outside sends."""
+    SESSION_SUSPENDED = "session_suspended"
+    """Threads of its session are suspended by a program inside."""
     SHUT_DOWN = "shut_down"
     """Its system was shut down or restarted."""
     SYSTEM_CRASHED = "system_crashed"
@@ -42,6 +44,7 @@ FROM_INSIDE = frozenset(
         EndCause.PROCESS_LIMIT,
         EndCause.DISK_LIMIT,
         EndCause.SESSION_ENDED,
+        EndCause.SESSION_SUSPENDED,
         EndCause.SHUT_DOWN,
         EndCause.SYSTEM_CRASHED,
     }

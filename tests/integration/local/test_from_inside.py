@@ -9,7 +9,9 @@ from backend.config import Settings
 from backend.domain import registry
 from tests.sampling import sample
 from tools.chaos.from_inside.campaign import carry_out
-from tools.chaos.from_inside.deaths import DEATHS, LINUX, Death
+from tools.chaos.from_inside.death import Death
+from tools.chaos.from_inside.linux_deaths import LINUX
+from tools.chaos.from_inside.windows_deaths import WINDOWS
 from worker.providers.local import LocalProvider
 
 pytestmark = [pytest.mark.desktop, pytest.mark.timeout(300)]
@@ -38,5 +40,11 @@ def test_a_death_from_inside_is_neither_lost_nor_tried_again(provider: LocalProv
 
 
 def test_there_are_enough_of_them() -> None:
-    assert len(LINUX) >= 25
-    assert [name for name, number in Counter((each.system, each.name) for each in DEATHS).items() if number > 1] == []
+    for deaths in (LINUX, WINDOWS):
+        assert len(deaths) >= 25
+        assert [name for name, number in Counter(each.name for each in deaths).items() if number > 1] == []
+
+
+def test_they_are_all_valid_python() -> None:
+    for death in (*LINUX, *WINDOWS):
+        compile(death.code, death.name, "exec")

@@ -6,6 +6,7 @@ What every desktop does is in tests/contract/test_desktop.py, what must be gone 
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop
 from tests.integration.desktop_supervisor.helpers import FLAVOURS, SandboxedGuest, desktop, exists, family, supervisor
 from tests.waiting import until
+from tools.chaos.from_inside.windows_deaths import WINDOWS
 from worker.desktop_supervisor.client import CHECKOUT, DesktopSupervisorClient
 from worker.local import wine
 from worker.providers.local import LocalProvider
 
 STANDIN = ("/usr/bin/python3", "-m", "guest_server.linux.session")
 """Answers without Wine: what is looked at here is what Wine would find."""
+SUSPEND = next(death.code for death in WINDOWS if death.name == "suspend every thread")
 SPEC = DesktopSpec(screen=ScreenSize(width=800, height=600), image="wine")
 
 
@@ -66,6 +69,16 @@ def opened(provider: LocalProvider) -> OpenDesktop:
 @pytest.fixture
 def there(opened: OpenDesktop) -> Desktop:
     return opened.desktop
+
+
+def thread_statuses(opened: OpenDesktop) -> list[str]:
+    """What the kernel shows of each thread of a desktop."""
+    statuses = []
+    for pid in family(opened.handle.pid):  # type: ignore[attr-defined]
+        for status in Path(f"/proc/{pid}/task").glob("*/status"):
+            with suppress(OSError):  # It has just ended.
+                statuses.append(status.read_text())
+    return statuses
 
 
 def name_of(pid: int) -> str:
@@ -178,6 +191,23 @@ class TestEnd:
         made = provider.open(SlotRef(1), SPEC)
         made.desktop.execute(["taskkill", "/f", "/im", "python.exe"])
         assert made.desktop.frame().data
+        made.close()
+
+    def test_suspended_threads_are_evidence(self, provider: LocalProvider) -> None:
+        made = provider.open(SlotRef(1), SPEC)
+        assert made.ending().cause is EndCause.UNKNOWN
+        made.desktop.launch(["python", "-c", SUSPEND])
+        until(lambda: made.ending().cause is EndCause.SESSION_SUSPENDED, 30.0)
+        assert made.ending().facts["suspended_threads"] > 5
+        made.close()
+
+    def test_a_wine_server_that_the_host_stopped_is_none(self, provider: LocalProvider) -> None:
+        """Every thread waits for its answer then, as if suspended."""
+        made = provider.open(SlotRef(1), SPEC)
+        server = next(pid for pid in family(made.handle.pid) if name_of(pid).startswith("wineserver"))  # type: ignore[attr-defined]
+        os.kill(server, signal.SIGSTOP)
+        until(lambda: any("SigBlk:\t0000000010012a03\n" in status for status in thread_statuses(made)), 30.0)
+        assert made.ending().cause is EndCause.UNKNOWN
         made.close()
 
     @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ from backend.domain import registry
 from backend.domain.ports.desktop import Provider
 from tools.chaos.from_inside import report
 from tools.chaos.from_inside.campaign import DeathOutcome, carry_out, summary
-from tools.chaos.from_inside.deaths import DEATHS, Death
+from tools.chaos.from_inside.death import Death
+from tools.chaos.from_inside.linux_deaths import LINUX
+from tools.chaos.from_inside.windows_deaths import WINDOWS
 from worker.providers.local import LocalProvider
 from worker.providers.qemu import QemuProvider
 
@@ -74,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             skipped[name] = why_not
             sys.stderr.write(f"not on {name}: {why_not}\n")
             continue
-        chosen = [death for death in DEATHS if death.system == system and options.only in death.name]
+        chosen = [death for death in (*LINUX, *WINDOWS) if death.system == system and options.only in death.name]
         results[name] = run(provider, image, chosen)
         sys.stdout.write(f"{name}: {summary(results[name])}\n")
     if options.write:

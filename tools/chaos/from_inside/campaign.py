@@ -16,7 +16,7 @@ from backend.services.scheduling.claims import Claim, Fence
 from tests.fakes.attempt_log import MemoryBook
 from tests.fakes.evaluator import InProcessJudge
 from tests.fakes.web import FakeWeb
-from tools.chaos.from_inside.deaths import Death
+from tools.chaos.from_inside.death import Death
 from worker.attempt.attempt_dependencies import AttemptDeps
 from worker.attempt.runner import run_attempt
 from worker.base.lease import HeldLease, LeaseGrant

@@ -17,6 +17,7 @@ RULE = {
     EndCause.PROCESS_LIMIT: Blame.AGENT,
     EndCause.DISK_LIMIT: Blame.AGENT,
     EndCause.SESSION_ENDED: Blame.AGENT,
+    EndCause.SESSION_SUSPENDED: Blame.AGENT,
     EndCause.SHUT_DOWN: Blame.AGENT,
     EndCause.SYSTEM_CRASHED: Blame.AGENT,
     EndCause.SESSION_KILLED: Blame.MACHINE,

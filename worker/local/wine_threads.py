@@ -1,0 +1,79 @@
+"""Suspended threads of a desktop's Windows programs, as the host's kernel shows them.
+
+Wine suspends a thread by SIGUSR1, whose handler waits for Wine's server and blocks Wine's own signals meanwhile. Nobody
+but a program inside can cause that (`SuspendThread`, a debugger): a process that the host stopped has another state.
+"""
+
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from worker.local.seccomp import PROTECTED_PIDS
+from worker.local.watchdog import descendants
+
+SECONDS = 0.5
+"""Seconds that a thread must have been suspended: each call of Wine's server blocks the same signals for a moment."""
+_SERVER = "wineserver"
+_SLEEPING = "S"
+
+
+def suspended(pid: int, seconds: float = SECONDS) -> int:
+    """Number of suspended threads of a session's programs.
+
+    Args:
+        pid: the desktop's first process.
+        seconds: time between two looks.
+
+    Returns:
+        0 while Wine's server is stopped or busy: threads that wait for its answer look the same.
+    """
+    before = _waiting(pid)
+    if not before:
+        return 0
+    time.sleep(seconds)
+    return len(before.items() & _waiting(pid).items())
+
+
+def _waiting(pid: int) -> Mapping[int, int]:
+    """How often each thread has slept that sleeps with Wine's signals blocked; none unless Wine's server is idle."""
+    threads: dict[int, int] = {}
+    for process in descendants(pid):
+        state = _status(Path(f"/proc/{process}/status"))
+        if state.get("Name", "").startswith(_SERVER) and not state["State"].startswith(_SLEEPING):
+            return {}
+        if _is_of_the_session(state):
+            threads.update(_waiting_threads(process))
+    return threads
+
+
+def _waiting_threads(process: int) -> Iterator[tuple[int, int]]:
+    for task in _tasks(process):
+        state = _status(task / "status")
+        if state.get("State", "").startswith(_SLEEPING) and _blocks_only_wines(int(state["SigBlk"], 16)):
+            yield int(task.name), int(state["voluntary_ctxt_switches"])
+
+
+def _is_of_the_session(state: Mapping[str, str]) -> bool:
+    return bool(state) and int(state["NStgid"].split()[-1]) <= PROTECTED_PIDS
+
+
+def _blocks_only_wines(mask: int) -> bool:
+    """Whether these are signals that Wine blocks; threads of libraries block all."""
+    return bool(mask >> (signal.SIGUSR1 - 1) & 1) and not mask >> (signal.SIGTERM - 1) & 1
+
+
+def _tasks(process: int) -> list[Path]:
+    try:
+        return list(Path(f"/proc/{process}/task").iterdir())
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def _status(path: Path) -> dict[str, str]:
+    """Fields of a status file of the kernel; none if the process or thread has ended."""
+    try:
+        lines = path.read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return {}
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
