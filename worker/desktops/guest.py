@@ -73,6 +73,11 @@ class GuestDesktop:
     def probe(self) -> Probe:
         return replies.probe(self._wire.ask("GET", "/probe", seconds=_QUICK).mapping())
 
+    def limits_reached(self) -> Mapping[str, int]:
+        """How often a limit of the whole desktop was reached, by its name. Raises GuestLost, GuestRefused."""
+        counts = self._wire.ask("GET", "/limits", seconds=_QUICK).mapping()
+        return {str(name): count for name, count in counts.items() if isinstance(count, int)}
+
     def health(self) -> DesktopHealth:
         return replies.health(self._wire.ask("GET", "/health", seconds=_QUICK, most=_MAX_FACTS).mapping())
 

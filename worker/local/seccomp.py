@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 _LOAD_WORD = 0x20
 _JUMP_EQUAL = 0x15
+_JUMP_GREATER = 0x25
 _JUMP_GREATER_EQUAL = 0x35
 _RETURN = 0x06
 _ALLOW = 0x7FFF0000
@@ -30,6 +31,19 @@ PROTECTED_PIDS = 100
 """Largest process id of a desktop's session, which uses up those that it does not need before it is ready. The kernel
 never reuses ids below 300.
 """
+
+
+@dataclass(frozen=True)
+class PidRange:
+    """Process ids of a session's programs, both ends included."""
+
+    first: int
+    last: int
+
+
+SANDBOX_PIDS = PidRange(1, PROTECTED_PIDS)
+MACHINE_PIDS = PidRange(30_000, 30_299)
+"""In virtual machines: programs with a process namespace of their own have small ids, and may signal each other."""
 _SIGNALS_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGTSTP)
 """Refused to single threads, too. Others are how a program signals its own: `abort`, Wine's suspending of threads."""
 _F_SETSIG = 10
@@ -178,19 +192,19 @@ _ALLOWED = _instruction(_RETURN, _ALLOW)
 _REFUSED = _instruction(_RETURN, _ERRNO | errno.EPERM)
 
 
-def _unless_protected(offset: int) -> list[bytes]:
+def _unless_protected(offset: int, pids: PidRange) -> list[bytes]:
     """Refuses if the argument there is the id of a protected process."""
     return [
         _instruction(_LOAD_WORD, offset),
-        _instruction(_JUMP_EQUAL, 0, 1, 0),
-        _instruction(_JUMP_GREATER_EQUAL, PROTECTED_PIDS + 1, 0, 1),
+        _instruction(_JUMP_GREATER_EQUAL, pids.first, 0, 1),
+        _instruction(_JUMP_GREATER_EQUAL, pids.last + 1, 0, 1),
         _ALLOWED,
         _REFUSED,
     ]
 
 
-def _protection(machine: Architecture) -> bytes:
-    """Keeps processes 1 to PROTECTED_PIDS from being ended or stopped by others of the desktop.
+def _protection(machine: Architecture, pids: PidRange) -> bytes:
+    """Keeps these processes, and groups of them, from being ended or stopped by others of the desktop.
 
     `kill(-1)` reaches them, too, so it is refused; signal 0 only asks whether a process exists.
     """
@@ -199,9 +213,12 @@ def _protection(machine: Architecture) -> bytes:
         _instruction(_JUMP_EQUAL, 0, 0, 1),
         _ALLOWED,
         _instruction(_LOAD_WORD, _OFFSET_FIRST_ARGUMENT),
-        _instruction(_JUMP_GREATER_EQUAL, 2**32 - PROTECTED_PIDS, 0, 1),
+        _instruction(_JUMP_EQUAL, 2**32 - 1, 0, 1),
         _REFUSED,
-        *_unless_protected(_OFFSET_FIRST_ARGUMENT),
+        _instruction(_JUMP_GREATER_EQUAL, 2**32 - pids.last, 0, 2),
+        _instruction(_JUMP_GREATER, 2**32 - pids.first, 1, 0),
+        _REFUSED,
+        *_unless_protected(_OFFSET_FIRST_ARGUMENT, pids),
     ]
     by_owner = [
         _instruction(_LOAD_WORD, _OFFSET_SECOND_ARGUMENT),
@@ -210,29 +227,23 @@ def _protection(machine: Architecture) -> bytes:
         _ALLOWED,
     ]
     parts = [_call(machine.kill, by_kill), _call(machine.fcntl, by_owner)]
-    parts.append(_call(machine.ptrace, _unless_protected(_OFFSET_SECOND_ARGUMENT)))
-    parts += [_call(number, _unless_protected(_OFFSET_FIRST_ARGUMENT)) for number in machine.to_process.values()]
+    parts.append(_call(machine.ptrace, _unless_protected(_OFFSET_SECOND_ARGUMENT, pids)))
+    parts += [_call(number, _unless_protected(_OFFSET_FIRST_ARGUMENT, pids)) for number in machine.to_process.values()]
     for name, number in machine.to_thread.items():
         signal_at = _OFFSET_SECOND_ARGUMENT if name == "tkill" else _OFFSET_THIRD_ARGUMENT
-        parts.append(_call(number, [_instruction(_LOAD_WORD, signal_at), *_of_signals()]))
+        parts.append(_call(number, [_instruction(_LOAD_WORD, signal_at), *_of_signals(pids)]))
     return b"".join(parts)
 
 
-def _of_signals() -> list[bytes]:
+def _of_signals(pids: PidRange) -> list[bytes]:
     """Refuses the signals from outside to a protected process; the signal's number is in the accumulator."""
     rest = len(_SIGNALS_FROM_OUTSIDE)
     jumps = [_instruction(_JUMP_EQUAL, each, rest - place, 0) for place, each in enumerate(_SIGNALS_FROM_OUTSIDE)]
-    return [*jumps, _ALLOWED, *_unless_protected(_OFFSET_FIRST_ARGUMENT)]
+    return [*jumps, _ALLOWED, *_unless_protected(_OFFSET_FIRST_ARGUMENT, pids)]
 
 
-def program(machine: Architecture, *, memfd: bool) -> bytes:
-    """The filter for one architecture.
-
-    Args:
-        machine: the architecture.
-        memfd: allow memfd_create. Without a memory cgroup it must be refused: memory that only a file descriptor holds
-            is in no process's size, so the watchdog could not see it.
-    """
+def _beginning(machine: Architecture) -> list[bytes]:
+    """Refuses the calls of other architectures, and loads the call's number."""
     parts = [
         _instruction(_LOAD_WORD, _OFFSET_ARCHITECTURE),
         _instruction(_JUMP_EQUAL, machine.audit, 1, 0),
@@ -244,11 +255,28 @@ def program(machine: Architecture, *, memfd: bool) -> bytes:
             _instruction(_JUMP_GREATER_EQUAL, _X32_BIT, 0, 1),
             _instruction(_RETURN, _ERRNO | errno.ENOSYS),
         ]
+    return parts
+
+
+def session_program(machine: Architecture) -> bytes:
+    """The filter of a virtual machine's session: it only protects the session's own programs, `MACHINE_PIDS`."""
+    return b"".join([*_beginning(machine), _protection(machine, MACHINE_PIDS), _ALLOWED])
+
+
+def program(machine: Architecture, *, memfd: bool) -> bytes:
+    """The filter for one architecture.
+
+    Args:
+        machine: the architecture.
+        memfd: allow memfd_create. Without a memory cgroup it must be refused: memory that only a file descriptor holds
+            is in no process's size, so the watchdog could not see it.
+    """
+    parts = _beginning(machine)
     for name, number in machine.refused.items():
         parts.append(_refuse(number, errno.ENOSYS if name.startswith(_REPLACED) else errno.EPERM))
     if not memfd:
         parts.append(_refuse(machine.memfd_create, errno.ENOSYS))
-    parts.append(_protection(machine))
+    parts.append(_protection(machine, SANDBOX_PIDS))
     # From here on everything but socket(2) is allowed; socket(2) only with a listed family.
     parts += [
         _instruction(_JUMP_EQUAL, machine.socket, 1, 0),

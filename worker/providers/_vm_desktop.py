@@ -4,6 +4,7 @@ import io
 import logging
 import socket
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from typing import Any
@@ -24,6 +25,10 @@ _NEWS_SECONDS = 0.5
 _LAST_SECONDS = 5.0
 """Time limit for the last picture of a machine that has just ended."""
 _REFUSED_SECONDS = 5.0
+_WATCHDOG_SECONDS = 75.0
+"""Seconds until a Linux machine whose guest server hangs has powered itself off (`guest_server.linux.watchdog`)."""
+_POLL_SECONDS = 5.0
+_LIMIT_CAUSES = {"memory": EndCause.MEMORY_LIMIT, "processes": EndCause.PROCESS_LIMIT}
 logger = logging.getLogger(__name__)
 
 
@@ -95,16 +100,34 @@ class QemuDesktop:
         return why if why == self.vm.supervisor.gone else ""
 
     def ending(self) -> DesktopEnd:
-        """As QEMU reports it. While QEMU runs, nothing outside the machine can have ended the guest server."""
-        if text := self.why_dead():
-            return DesktopEnd(cause=cause_of(self.vm.handle.cause), text=text)
+        """As QEMU and the guest report it. While QEMU runs, nothing outside can have ended the guest server.
+
+        A guest server that does not answer may take `_WATCHDOG_SECONDS`: its machine then powers itself off.
+        """
+        deadline = time.monotonic() + _WATCHDOG_SECONDS
+        while not self.why_dead():
+            try:
+                self.vm.supervisor.private_bytes(self.vm.handle)
+            except SupervisorError as error:
+                return DesktopEnd(text=str(error))
+            if is_refused(self.vm.address):
+                return DesktopEnd(cause=EndCause.SESSION_ENDED, text="the machine runs, and its guest server has ended")
+            if (limits := self._limits_reached()) is not None:
+                return DesktopEnd(cause=next(iter(limits), EndCause.UNKNOWN), facts=_facts_of(limits))
+            if self.vm.order.image.os != "linux" or time.monotonic() > deadline:
+                return DesktopEnd(text="the machine runs, and its guest server does not answer")
+            self.vm.handle.ended.wait(_POLL_SECONDS)
+        return DesktopEnd(cause=cause_of(self.vm.handle.cause), text=self.vm.handle.dead)
+
+    def _limits_reached(self) -> Mapping[EndCause, int] | None:
+        """How often which limit of the desktop was reached, as its guest server counts; None if it does not answer."""
         try:
-            self.vm.supervisor.private_bytes(self.vm.handle)
-        except SupervisorError as error:
-            return DesktopEnd(text=str(error))
-        if is_refused(self.vm.address):
-            return DesktopEnd(cause=EndCause.SESSION_ENDED, text="the machine runs, and its guest server has ended")
-        return DesktopEnd(text="the machine runs, and its guest server does not answer")
+            counts = self._client.limits_reached()
+        except GuestLost:
+            return None
+        except GuestRefused:
+            return {}  # An image of before there was this route.
+        return {cause: counts[name] for name, cause in _LIMIT_CAUSES.items() if counts.get(name)}
 
     def stream_address(self) -> tuple[str, str]:
         """Address of the guest API and its secret."""
@@ -168,6 +191,10 @@ class QemuDesktop:
                 raise ClusterLost(
                     f"a virtual machine could not be removed: {error}", code="desktop_not_removed"
                 ) from error
+
+
+def _facts_of(limits: Mapping[EndCause, int]) -> dict[str, int]:
+    return {name: limits[cause] for name, cause in _LIMIT_CAUSES.items() if cause in limits}
 
 
 def is_refused(address: str) -> bool:

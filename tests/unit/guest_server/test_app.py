@@ -23,7 +23,7 @@ POST /setup/change_wallpaper, POST /setup/download_file, POST /setup/open_file, 
 POST /setup/close_window, POST /setup/close_all, POST /setup/create_folder, POST /setup/create_file,
 POST /setup/recycle, POST /folder_exists, POST /file_exists, POST /start_recording, POST /end_recording,
 GET /frame, POST /input, GET /clipboard, POST /clipboard, GET /windows, GET /stable, GET /stream, GET /tunnel/{port},
-POST /secret, POST /setup/place_window, GET /interactions, GET /text_cursor, GET /health, POST /settled,
+POST /secret, POST /setup/place_window, GET /interactions, GET /text_cursor, GET /health, GET /limits, POST /settled,
 GET /egress, POST /restored, POST /trust
 """
 

@@ -6,7 +6,15 @@ import struct
 
 import pytest
 
-from worker.local.seccomp import MACHINES, PROTECTED_PIDS, SOCKET_FAMILIES, Architecture, program
+from worker.local.seccomp import (
+    MACHINE_PIDS,
+    MACHINES,
+    PROTECTED_PIDS,
+    SOCKET_FAMILIES,
+    Architecture,
+    program,
+    session_program,
+)
 
 ALLOW = 0x7FFF0000
 X86 = MACHINES["x86_64"]
@@ -25,6 +33,8 @@ def verdict(code: bytes, *, audit: int, number: int, argument: int = 0, more: tu
             accumulator = struct.unpack_from("=I", data, value)[0]
         elif kind == 0x15:
             at += if_true if accumulator == value else if_false
+        elif kind == 0x25:
+            at += if_true if accumulator > value else if_false
         elif kind == 0x35:
             at += if_true if accumulator >= value else if_false
         elif kind == 0x06:
@@ -125,3 +135,30 @@ class TestProtection:
     def test_no_other_signal_for_the_news_of_a_file(self, machine: Architecture) -> None:
         assert self.ask(machine, machine.fcntl, 3, 10, signal.SIGKILL) == errno.EINVAL
         assert self.ask(machine, machine.fcntl, 3, 8, 2) == 0
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+class TestSessionProgram:
+    """The filter in a virtual machine."""
+
+    def ask(self, machine: Architecture, number: int, process: int) -> int:
+        code = session_program(machine)
+        return verdict(code, audit=machine.audit, number=number, argument=process, more=(signal.SIGKILL, 9))
+
+    @pytest.mark.parametrize("process", [MACHINE_PIDS.first, MACHINE_PIDS.last])
+    def test_its_session_is_protected(self, machine: Architecture, process: int) -> None:
+        for number in (machine.kill, *machine.to_process.values(), machine.to_thread["tkill"]):
+            assert self.ask(machine, number, process) == errno.EPERM
+        assert self.ask(machine, machine.kill, -process) == errno.EPERM
+        assert self.ask(machine, machine.kill, -1) == errno.EPERM
+
+    @pytest.mark.parametrize("process", [0, 1, 2, MACHINE_PIDS.first - 1, MACHINE_PIDS.last + 1, 2**22])
+    def test_other_programs_are_not(self, machine: Architecture, process: int) -> None:
+        """Above all those with the small ids of a process namespace of their own, such as a browser's."""
+        for number in (machine.kill, *machine.to_process.values(), machine.to_thread["tkill"]):
+            assert self.ask(machine, number, process) == 0
+        assert process < 2 or self.ask(machine, machine.kill, -process) == 0
+
+    def test_it_refuses_nothing_else(self, machine: Architecture) -> None:
+        for number in (*machine.refused.values(), machine.memfd_create, machine.socket):
+            assert self.ask(machine, number, 40) == 0

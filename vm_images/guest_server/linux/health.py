@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,9 @@ SERVICES = ("at-spi", "dbus-", "dconf-service", "gvfs", "goa-", "pipewire", "wir
 _OURS = "guest_server."
 _SAVER_ON = 1
 _PROC = Path("/proc")
+_MEMBERSHIP, _GROUPS = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
+_EVENTS = {"memory": ("memory.events", "oom_kill"), "processes": ("pids.events", "max")}
+"""Control file and key of each limit's counter."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,33 @@ def disks(*folders: Path) -> list[Disk]:
     return list(by_device.values())
 
 
+def limits_reached(membership: Path = _MEMBERSHIP, groups: Path = _GROUPS) -> dict[str, int]:
+    """How often a limit was reached of this process's control group (version 2) or of those above it.
+
+    Args:
+        membership: the kernel's file with the group's path.
+        groups: mount point of the groups.
+    """
+    try:
+        lines = membership.read_text().splitlines()
+    except FileNotFoundError:
+        return {}
+    path = next((line.removeprefix("0::") for line in lines if line.startswith("0::")), None)
+    if path is None:
+        return {}
+    own = groups / path.strip("/")
+    chain = [own, *(each for each in own.parents if groups in each.parents)]
+    return {name: max(_count(folder / file, key) for folder in chain) for name, (file, key) in _EVENTS.items()}
+
+
+def _count(file: Path, key: str) -> int:
+    try:
+        lines = file.read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.split()[:1] == [key]), 0)
+
+
 class LinuxHealth:
     """Health of an X11 session."""
 
@@ -104,6 +134,9 @@ class LinuxHealth:
 
     def settled(self) -> None:
         self._before = frozenset((each.pid, each.born) for each in running())
+
+    def limits_reached(self) -> Mapping[str, int]:
+        return limits_reached()
 
     def facts(self) -> HealthFacts:
         processes = list(running())

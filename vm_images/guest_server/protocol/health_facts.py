@@ -1,6 +1,6 @@
 """Health facts of a platform."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -50,6 +50,13 @@ class HealthProbe(Protocol):
 
     def settled(self) -> None:
         """The desktop is ready: programs that start from now on belong to a task. Can be called again."""
+        ...
+
+    def limits_reached(self) -> Mapping[str, int]:
+        """How often a limit of the whole desktop was reached, `memory` and `processes`; empty if unknown.
+
+        Starts no process or thread.
+        """
         ...
 
     def facts(self) -> HealthFacts:

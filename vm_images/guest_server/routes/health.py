@@ -1,4 +1,4 @@
-"""Health of the desktop: /health, requested before every attempt, and /settled."""
+"""Health of the desktop: /health, requested before every attempt, /limits, and /settled."""
 
 import asyncio
 import time
@@ -21,7 +21,7 @@ _DAY = 86_400.0
 
 
 def routes(machine: Machine) -> list[web.RouteDef]:
-    """GET /health, POST /settled."""
+    """GET /health, GET /limits, POST /settled."""
 
     async def health(_: web.Request) -> web.Response:
         facts = await machine.blocking(_describe, machine)
@@ -32,7 +32,11 @@ def routes(machine: Machine) -> list[web.RouteDef]:
         await asyncio.to_thread(machine.health.settled)
         return message_response("what starts from now on belongs to a task")
 
-    return [web.get("/health", health), web.post("/settled", settled)]
+    async def limits(_: web.Request) -> web.Response:
+        # In this thread: a desktop that has reached a limit cannot start another one.
+        return web.json_response(dict(machine.health.limits_reached()))
+
+    return [web.get("/health", health), web.get("/limits", limits), web.post("/settled", settled)]
 
 
 def _describe(machine: Machine) -> dict[str, Any]:

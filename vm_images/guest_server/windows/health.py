@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -191,6 +191,9 @@ class WindowsHealth:
             self._until, self._is_settled = self._ask(), True
         self._desktop = self._sources.input_desktop()
         self._before = frozenset((each.pid, each.born) for each in self._sources.processes())
+
+    def limits_reached(self) -> Mapping[str, int]:
+        return {}
 
     def facts(self) -> HealthFacts:
         if not self._is_settled:

@@ -25,7 +25,12 @@ KEPT_OUT = (
     ),
 )
 """Files that nobody reads, and drivers of hardware that QEMU's machine does not have."""
-UNITS = ("deskarena-desktop.service", "deskarena-helper.socket", "deskarena-network.service")
+UNITS = (
+    "deskarena-desktop.service",
+    "deskarena-helper.socket",
+    "deskarena-network.service",
+    "deskarena-watchdog.service",
+)
 MASKED = (
     # Logins: the desktop is the only user.
     *("getty@tty1.service", "getty-static.service", "serial-getty@ttyS0.service", "user@.service"),

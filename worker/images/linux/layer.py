@@ -10,10 +10,12 @@ from pathlib import Path, PurePosixPath
 
 from worker.images.linux.options import BuildSources
 from worker.local.etc import generated
+from worker.local.seccomp import MACHINES, session_program
 
 USER = 1000
 """User id of `user`, in machines and on local desktops."""
 GUEST = PurePosixPath("opt/guest")
+FILTER = GUEST / "session.bpf"
 HOME = PurePosixPath("home/user")
 _SETTINGS_OF_LOCAL = ("timezone", "chromium.d/deskarena", "chromium/master_preferences")
 """Files of /etc that machines share with local desktops (`worker/local/etc.py`)."""
@@ -36,6 +38,7 @@ def write_layer(target: Path, sources: BuildSources, epoch: int) -> None:
         _add_tree(archive, sources.root, PurePosixPath(), 0, epoch)
         _add_tree(archive, sources.server, GUEST / "guest_server", 0, epoch)
         _add_tree(archive, sources.site, GUEST / "site", 0, epoch)
+        _add(archive, FILTER, session_program(MACHINES["x86_64"]), _Rights(0o644, 0, epoch))
         _add_tree(archive, sources.home, HOME, USER, epoch)
 
 

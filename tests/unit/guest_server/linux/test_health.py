@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from guest_server.linux import health as linux_health
-from guest_server.linux.health import RunningProcess, disks, locker, of_a_task, pending, running
+from guest_server.linux.health import RunningProcess, disks, limits_reached, locker, of_a_task, pending, running
 from guest_server.protocol.health_facts import Process
 
 BEFORE = frozenset({(2, 100), (7, 110)})
@@ -99,3 +99,20 @@ class TestLinuxHealth:
         assert [each.name for each in health.facts().processes] == ["sleep"]
         health.settled()
         assert health.facts().processes == []
+
+
+class TestLimitsReached:
+    def test_of_the_group_and_those_above_it(self, tmp_path: Path) -> None:
+        session = tmp_path / "groups" / "user.slice" / "user-1000.slice" / "session-1.scope"
+        session.mkdir(parents=True)
+        (session / "pids.events").write_text("max 3\n")
+        (session / "memory.events").write_text("low 0\noom 1\noom_kill 0\n")
+        (session.parent / "memory.events").write_text("low 0\noom 2\noom_kill 2\n")
+        (tmp_path / "cgroup").write_text("0::/user.slice/user-1000.slice/session-1.scope\n")
+        assert limits_reached(tmp_path / "cgroup", tmp_path / "groups") == {"memory": 2, "processes": 3}
+
+    @pytest.mark.parametrize("membership", ["", "3:memory:/a\n"])
+    def test_unknown_without_groups_of_version_2(self, tmp_path: Path, membership: str) -> None:
+        (tmp_path / "cgroup").write_text(membership)
+        assert limits_reached(tmp_path / "cgroup", tmp_path) == {}
+        assert limits_reached(tmp_path / "none", tmp_path) == {}

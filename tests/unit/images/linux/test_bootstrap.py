@@ -4,7 +4,9 @@ import pytest
 
 from worker.images.linux.bootstrap import KEPT_OUT, MASKED, UNITS, bootstrap_command, bootstrap_environment
 from worker.images.linux.initrd import DRIVERS
+from worker.images.linux.layer import FILTER
 from worker.images.linux.options import LinuxBuildOptions, Variant, sources_of
+from worker.local.seccomp import MACHINE_PIDS
 
 SOURCES, FOLDER = sources_of(Path("/checkout")), Path("/build")
 FOLDER_OF_UNITS = Path(__file__).resolve().parents[4] / "vm_images/linux/root/etc/systemd/system"
@@ -45,9 +47,14 @@ class TestBootstrapCommand:
 
     def test_every_service_is_one_of_ours(self) -> None:
         assert sorted(UNITS) == sorted(
-            each.name for each in FOLDER_OF_UNITS.iterdir() if "[Install]" in each.read_text()
+            each.name for each in FOLDER_OF_UNITS.iterdir() if each.is_file() and "[Install]" in each.read_text()
         )
         assert not set(UNITS) & set(MASKED)
+
+    def test_the_session_has_the_process_ids_that_its_filter_protects(self) -> None:
+        unit = (FOLDER_OF_UNITS / "deskarena-desktop.service").read_text()
+        assert f" /{FILTER} {MACHINE_PIDS.first} " in unit
+        assert f"DESKARENA_PROTECTED_PIDS={MACHINE_PIDS.last}\n" in unit
 
     @pytest.mark.parametrize("driver", DRIVERS)
     def test_no_driver_that_a_boot_needs_is_kept_out(self, driver: str) -> None:

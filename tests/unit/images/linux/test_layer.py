@@ -40,6 +40,7 @@ class TestWriteLayer:
         assert result["./home/user/.config/x/settings"] == (0o644, 1000, EPOCH)
         assert result["./home/user/.config"] == (0o755, 1000, EPOCH)
         assert "./etc/timezone" in result
+        assert result["./opt/guest/session.bpf"] == (0o644, 0, EPOCH)
         assert not [name for name in result if "__pycache__" in name]
 
     def test_folders_come_before_what_lies_in_them(self, sources: BuildSources, tmp_path: Path) -> None:

@@ -1,16 +1,21 @@
 """An attempt's virtual machine without a machine: its gateway and its lines are real, and its guest is hostile."""
 
+import json
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
 from backend.domain.errors import ClusterLost
+from backend.domain.machines.desktop_end import DesktopEnd, EndCause
 from backend.domain.machines.egress_rules import EgressRules
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec
@@ -94,6 +99,94 @@ def machine(supervisor: FakeSupervisor, guest: DeafGuest, tmp_path: Path) -> Ite
     lines = partial(gateways.lines, made.address, made.secret, way_out)
     yield QemuDesktop(made, gateways.open(way_out), lines)
     gateways.close()
+
+
+class RespondingGuest(ThreadingHTTPServer):
+    """A guest API that reports these counts; silent without any.
+
+    Attributes:
+        hangs_up: closes connections, as QEMU does while nothing listens in its machine.
+    """
+
+    def __init__(self, counts: Mapping[str, int] | None) -> None:
+        self.counts, self.over, self.hangs_up = counts, threading.Event(), False
+        super().__init__(("127.0.0.1", 0), _Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def die(self) -> None:
+        """Safe to call twice."""
+        self.over.set()
+        self.shutdown()
+        self.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: RespondingGuest
+
+    def do_GET(self) -> None:
+        if self.server.hangs_up:
+            return
+        if self.server.counts is None:
+            self.server.over.wait()
+            return
+        body = json.dumps(self.server.counts).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Nobody reads it."""
+
+
+class TestEnding:
+    @contextmanager
+    def machine(self, supervisor: FakeSupervisor, guest: RespondingGuest, folder: Path) -> Iterator[QemuDesktop]:
+        supervisor.on_end = guest.die
+        gateways, handle = Gateways(), supervisor.held(guest.server_port)
+        desktop = GuestDesktop(address_of(handle), "secret", screen=SPEC.screen)
+        order = VmRequest.of(folder, image_of(), SPEC, HOST)
+        vm = StartedVm(supervisor, handle, order, desktop, "secret", "clone", "", {})
+        way_out = folder / "gateway"
+        opened = QemuDesktop(vm, gateways.open(way_out), partial(gateways.lines, vm.address, vm.secret, way_out))
+        yield opened
+        opened.close()
+        gateways.close()
+
+    @pytest.mark.parametrize(
+        ("counts", "cause", "facts"),
+        [
+            ({"memory": 2, "processes": 5}, EndCause.MEMORY_LIMIT, {"memory": 2, "processes": 5}),
+            ({"memory": 0, "processes": 5}, EndCause.PROCESS_LIMIT, {"processes": 5}),
+            ({"memory": 0, "processes": 0}, EndCause.UNKNOWN, {}),
+            ({}, EndCause.UNKNOWN, {}),
+        ],
+    )
+    def test_a_guest_that_answers_counts_its_limits(
+        self,
+        supervisor: FakeSupervisor,
+        tmp_path: Path,
+        counts: Mapping[str, int],
+        cause: EndCause,
+        facts: Mapping[str, int],
+    ) -> None:
+        with self.machine(supervisor, RespondingGuest(counts), tmp_path) as opened:
+            assert opened.ending() == DesktopEnd(cause=cause, facts=dict(facts))
+
+    def test_a_guest_that_hangs_powers_its_machine_off(self, supervisor: FakeSupervisor, tmp_path: Path) -> None:
+        with self.machine(supervisor, RespondingGuest(None), tmp_path) as opened:
+            watchdog = threading.Timer(0.2, opened.vm.handle.end, ("it shut down", "shut_down"))
+            watchdog.start()
+            assert opened.ending() == DesktopEnd(cause=EndCause.SHUT_DOWN, text="it shut down")
+
+    def test_a_machine_that_refuses_connections_has_lost_its_session(
+        self, supervisor: FakeSupervisor, tmp_path: Path
+    ) -> None:
+        guest = RespondingGuest({})
+        guest.hangs_up = True
+        with self.machine(supervisor, guest, tmp_path) as opened:
+            assert opened.ending().cause is EndCause.SESSION_ENDED
 
 
 class TestClose:
