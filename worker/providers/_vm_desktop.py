@@ -107,7 +107,7 @@ class QemuDesktop:
         deadline = time.monotonic() + _WATCHDOG_SECONDS
         while not self.why_dead():
             try:
-                self.vm.supervisor.private_bytes(self.vm.handle)
+                self.vm.supervisor.picture(self.vm.handle)  # QEMU itself answers.
             except SupervisorError as error:
                 return DesktopEnd(text=str(error))
             if is_refused(self.vm.address):
