@@ -95,7 +95,8 @@ def _circumstances(evidence: CallEvidence | None) -> dict[str, Any]:
 
 def _failures(call: Mapping[str, Any]) -> Mapping[str, str]:
     """Why evidence of a stored call could not be gathered, by role."""
-    return call.get("failures", {})
+    failures: Mapping[str, str] = call.get("failures", {})
+    return failures
 
 
 def plan_of(
