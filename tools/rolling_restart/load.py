@@ -15,6 +15,7 @@ from websockets.sync.client import connect
 POLITE = {1001, 1012}
 """Closing codes by which a page knows that it is to come back (frontend/static/js/lib/socket.js)."""
 PAUSE = 0.02
+"""Seconds between two requests of a client, unless the caller says otherwise."""
 KEYS = 5
 COME_BACK_SECONDS = 0.5
 """The first pause of the pages' own socket."""
@@ -54,16 +55,17 @@ class Tally:
 class ClientLoad:
     """Clients in threads of their own, from entering to leaving the context."""
 
-    def __init__(self, address: str, run_id: UUID, short: dict[str, Any]) -> None:
+    def __init__(self, address: str, run_id: UUID, short: dict[str, Any], pause: float = PAUSE) -> None:
         """Begins nothing yet.
 
         Args:
             address: of the proxy.
             run_id: the run that is under way.
             short: body of a run, for submissions.
+            pause: seconds between two requests of a client.
         """
         self.tally = Tally()
-        self._address, self._run_id, self._short = address, run_id, short
+        self._address, self._run_id, self._short, self._pause = address, run_id, short, pause
         self._ended = Event()
         work = [self._read, self._read, self._watch, self._submit, self._change, self._wait, self._listen]
         self._threads = [Thread(target=self._guarded, args=(each,), daemon=True) for each in work]
@@ -92,7 +94,7 @@ class ClientLoad:
         except httpx.HTTPError as error:
             problem = repr(error)
         self.tally.note(kind, time.monotonic() - start, problem)
-        self._ended.wait(PAUSE)
+        self._ended.wait(self._pause)
 
     def _client(self) -> httpx.Client:
         return httpx.Client(base_url=self._address, timeout=60.0, trust_env=False)

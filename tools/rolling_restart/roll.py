@@ -12,7 +12,7 @@ from backend.db.models import Event, Run
 from backend.domain.model.run import Budget, ScreenSize
 from tests.integration.worker.in_process import attempts, episodes, evaluations, finished
 from tests.waiting import until
-from tools.rolling_restart.load import KEYS, ClientLoad, Tally
+from tools.rolling_restart.load import KEYS, PAUSE, ClientLoad, Tally
 from tools.rolling_restart.site import Site
 
 TASK = "editor/add_milk"
@@ -59,8 +59,14 @@ class RollReport:
         return [f"{count} {what}" for what, count in counts.items() if count]
 
 
-def roll(
-    site: Site, *, rounds: int, repeats: int, steps: int, say: Callable[[str], None] = lambda _: None
+def roll(  # noqa: PLR0913 - how much work, and who hears of it
+    site: Site,
+    *,
+    rounds: int,
+    repeats: int,
+    steps: int,
+    pause: float = PAUSE,
+    say: Callable[[str], None] = lambda _: None,
 ) -> RollReport:
     """Replaces each API process and each worker, one after the other, under load.
 
@@ -69,6 +75,7 @@ def roll(
         rounds: how often each is replaced.
         repeats: number of the run's episodes.
         steps: of each.
+        pause: seconds between two requests of a client.
         say: prints progress.
     """
     world = site.stack.world
@@ -81,7 +88,7 @@ def roll(
     )
     api_seconds: list[float] = []
     worker_seconds: list[float] = []
-    with ClientLoad(site.address, run.id, SHORT) as load:
+    with ClientLoad(site.address, run.id, SHORT, pause) as load:
         until(lambda: load.tally.total > 50 and load.tally.events, 60.0, what="the load is under way")
         for number in range(rounds):
             for api in site.apis:

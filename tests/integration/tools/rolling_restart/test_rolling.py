@@ -27,7 +27,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 class TestRollingRestart:
     def test_fails_no_request_and_loses_no_episode(self, site: Site) -> None:
-        report = roll(site, rounds=1, repeats=6, steps=12)
+        report = roll(site, rounds=1, repeats=6, steps=12, pause=0.15)
         assert report.faults == [], report.tally.failed[:10]
         assert report.episodes == 6
         assert set(report.tally.counts) == {"read", "page", "submit", "write", "long wait", "websocket"}
