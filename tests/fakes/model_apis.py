@@ -16,7 +16,7 @@ class ScriptedReply:
 
     Attributes:
         calls: (name, arguments) of tools; arguments that are a text are sent as they stand, also when they are no JSON.
-        stop: `end`, `length`, `tool`, `refusal`.
+        stop: `end`, `length`, `tool`, `refusal`, or a word of one API.
         tokens: (sent, of them cached, answered).
         wire: the body to send in place of all this, word for word.
     """
@@ -110,7 +110,7 @@ def _chat_body(said: ScriptedReply, model: str, number: int) -> Json:
         message["tool_calls"] = _chat_calls(said, number)
     if said.thinking:
         message["reasoning_content"] = said.thinking
-    choice = {"index": 0, "message": message, "finish_reason": _CHAT_STOPS[said.ended]}
+    choice = {"index": 0, "message": message, "finish_reason": _CHAT_STOPS.get(said.ended, said.ended)}
     told = {"id": f"chatcmpl-{number}", "object": "chat.completion", "created": 1700000000, "model": model}
     return {**told, "choices": [choice], "usage": _chat_usage(said)}
 
@@ -130,7 +130,7 @@ def _chat_events(said: ScriptedReply, model: str, number: int, asked: Json) -> I
         yield chunk({"tool_calls": [{"index": at, "id": call["id"], "type": "function", "function": name}]})
         for piece in pieces(call["function"]["arguments"]):
             yield chunk({"tool_calls": [{"index": at, "function": {"arguments": piece}}]})
-    yield chunk({}, _CHAT_STOPS[said.ended])
+    yield chunk({}, _CHAT_STOPS.get(said.ended, said.ended))
     if (asked.get("stream_options") or {}).get("include_usage"):
         yield "", {"id": f"chatcmpl-{number}", "model": model, "choices": [], "usage": _chat_usage(said)}
     yield "", "[DONE]"
@@ -256,7 +256,7 @@ def _anthropic_body(said: ScriptedReply, model: str, number: int) -> Json:
     sent, cached, answered = said.tokens
     usage = {"input_tokens": sent - cached, "cache_creation_input_tokens": 0, "cache_read_input_tokens": cached}
     told = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": model}
-    stop = {"stop_reason": _ANTHROPIC_STOPS[said.ended], "stop_sequence": None}
+    stop = {"stop_reason": _ANTHROPIC_STOPS.get(said.ended, said.ended), "stop_sequence": None}
     return {**told, **stop, "content": _anthropic_content(said, number), "usage": {**usage, "output_tokens": answered}}
 
 
@@ -327,7 +327,7 @@ def _gemini_body(said: ScriptedReply, model: str, number: int) -> Json:
     content = {"role": "model", "parts": _gemini_parts(said)}
     usage = {"promptTokenCount": sent, "cachedContentTokenCount": cached, "candidatesTokenCount": answered}
     return {
-        "candidates": [{"content": content, "finishReason": _GEMINI_STOPS[said.ended], "index": 0}],
+        "candidates": [{"content": content, "finishReason": _GEMINI_STOPS.get(said.ended, said.ended), "index": 0}],
         "usageMetadata": {**usage, "totalTokenCount": sent + answered},
         "modelVersion": model,
         "responseId": f"r{number}",

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.domain.model.prices import Tokens
+from backend.domain.model.reasoning import split_reasoning
 from backend.domain.model.trajectory import Frame
-from backend.domain.ports.model import Message, MessagePart, ModelReply, Tool, ToolCall
+from backend.domain.ports.model import Message, MessagePart, ModelReply, StopReason, Tool, ToolCall
 from worker.models._errors import nonsense
 from worker.models.retrying_client import ParsedReply
 
@@ -121,7 +122,7 @@ def reply(  # noqa: PLR0913 - what a reply has
     text: str,
     calls: Sequence[tuple[str, str, Any]],
     thinking: str,
-    stop: str,
+    stop: StopReason,
     model: Any,
     api: str,
     content: Sequence[Any] = (),
@@ -130,10 +131,10 @@ def reply(  # noqa: PLR0913 - what a reply has
     """A reply within its limits.
 
     Args:
-        text: all text.
+        text: all text, with the reasoning that the model marked in it.
         calls: (id or nothing, name, arguments as returned by the API).
-        thinking: visible reasoning.
-        stop: as in ModelReply; `end` with calls becomes `tool`.
+        thinking: reasoning that the API keeps apart.
+        stop: as in ModelReply; `end` with calls becomes `tool`, or `malformed` if one of them has no JSON object.
         model: model that answered, in the API's terms.
         api: the client's name.
         content: the turn to return to the API; empty = not needed.
@@ -143,17 +144,24 @@ def reply(  # noqa: PLR0913 - what a reply has
         ToolCall(id=call_id or f"call_{place}", name=str(name)[:200], arguments=decoded(arguments))
         for place, (call_id, name, arguments) in enumerate(calls[:MOST_CALLS])
     )
+    parts = split_reasoning(text[:MOST_TEXT])
     return ParsedReply(
         ModelReply(
-            text=text[:MOST_TEXT],
+            text=parts.answer,
             calls=tool_calls,
-            thinking=thinking[:MOST_TEXT],
+            thinking="\n\n".join(filter(None, (thinking.strip(), parts.reasoning)))[:MOST_TEXT],
             raw=({"api": api, "content": list(content)},) if content else (),
-            stop="tool" if tool_calls and stop == "end" else stop,
+            stop=_stop_of(tool_calls, stop),
             model=str(model or "")[:200],
         ),
         tokens,
     )
+
+
+def _stop_of(calls: Sequence[ToolCall], stop: StopReason) -> StopReason:
+    if not calls or stop not in {StopReason.END, StopReason.TOOL}:
+        return stop
+    return StopReason.MALFORMED if any("" in call.arguments for call in calls) else StopReason.TOOL
 
 
 def whole(ended: bool) -> None:  # noqa: FBT001 - a question with one answer

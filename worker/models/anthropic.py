@@ -8,7 +8,7 @@ from typing import Any
 
 from backend.domain.model.prices import Tokens
 from backend.domain.model.trajectory import Frame
-from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRequest, Tool
+from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRequest, StopReason, Tool
 from backend.domain.registry import PluginKind, register
 from backend.services.capacity.model_endpoints import Endpoint
 from worker.models import _payloads
@@ -23,12 +23,14 @@ LONGEST = 4096
 _COMPUTER = re.compile(r"^computer_(\d{4})(\d\d)(\d\d)$")
 _CALL = frozenset({"type", "id", "name", "input"})
 _STOPS = {
-    "end_turn": "end",
-    "stop_sequence": "end",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool",
-    "refusal": "refusal",
+    "end_turn": StopReason.END,
+    "stop_sequence": StopReason.END,
+    "max_tokens": StopReason.LENGTH,
+    "model_context_window_exceeded": StopReason.LENGTH,
+    "tool_use": StopReason.TOOL,
+    "refusal": StopReason.REFUSAL,
+    "pause_turn": StopReason.PAUSE,
+    "compaction": StopReason.PAUSE,
 }
 _GROWS = {
     "text_delta": ("text", "text"),
@@ -144,7 +146,8 @@ def _blocks(part: MessagePart, pictures: list[Frame]) -> Iterator[dict[str, Any]
         yield {"type": "tool_use", "id": part.call.id, "name": part.call.name, "input": dict(part.call.arguments)}
     elif part.result is not None:
         content = [{"type": "text", "text": part.result[1] or "(nothing)"}, *(_picture(each) for each in pictures)]
-        yield {"type": "tool_result", "tool_use_id": part.result[0], "content": content}
+        failed = {"is_error": True} if part.failed else {}
+        yield {"type": "tool_result", "tool_use_id": part.result[0], "content": content, **failed}
 
 
 def _picture(frame: Frame) -> dict[str, Any]:
@@ -215,7 +218,7 @@ def _to_reply(content: list[dict[str, Any]], stop: Any, model: Any, usage: dict[
         text="".join(str(block["text"]) for block in by_kind.get("text", ())),
         calls=[(str(block["id"]), block["name"], block.get("input")) for block in by_kind.get("tool_use", ())],
         thinking="\n\n".join(str(block.get("thinking") or "") for block in by_kind.get("thinking", ())).strip(),
-        stop=_STOPS.get(str(stop), "other"),
+        stop=_STOPS.get(str(stop), StopReason.UNCLEAR),
         model=model,
         api=Anthropic.api,
         content=json.loads(json.dumps(content)) if keep_raw else [],

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import Field, ValidationError, field_validator
 
 from backend.domain.errors import Invalid, ModelApiFailed
+from backend.domain.model.reasoning import split_reasoning
 from backend.domain.model.task import Frozen
 from backend.domain.model.trajectory import Usage
 from backend.domain.ports.model import MessagePart, ModelClient, ModelReply, ModelRequest
@@ -32,8 +33,11 @@ class CassetteEntry(Frozen):
     @field_validator("reply", mode="before")
     @classmethod
     def only_text(cls, value: Any) -> Any:
-        """Converts a text to a reply with that text."""
-        return ModelReply(text=value, usage=Usage(calls=1)) if isinstance(value, str) else value
+        """Converts a text, with the reasoning that is marked in it, to a reply."""
+        if not isinstance(value, str):
+            return value
+        parts = split_reasoning(value)
+        return ModelReply(text=parts.answer, thinking=parts.reasoning, usage=Usage(calls=1))
 
 
 def words_of(request: ModelRequest) -> str:

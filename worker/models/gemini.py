@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from backend.domain.model.prices import Tokens
 from backend.domain.model.trajectory import Frame
-from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRequest, Tool
+from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRequest, StopReason, Tool
 from backend.domain.registry import PluginKind, register
 from backend.services.capacity.model_endpoints import Endpoint
 from worker.models import _payloads
@@ -18,14 +18,22 @@ from worker.models._listing import Listing
 from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
 _STOPS = {
-    "STOP": "end",
-    "MAX_TOKENS": "length",
-    "SAFETY": "refusal",
-    "RECITATION": "refusal",
-    "BLOCKLIST": "refusal",
-    "PROHIBITED_CONTENT": "refusal",
-    "SPII": "refusal",
-    "IMAGE_SAFETY": "refusal",
+    "STOP": StopReason.END,
+    "MAX_TOKENS": StopReason.LENGTH,
+    "SAFETY": StopReason.REFUSAL,
+    "RECITATION": StopReason.REFUSAL,
+    "LANGUAGE": StopReason.REFUSAL,
+    "BLOCKLIST": StopReason.REFUSAL,
+    "PROHIBITED_CONTENT": StopReason.REFUSAL,
+    "SPII": StopReason.REFUSAL,
+    "IMAGE_SAFETY": StopReason.REFUSAL,
+    "IMAGE_PROHIBITED_CONTENT": StopReason.REFUSAL,
+    "IMAGE_RECITATION": StopReason.REFUSAL,
+    "MALFORMED_FUNCTION_CALL": StopReason.MALFORMED,
+    "UNEXPECTED_TOOL_CALL": StopReason.MALFORMED,
+    "TOO_MANY_TOOL_CALLS": StopReason.MALFORMED,
+    "MISSING_THOUGHT_SIGNATURE": StopReason.MALFORMED,
+    "MALFORMED_RESPONSE": StopReason.MALFORMED,
 }
 _CONFIG = "generationConfig"
 _FIELDS = {"seed": "seed", "stopSequences": "stop", "topP": "top_p", "temperature": "temperature"}
@@ -141,7 +149,7 @@ def _result(part: MessagePart, names: Mapping[str, str], pictures: list[Frame]) 
     call, text = part.result or ("", "")
     response = _payloads.decoded(text) if text.lstrip().startswith("{") else {"output": text}
     result: dict[str, Any] = {"name": names.get(call, call.partition("#")[0])}
-    result["response"] = {"output": text} if "" in response else dict(response)
+    result["response"] = {"error": text} if part.failed else {"output": text} if "" in response else dict(response)
     if "#" not in call:
         result["id"] = call  # Its own, not one of ours.
     return {"functionResponse": {**result, "parts": [_picture(each) for each in pictures]} if pictures else result}
@@ -163,10 +171,13 @@ def _read_stream(on_text: Callable[[str], None], answer: HttpAnswer) -> ParsedRe
     finish: Any = None
     last: dict[str, Any] = {}
     for _, data in answer.events():
-        last = {**last, **json_object(data)}
-        if last.get("error"):
-            raise fault_within(last["error"])
-        more, ended = _first_candidate(last)
+        chunk = json_object(data)
+        last |= chunk
+        if chunk.get("error"):
+            raise fault_within(chunk["error"])
+        if not chunk.keys() & {"candidates", "promptFeedback"}:
+            continue  # The last one may have the usage alone.
+        more, ended = _first_candidate(chunk)
         for part in more:
             if part.get("text") and not part.get("thought"):
                 on_text(part["text"])
@@ -207,7 +218,7 @@ def _to_reply(reply: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -
         text="".join(str(part["text"]) for part in parts if "text" in part and not part.get("thought")),
         calls=[(_id(call, place), call["name"], call.get("args") or {}) for place, call in enumerate(calls)],
         thinking="".join(str(part["text"]) for part in parts if part.get("thought") and "text" in part),
-        stop=_STOPS.get(str(finish), "other"),
+        stop=_STOPS.get(str(finish), StopReason.UNCLEAR),
         model=reply.get("modelVersion"),
         api=Gemini.api,
         content=json.loads(json.dumps(parts)) if any("thoughtSignature" in part for part in parts) else [],

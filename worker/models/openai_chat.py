@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRequest, Tool
+from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRequest, StopReason, Tool
 from backend.domain.registry import PluginKind, register
 from backend.services.capacity.model_endpoints import Endpoint
 from worker.models import _payloads
@@ -15,12 +15,21 @@ from worker.models._listing import Listing
 from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
 _NEWER = re.compile(r"^(o\d|gpt-([5-9]|\d\d))")
-_STOPS = {
-    "stop": "end",
-    "length": "length",
-    "tool_calls": "tool",
-    "function_call": "tool",
-    "content_filter": "refusal",
+_STOPS = {  # OpenAI's, and those of the servers that are compatible with it.
+    "stop": StopReason.END,
+    "eos": StopReason.END,
+    "eos_token": StopReason.END,
+    "stop_sequence": StopReason.END,
+    "end_turn": StopReason.END,
+    "length": StopReason.LENGTH,
+    "model_length": StopReason.LENGTH,
+    "max_tokens": StopReason.LENGTH,
+    "tool_calls": StopReason.TOOL,
+    "tool_use": StopReason.TOOL,
+    "function_call": StopReason.TOOL,
+    "content_filter": StopReason.REFUSAL,
+    "refusal": StopReason.REFUSAL,
+    "sensitive": StopReason.REFUSAL,
 }
 
 
@@ -186,7 +195,7 @@ def _to_reply(message: dict[str, Any], finish: Any, model: Any, usage: Any) -> P
             (str(call.get("id") or ""), call["function"]["name"], call["function"].get("arguments")) for call in calls
         ],
         thinking=thinking if isinstance(thinking, str) else "",
-        stop="refusal" if refusal else _STOPS.get(str(finish), "other"),
+        stop=StopReason.REFUSAL if refusal else _STOPS.get(str(finish), StopReason.UNCLEAR),
         model=model,
         api=OpenAIChat.api,
         # Models that think between calls need their thoughts back.

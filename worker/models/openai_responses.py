@@ -3,12 +3,12 @@
 Nothing is stored there: requests are complete.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from backend.domain.model.trajectory import Frame
-from backend.domain.ports.model import Message, ModelReply, ModelRequest, Tool
+from backend.domain.ports.model import Message, ModelReply, ModelRequest, StopReason, Tool
 from backend.domain.registry import PluginKind, register
 from backend.services.capacity.model_endpoints import Endpoint
 from worker.models import _payloads
@@ -19,6 +19,7 @@ from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
 COMPUTER = "computer_call"
 """Name of a call of the computer tool; its arguments are `action` or `actions`, and `pending_safety_checks`."""
+_INCOMPLETE = {"max_output_tokens": StopReason.LENGTH, "content_filter": StopReason.REFUSAL}
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
 _KNOWN_CALLS = ("action", "actions", "pending_safety_checks")
 
@@ -178,7 +179,7 @@ def _to_reply(reply: dict[str, Any]) -> ParsedReply:
         text="".join(str(part.get("text") or part.get("refusal") or "") for part in parts),
         calls=[call for item in output for call in _calls(item)],
         thinking="\n\n".join(str(part.get("text") or "") for part in summaries),
-        stop="refusal" if refused else _stop(reply),
+        stop=StopReason.REFUSAL if refused else _stop(reply, output),
         model=reply.get("model"),
         api=OpenAIResponses.api,
         # Reasoning must be sent back together with the items that followed it.
@@ -194,8 +195,13 @@ def _calls(item: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
         yield str(item["call_id"]), COMPUTER, {name: item[name] for name in _KNOWN_CALLS if item.get(name)}
 
 
-def _stop(reply: Mapping[str, Any]) -> str:
-    if reply.get("status") == "completed":
-        return "end"
-    reason = (reply.get("incomplete_details") or {}).get("reason")
-    return {"max_output_tokens": "length", "content_filter": "refusal"}.get(str(reason), "other")
+def _stop(reply: Mapping[str, Any], output: Sequence[Mapping[str, Any]]) -> StopReason:
+    """Why a response ended. A completed one may still have items that are not."""
+    status = reply.get("status")
+    if status == "completed":
+        whole = all(item.get("status") in {None, "completed"} for item in output)
+        return StopReason.END if whole else StopReason.MALFORMED
+    if status in {"queued", "in_progress"}:
+        return StopReason.PAUSE
+    reason = (reply.get("incomplete_details") or {}).get("reason") if status == "incomplete" else None
+    return _INCOMPLETE.get(str(reason), StopReason.UNCLEAR)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from backend.domain.actions._checked import checked
 from backend.domain.errors import InvalidAction
+from backend.domain.model.reasoning import split_reasoning
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import ModelReply, Tool
@@ -35,7 +36,7 @@ class Block:
 
 
 def text_of(reply: ModelReply | str) -> str:
-    """The text of a reply.
+    """The text of a reply, without reasoning that the model marked in it.
 
     Raises:
         InvalidAction: the reply is longer than any model client returns.
@@ -45,7 +46,7 @@ def text_of(reply: ModelReply | str) -> str:
         raise InvalidAction(
             f"the reply has {len(text)} characters, at most {LONGEST_REPLY} are read", code="input_too_long"
         )
-    return text
+    return split_reasoning(text).answer
 
 
 def token(text: str) -> tuple[Action, ...] | None:

@@ -11,6 +11,8 @@ from backend.domain.screen.tree import estimated_tokens
 MOST_PROMPT = 200_000
 """Maximum characters of a prompt that a step stores."""
 MOST_WORDS = 4_000
+MOST_REASONING = 100_000
+"""Maximum characters of the reasoning that a step stores."""
 PICTURE_TOKENS = 1_500
 """Estimated tokens of a picture; vendors charge between about 250 and 2,500 for a screen."""
 _BLOCK = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)

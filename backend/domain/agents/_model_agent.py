@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.domain import registry
 from backend.domain.agents._asking import Asker, ModelAnswer
-from backend.domain.agents._messages import prompt_text, words_of
+from backend.domain.agents._messages import MOST_REASONING, prompt_text, words_of
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.agents._templates import prompt_hashes, prompt_texts, render
 from backend.domain.errors import AgentFailed, Invalid
@@ -101,13 +101,14 @@ class ModelAgent(ABC):
         fields: dict[str, Any] = {
             "explanation": words_of(reply),
             "reply": verbatim(reply),
+            "reasoning": reply.thinking[:MOST_REASONING],
             "usage": reply.usage,
             "prompt": prompt_text(answer.messages),
             "model": reply.model,
             "dropped": reply.dropped,
         }
-        if reply.stop == "refusal" and not reply.text.strip() and not reply.calls:
-            return Decision(invalid="the model refused to answer", **fields)
+        if reply.problem:
+            return Decision(invalid=reply.problem, **fields)
         try:
             return Decision(actions=self.actions(reply, sight), **fields)
         except Invalid as error:

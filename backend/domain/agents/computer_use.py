@@ -46,11 +46,13 @@ class _Turn:
     Attributes:
         reply: the model's answer to this step's screen.
         words: text of the user's turn beside the screen.
+        failed: the reply could not be carried out.
     """
 
     picture: Frame | None
     words: str
     reply: ModelReply
+    failed: bool
 
 
 @register(PluginKind.AGENT, "computer_use")
@@ -76,12 +78,12 @@ class ComputerUse(ModelAgent):
         shown = shown[excluded:]
         system = self.prompt("system", actions=self.instructions(sight), platform=sight.platform)
         messages = [message("system", system)]
-        calls: ModelReply | None = None
+        last: _Turn | None = None
         for number, turn in enumerate(shown):
             picture = turn.picture if len(shown) - number < self.params.images else None
-            messages += [self._user(calls, turn.words, picture), reply_message(turn.reply)]
-            calls = turn.reply
-        return [*messages, self._user(calls, observation.note, observation.picture)]
+            messages += [self._user(last, turn.words, picture), reply_message(turn.reply)]
+            last = turn
+        return [*messages, self._user(last, observation.note, observation.picture)]
 
     def actions(self, reply: ModelReply, sight: CoordinateFrame) -> tuple[Action, ...]:
         """The actions of the calls, or the final token of the text. A second empty reply means DONE."""
@@ -93,16 +95,16 @@ class ComputerUse(ModelAgent):
                 raise
             return (Action(type=ActionType.DONE, note="the model stopped using the computer"),)
 
-    def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:  # noqa: ARG002
-        self._turns.append(_Turn(observation.picture, observation.note, reply))
+    def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:
+        self._turns.append(_Turn(observation.picture, observation.note, reply, failed=bool(decision.invalid)))
 
-    def _user(self, answered: ModelReply | None, words: str, picture: Frame | None) -> Message:
+    def _user(self, answered: _Turn | None, words: str, picture: Frame | None) -> Message:
         """The user's turn: the task with the first screen, or the results of the last calls with the new screen."""
         screen = picture or _OLD
         if answered is None:
             return message("user", self.prompt("task", instruction=self.active_context.instruction), words, screen)
-        if not answered.calls:
+        if not answered.reply.calls:
             return message("user", words, screen)
         text = words or "done"
-        results = [MessagePart(result=(call.id, text)) for call in answered.calls]
+        results = [MessagePart(result=(call.id, text), failed=answered.failed) for call in answered.reply.calls]
         return message("user", *results, screen)

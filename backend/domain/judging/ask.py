@@ -11,7 +11,7 @@ from backend.domain.judging.judgement import Judgement, JudgeReply, Vote
 from backend.domain.judging.prompt import PROMPT_SHA256, input_sha256, messages, repair, shown_picture
 from backend.domain.judging.reply import BrokenReply, read_reply, text_of, verdict_tool
 from backend.domain.model.judge_config import JudgeConfig
-from backend.domain.ports.model import Message, ModelClient, ModelReply, ModelRequest
+from backend.domain.ports.model import Message, ModelClient, ModelReply, ModelRequest, StopReason
 
 MAX_PROBLEM = 500
 
@@ -137,8 +137,8 @@ class _Voter:
     def _ask(self, number: int, key: str, messages: tuple[Message, ...]) -> JudgeReply:
         answer = self._complete(number, messages)
         text = text_of(answer)
-        refused = answer.stop == "refusal" and not text.strip()
-        problem = "the model refused to answer" if refused else self._problem(text)
+        refused = answer.stop is StopReason.REFUSAL
+        problem = answer.problem or self._problem(text)
         reply = JudgeReply(text=text, problem=problem, model=answer.model, usage=answer.usage, dropped=answer.dropped)
         self._store.keep(key, number, reply)
         if refused:

@@ -248,7 +248,8 @@ class Decision(Frozen):
     Attributes:
         actions: executed in order; empty = a wasted step.
         explanation: the agent's explanation, shown beside the step.
-        reply: its verbatim reply, if it is a model.
+        reply: its verbatim reply, if it is a model, without its reasoning.
+        reasoning: what the model thought, as its API shows it or its text marks it.
         invalid: why its reply could not be parsed; counted, and reported in the next observation.
         prompt: a model's prompt as text without pictures; bounded by the agent.
         by: who decided: the run's agent, or a person in control.
@@ -260,6 +261,7 @@ class Decision(Frozen):
     actions: tuple[Action, ...] = ()
     explanation: str = ""
     reply: str = ""
+    reasoning: str = ""
     invalid: str = ""
     usage: Usage = Usage()
     prompt: str = ""

@@ -1,6 +1,7 @@
 """Port of language models: requests, replies, clients."""
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from typing import Any, Literal, Protocol
 
 from pydantic import Field
@@ -31,6 +32,7 @@ class MessagePart(Frozen):
         image: a picture.
         call: a tool call of an earlier reply.
         result: (id of the call, text); pictures that belong to it follow as parts of their own.
+        failed: the result is of a call that was not carried out.
         raw: the turn as an API gave it, with the parts to return unchanged (signed reasoning); its API is its key
             `api`. For the same API, only this raw turn is sent: it contains the words and calls.
     """
@@ -39,6 +41,7 @@ class MessagePart(Frozen):
     image: Frame | None = None
     call: ToolCall | None = None
     result: tuple[str, str] | None = None
+    failed: bool = False
     raw: Mapping[str, Any] | None = None
 
 
@@ -85,15 +88,50 @@ class ModelRequest(Frozen):
     extra: Mapping[str, Any] = Field(default_factory=dict)
 
 
+class StopReason(StrEnum):
+    """Why a reply ended. Only a reply that ended by `end` or `tool` may be carried out.
+
+    Attributes:
+        END: the model ended its turn.
+        TOOL: the model calls tools.
+        LENGTH: cut off at the most tokens, or at the model's context.
+        REFUSAL: the model refused, or a filter of its vendor did.
+        PAUSE: the API paused or compacts the turn, or has only queued it.
+        MALFORMED: a call of a tool could not be read.
+        UNCLEAR: any reason that we do not know, or none.
+    """
+
+    END = "end"
+    TOOL = "tool"
+    LENGTH = "length"
+    REFUSAL = "refusal"
+    PAUSE = "pause"
+    MALFORMED = "malformed"
+    UNCLEAR = "unclear"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "StopReason":  # noqa: ARG003 - any other one is unclear.
+        return cls.UNCLEAR
+
+
+_PROBLEMS = {
+    StopReason.LENGTH: "the reply was cut off at its maximum length. Answer more briefly.",
+    StopReason.REFUSAL: "the model refused to answer",
+    StopReason.PAUSE: "the model's API paused before the reply was complete. Answer again.",
+    StopReason.MALFORMED: "a call of a tool in the reply could not be read. Answer again.",
+    StopReason.UNCLEAR: "the model's API did not say that the reply is complete. Answer again.",
+}
+
+
 class ModelReply(Frozen):
     """What came back, bounded by the client (text 1 MiB, 64 calls).
 
     Attributes:
-        text: all words of the answer.
+        text: all words of the answer, without reasoning that the model marked in its text.
         calls: tool calls, in order.
-        thinking: the reasoning that the API shows.
+        thinking: the reasoning that the API shows, or that the model marked in its text.
         raw: parts to return unchanged with the next request, if the API requires it.
-        stop: why it ended: `end`, `length`, `tool`, `refusal`, `other`.
+        stop: why it ended.
         model: the answering model's name in the API, with its date if given.
         dropped: fields of the request that the API does not know.
     """
@@ -102,10 +140,15 @@ class ModelReply(Frozen):
     calls: tuple[ToolCall, ...] = ()
     thinking: str = ""
     raw: tuple[Mapping[str, Any], ...] = ()
-    stop: str = "end"
+    stop: StopReason = StopReason.END
     model: str = ""
     usage: Usage = Usage()
     dropped: tuple[str, ...] = ()
+
+    @property
+    def problem(self) -> str:
+        """Why nothing of the reply may be carried out, as the model is told; empty if it is complete."""
+        return _PROBLEMS.get(self.stop, "")
 
 
 class ModelClient(Protocol):

@@ -121,6 +121,7 @@ class StepRow:
         extras = {
             "by": decision.by if decision.by != "agent" else None,
             "model": decision.model[:200] or None,
+            "reasoning": decision.reasoning or None,
             "dropped": list(decision.dropped) or None,
             "marks": [mark.model_dump(mode="json") for mark in observation.marks]
             if observation.marks is not None

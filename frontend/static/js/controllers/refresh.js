@@ -34,7 +34,9 @@ export default class Refresh extends Controller {
   }
 
   show(state) {
-    if (state === "on" && this.state === "off") this.schedule();
+    // What happened while no stream was open: before the first one too, unless the page says what it knows.
+    const known = this.state === "on" || (!this.state && "refreshSeq" in this.element.dataset);
+    if (state === "on" && !known) this.schedule();
     this.state = state;
     for (const mark of document.querySelectorAll("[data-stream]")) {
       mark.dataset.state = state;

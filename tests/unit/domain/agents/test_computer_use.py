@@ -2,15 +2,17 @@
 
 from typing import Any
 
+import pytest
+
 from backend.domain.model.trajectory import ActionType
-from backend.domain.ports.model import Message, MessagePart, ModelReply, ToolCall
+from backend.domain.ports.model import Message, MessagePart, ModelReply, StopReason, ToolCall
 from tests.fakes.models import COST, FakeModels
 from tests.unit.domain.agents.cases import begun, pictures, roles, seen, texts
 
 
 def calls(*given: dict[str, Any], text: str = "", raw: Any = ()) -> ModelReply:
     made = tuple(ToolCall(id=f"c{number}", name="computer", arguments=one) for number, one in enumerate(given))
-    return ModelReply(text=text, calls=made, raw=raw, stop="tool", usage=COST, model="m-1")
+    return ModelReply(text=text, calls=made, raw=raw, stop=StopReason.TOOL, usage=COST, model="m-1")
 
 
 CLICK = {"action": "left_click", "coordinate": [30, 30]}
@@ -52,6 +54,14 @@ class TestConversation:
         assert "fly" in agent.act(seen()).invalid
         agent.act(seen(1, note="Your last answer could not be carried out: fly"))
         assert results(models.asked[1].messages[-1]) == [("c0", "Your last answer could not be carried out: fly")]
+        assert models.asked[1].messages[-1].parts[0].failed
+
+    @pytest.mark.parametrize("stop", sorted(set(StopReason) - {StopReason.END, StopReason.TOOL}))
+    def test_nothing_of_an_incomplete_reply_is_carried_out(self, stop: StopReason) -> None:
+        agent = begun("computer_use", FakeModels(*[calls(CLICK, text="DONE").model_copy(update={"stop": stop})] * 3))
+        for index in range(3):
+            decision = agent.act(seen(index))
+            assert (decision.actions, bool(decision.invalid)) == ((), True)
 
     def test_raw_parts_go_back_unchanged(self) -> None:
         raw = ({"api": "anthropic", "content": [{"type": "thinking", "signature": "s"}]},)

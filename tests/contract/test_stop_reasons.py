@@ -1,0 +1,104 @@
+"""Every stop reason of the vendors' APIs and of servers that are compatible with them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from backend.domain.ports.model import ModelReply, StopReason
+from tests.factories.models import asked, client, endpoint
+from tests.fakes.model_server import ModelServer, model_server
+
+ANTHROPIC = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "tool_use": "tool",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+    "pause_turn": "pause",
+    "compaction": "pause",
+    "a_new_one": "unclear",
+}
+CHAT = {
+    "stop": "end",
+    "eos": "end",
+    "tool_calls": "tool",
+    "function_call": "tool",
+    "length": "length",
+    "model_length": "length",
+    "content_filter": "refusal",
+    "sensitive": "refusal",
+    "insufficient_system_resource": "unclear",
+    "error": "unclear",
+    "a_new_one": "unclear",
+}
+GEMINI = {
+    "STOP": "end",
+    "MAX_TOKENS": "length",
+    "SAFETY": "refusal",
+    "RECITATION": "refusal",
+    "LANGUAGE": "refusal",
+    "BLOCKLIST": "refusal",
+    "PROHIBITED_CONTENT": "refusal",
+    "SPII": "refusal",
+    "IMAGE_SAFETY": "refusal",
+    "IMAGE_PROHIBITED_CONTENT": "refusal",
+    "IMAGE_RECITATION": "refusal",
+    "MALFORMED_FUNCTION_CALL": "malformed",
+    "UNEXPECTED_TOOL_CALL": "malformed",
+    "TOO_MANY_TOOL_CALLS": "malformed",
+    "MISSING_THOUGHT_SIGNATURE": "malformed",
+    "OTHER": "unclear",
+    "FINISH_REASON_UNSPECIFIED": "unclear",
+    "A_NEW_ONE": "unclear",
+}
+CASES = [
+    pytest.param(api, word, stop, id=f"{api}-{word}")
+    for api, stops in (("anthropic", ANTHROPIC), ("openai_chat", CHAT), ("gemini", GEMINI))
+    for word, stop in stops.items()
+]
+MESSAGE = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "DONE"}]}
+CALL = {"type": "function_call", "call_id": "c", "name": "click", "arguments": "{}"}
+RESPONSES = [
+    ({"status": "completed", "output": [{**MESSAGE, "status": "completed"}]}, "end"),
+    ({"status": "completed", "output": [{**CALL, "status": "completed"}]}, "tool"),
+    ({"status": "completed", "output": [{**CALL, "arguments": '{"x": 1'}]}, "malformed"),
+    ({"status": "completed", "output": [{**CALL, "status": "incomplete"}]}, "malformed"),
+    ({"status": "queued", "output": []}, "pause"),
+    ({"status": "in_progress", "output": [MESSAGE]}, "pause"),
+    ({"status": "cancelled", "output": [MESSAGE]}, "unclear"),
+    ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}, "output": [MESSAGE]}, "length"),
+    ({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}, "output": [MESSAGE]}, "refusal"),
+    ({"status": "incomplete", "incomplete_details": {"reason": "a_new_one"}, "output": [MESSAGE]}, "unclear"),
+    ({"status": "incomplete", "output": [MESSAGE]}, "unclear"),
+    ({"status": "a_new_one", "output": [MESSAGE]}, "unclear"),
+    ({"output": [MESSAGE]}, "unclear"),
+]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ModelServer]:
+    with model_server() as running:
+        yield running
+
+
+class TestStopReason:
+    @pytest.mark.parametrize(("api", "word", "stop"), CASES)
+    def test_of_a_body_and_of_a_stream(self, server: ModelServer, api: str, word: str, stop: str) -> None:
+        model = client(endpoint(api, f"{server.address}/v1"))
+        for heard in (None, lambda _: None):
+            server.say("DONE", stop=word)
+            assert model.complete(asked("Hi"), on_text=heard).stop == stop
+
+    @pytest.mark.parametrize(("body", "stop"), RESPONSES)
+    def test_of_a_response(self, server: ModelServer, body: dict[str, Any], stop: str) -> None:
+        server.say(wire=body)
+        assert client(endpoint("openai_responses", f"{server.address}/v1")).complete(asked("Hi")).stop == stop
+
+    @pytest.mark.parametrize("stop", StopReason)
+    def test_only_a_complete_reply_may_be_carried_out(self, stop: StopReason) -> None:
+        assert bool(ModelReply(stop=stop).problem) is (stop not in {StopReason.END, StopReason.TOOL})
+
+    def test_a_word_of_older_recordings_is_unclear(self) -> None:
+        assert ModelReply.model_validate({"stop": "other"}).stop is StopReason.UNCLEAR

@@ -1,0 +1,102 @@
+"""Reasoning in a model's text, as the templates of open model families mark it."""
+
+import pytest
+
+from backend.domain.actions.computer import ComputerSpace
+from backend.domain.actions.computer_13 import Computer13
+from backend.domain.actions.prosoft import ProSoft
+from backend.domain.actions.pyautogui import Pyautogui
+from backend.domain.model.reasoning import split_reasoning
+
+CODE = "```python\npyautogui.click(2, 2)\n```"
+FENCED = "Maybe ```python\npyautogui.hotkey('alt', 'f4')\n``` first?"
+FAMILIES = {
+    "DeepSeek-R1": f"<think>\n{FENCED}\n</think>\n\n{CODE}",
+    "DeepSeek-R1, begun by its template": f"{FENCED}\n</think>\n\n{CODE}<\uff5cend\u2581of\u2581sentence\uff5c>",
+    "Qwen3": f"<think>\n{FENCED}\n</think>\n\n{CODE}<|im_end|>",
+    "QwQ": f"{FENCED}\n</think>\n{CODE}",
+    "GLM-4.5": f"\n<think>{FENCED}</think>\n{CODE}",
+    "GLM-4.1V-Thinking": f"<think>{FENCED}</think><answer>{CODE}</answer>",
+    "MiniMax-M2": f"<think>\n{FENCED}\n</think>\n\n{CODE}\n",
+    "Nemotron": f"<think>\n{FENCED}\n</think>\n\n{CODE}<|eot_id|>",
+    "Hunyuan-A13B": f"<think>\n{FENCED}\n</think>\n<answer>\n{CODE}\n</answer>",
+    "Granite-3.3": f"<think>{FENCED}</think><response>{CODE}</response>",
+    "EXAONE-Deep": f"<thought>\n{FENCED}\n</thought>\n\n{CODE}",
+    "Seed-OSS": f"<seed:think>{FENCED}</seed:think>{CODE}",
+    "Magistral": f"[THINK]{FENCED}[/THINK]{CODE}</s>",
+    "Kimi-VL-Thinking": f"\u25c1think\u25b7{FENCED}\u25c1/think\u25b7{CODE}<|im_end|>",
+    "Command A Reasoning": f"<|START_THINKING|>{FENCED}<|END_THINKING|><|START_RESPONSE|>{CODE}<|END_RESPONSE|>",
+    "OpenThinker": (
+        f"<|begin_of_thought|>\n\n{FENCED}\n\n<|end_of_thought|>\n\n<|begin_of_solution|>\n{CODE}\n<|end_of_solution|>"
+    ),
+    "Apertus": f"<|inner_prefix|>{FENCED}<|inner_suffix|>{CODE}",
+    "MedGemma": f"<unused94>thought\n{FENCED}<unused95>{CODE}",
+    "LongCat": f"<longcat_think>\n{FENCED}\n</longcat_think>\n{CODE}",
+    "gpt-oss": (
+        f"<|channel|>analysis<|message|>{FENCED}<|end|><|start|>assistant<|channel|>final<|message|>{CODE}<|return|>"
+    ),
+    "gpt-oss, with a comment": (
+        f"<|channel|>analysis<|message|>{FENCED}<|end|><|start|>assistant<|channel|>commentary<|message|>Now.<|end|>"
+        f"<|start|>assistant<|channel|>final<|message|>{CODE}"
+    ),
+    "gpt-oss, without its special tokens": f"analysisLet me see. {FENCED}assistantfinal{CODE}",
+    "a prompt that asks for <thinking>": f"<thinking>\n{FENCED}\n</thinking>\n{CODE}",
+}
+
+
+class TestFamilies:
+    @pytest.mark.parametrize("text", FAMILIES.values(), ids=list(FAMILIES))
+    def test_only_the_answer_is_left(self, text: str) -> None:
+        parts = split_reasoning(text)
+        assert parts.answer == CODE
+        assert FENCED in parts.reasoning
+        assert [action.type for action in Pyautogui(None).parse(text)] == ["CLICK"]
+
+
+class TestMarks:
+    @pytest.mark.parametrize(
+        ("text", "answer"),
+        [
+            ("<think>The file is there. DONE", ""),
+            ("I click.\n<think>Or not?", "I click."),
+            ("DONE\n</think>\nWAIT", "WAIT"),
+            ("<think>a</think> b </think> DONE", "DONE"),
+            ("<think><think>a</think>DONE", "DONE"),
+            ("<THINK>a</Think>DONE", "DONE"),
+            ('<think reason="hard">a</think>DONE', "DONE"),
+            ("<think>I don't know</think> Let's wait", "Let's wait"),
+            ("First.\n<think>a</think>\nThen.\n<think>b</think>\nDONE", "First.\n\nThen.\n\nDONE"),
+            ("<think></think>DONE", "DONE"),
+            ("<|channel|>analysis<|message|>cut off in the mid", ""),
+            ("", ""),
+        ],
+    )
+    def test_an_end_or_a_beginning_may_be_missing(self, text: str, answer: str) -> None:
+        assert split_reasoning(text).answer == answer
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "```python\npyautogui.write('</think>')\n```",
+            '```python\npyautogui.write("<think>a</think>")\n```',
+            '{"action_type": "TYPING", "text": "<think>"}',
+            "I type `<think>` now.",
+            "The page says <think> in its title.",
+            "```html\n<think>\n```",
+            "no mark at all ",
+        ],
+    )
+    def test_what_the_model_types_or_quotes_is_its_answer(self, text: str) -> None:
+        assert split_reasoning(text).answer == text
+
+    def test_a_text_of_marks_alone_is_no_answer(self) -> None:
+        assert split_reasoning("</think>DONE\n" * 10_000).answer == ""
+
+
+class TestActionSpaces:
+    def test_a_token_in_the_reasoning_is_not_carried_out(self) -> None:
+        fail = '<think>If not: ```json\n{"action_type": "FAIL"}\n```</think>\n```json\n{"action_type": "WAIT"}\n```'
+        assert [action.type for action in Computer13(None).parse(fail)] == ["WAIT"]
+        done = "<think>```decision\nDONE\n```</think>\n```decision\nWAIT\n```"
+        assert [action.type for action in ComputerSpace(None).parse(done)] == ["WAIT"]
+        assert [action.type for action in ProSoft(None).parse("<think>\nDONE\n</think>\nWAIT")] == ["WAIT"]
