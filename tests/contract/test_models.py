@@ -73,17 +73,6 @@ class TestReply:
         heard: list[str] = []
         assert of(server, api).complete(asked("Hi"), on_text=heard.append if streamed else None).stop == stop
 
-    @pytest.mark.parametrize("streamed", [False, True])
-    def test_reasoning_that_the_model_marks_in_its_text_is_no_answer(
-        self,
-        server: ModelServer,
-        api: str,
-        streamed: bool,  # noqa: FBT001
-    ) -> None:
-        server.say("<think>DONE?\n</think>\n\nI click.")
-        reply = of(server, api).complete(asked("Hi"), on_text=(lambda _: None) if streamed else None)
-        assert (reply.text, reply.thinking) == ("I click.", "DONE?")
-
     def test_a_model_without_a_price_is_unpriced_and_not_free(self, server: ModelServer, api: str) -> None:
         server.say("Hello.")
         usage = of(server, api).complete(asked("Hi", model="nobody-knows")).usage

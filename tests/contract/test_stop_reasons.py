@@ -1,4 +1,4 @@
-"""Every stop reason of the vendors' APIs and of servers that are compatible with them."""
+"""Every stop reason of the vendors' APIs and of compatible servers, and reasoning that models mark in their text."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from backend.domain.ports.model import ModelReply, StopReason
-from tests.factories.models import asked, client, endpoint
+from tests.factories.models import LIVE, asked, client, endpoint
 from tests.fakes.model_server import ModelServer, model_server
 
 ANTHROPIC = {
@@ -81,6 +81,15 @@ RESPONSES = [
 def server() -> Iterator[ModelServer]:
     with model_server() as running:
         yield running
+
+
+class TestReasoning:
+    @pytest.mark.parametrize("api", LIVE)
+    def test_that_the_model_marks_in_its_text_is_no_answer(self, server: ModelServer, api: str) -> None:
+        for heard in (None, lambda _: None):
+            server.say("<think>DONE?\n</think>\n\nI click.")
+            reply = client(endpoint(api, f"{server.address}/v1")).complete(asked("Hi"), on_text=heard)
+            assert (reply.text, reply.thinking) == ("I click.", "DONE?")
 
 
 class TestStopReason:

@@ -29,8 +29,8 @@ from worker.providers.vm_factory import PHASES
 
 pytestmark = pytest.mark.desktop
 SPEC = DesktopSpec(screen=SCREEN, image=NAME)
-NO_SYSTEM = "rdinit=/bin/busybox console=tty0 -- sleep 100000"
-"""The kernel starts a program that does nothing, says so on the screen, and stays there, idle."""
+NO_SYSTEM = "rdinit=/nothing init=/nothing panic=0 console=tty0"
+"""The kernel has nothing to start, says so on the screen, and stays there."""
 
 
 class TestMain:
@@ -64,7 +64,7 @@ class TestPrepare:
     ) -> None:
         tiny_image(tmp_path / "images", command_line=NO_SYSTEM)
         out, picture, before = io.StringIO(), tmp_path / "cache" / "prepare-tiny.png", len(machines())
-        # A busy host reaches the kernel's last line late: it gets as long as it needs.
+        # A busy host reaches the kernel's panic late: it gets as long as it needs.
         for seconds in (15.0, 60.0, 240.0):
             monkeypatch.setattr(vm_factory, "BOOT_SECONDS", seconds)
             with own_folder():
@@ -78,7 +78,7 @@ class TestPrepare:
             if waited["screen"] == "still":
                 break
         assert (waited["phase"], waited["screen"]) == ("boot", "still")
-        assert ocr.tesseract() is None or "busybox" in waited["text"]
+        assert ocr.tesseract() is None or "panic" in waited["text"]
         assert picture.read_bytes()[:4] == b"\x89PNG"
         assert [each.phase for each in tracker.after(0)] == ["lock", "check", "start", "boot"]
         assert [each.phase for each in tracker.after(0) if each.failed] == ["boot"]
