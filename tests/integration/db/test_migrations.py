@@ -137,6 +137,13 @@ def counts(installation: World) -> list[int]:
         return [session.scalars(select(func.count()).select_from(kind)).one() for kind in (Run, Episode, Step, Event)]
 
 
+def lost_by_label(installation: World, run: Run) -> set[tuple[str, str, str]]:
+    """The run's roll-ups. What a task needs of the network is known to the importers alone, not to a migration."""
+    with installation.work() as session:
+        rows = repository.of_run(session, run.id)
+        return {(row.dimension, row.key, str(row.lost)) for row in rows if row.dimension != "network"}
+
+
 class TestHistory:
     def test_has_one_head(self, migrations: MigrationContext) -> None:
         assert migrations.heads == [HEAD]
@@ -164,7 +171,7 @@ class TestUpAndDown:
             run = filled(installation)
             installation.roll_up()
             before = counts(installation)
-            cube = installation.do(lambda session: [(row.key, row.lost) for row in repository.of_run(session, run.id)])
+            cube = lost_by_label(installation, run)
         newer = compatibility.history().revisions[1:]
         for revision in newer:
             upgrade(fresh_database, revision)
@@ -176,8 +183,7 @@ class TestUpAndDown:
         with world(fresh_database) as installation:
             assert counts(installation) == before
             installation.roll_up()  # Roll-ups by labels that an older schema does not know are computed again.
-            again = installation.do(lambda session: [(row.key, row.lost) for row in repository.of_run(session, run.id)])
-            assert again == cube
+            assert lost_by_label(installation, run) == cube
 
     def test_a_filled_database_goes_down_to_nothing_and_up_again(self, fresh_database: str) -> None:
         with world(fresh_database) as installation:
