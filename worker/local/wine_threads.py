@@ -14,6 +14,7 @@ from worker.local.watchdog import descendants
 
 SECONDS = 0.5
 """Seconds that a thread must have been suspended: each call of Wine's server blocks the same signals for a moment."""
+_LOOKS = 5
 _SERVER = "wineserver"
 _SLEEPING = "S"
 
@@ -23,16 +24,16 @@ def suspended(pid: int, seconds: float = SECONDS) -> int:
 
     Args:
         pid: the desktop's first process.
-        seconds: time between two looks.
+        seconds: duration of the measurement.
 
     Returns:
         0 while Wine's server is stopped or busy: threads that wait for its answer look the same.
     """
-    before = _waiting(pid)
-    if not before:
-        return 0
-    time.sleep(seconds)
-    return len(before.items() & _waiting(pid).items())
+    threads, deadline = _waiting(pid), time.monotonic() + seconds
+    while threads and time.monotonic() < deadline:
+        time.sleep(seconds / _LOOKS)
+        threads = dict(threads.items() & _waiting(pid).items())
+    return len(threads)
 
 
 def _waiting(pid: int) -> Mapping[int, int]:

@@ -1,8 +1,8 @@
 """Starts a session whose programs the desktop's other programs cannot end or stop.
 
 `python3 -m guest_server.linux.protected_session FILTER FIRST ARGUMENTS`, with CAP_SYS_ADMIN, which it gives up. The
-session gets process ids from FIRST on, to which the filter refuses signals; every program of the desktop inherits the
-filter, whoever it runs as.
+session gets process ids from FIRST on. The filter refuses signals to them, and every program of the desktop inherits
+it, also those of other users.
 """
 
 import ctypes
