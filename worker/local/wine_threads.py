@@ -14,7 +14,7 @@ from worker.local.watchdog import descendants
 
 SECONDS = 0.5
 """Seconds that a thread must have been suspended: each call of Wine's server blocks the same signals for a moment."""
-_LOOKS = 5
+_LOOKS, _PATIENCE = 5, 4
 _SERVER = "wineserver"
 _SLEEPING = "S"
 
@@ -24,25 +24,33 @@ def suspended(pid: int, seconds: float = SECONDS) -> int:
 
     Args:
         pid: the desktop's first process.
-        seconds: duration of the measurement.
+        seconds: duration of the measurement; up to four times as long if Wine's server is busy.
 
     Returns:
-        0 while Wine's server is stopped or busy: threads that wait for its answer look the same.
+        0 while Wine's server is stopped or never idle: threads that wait for its answer look the same.
     """
-    threads, deadline = _waiting(pid), time.monotonic() + seconds
-    while threads and time.monotonic() < deadline:
+    threads: Mapping[int, int] | None = None
+    start = since = time.monotonic()
+    while (now := time.monotonic()) < start + _PATIENCE * seconds:
+        look = _waiting(pid)
+        if look is not None:
+            since = now if threads is None else since
+            threads = look if threads is None else dict(threads.items() & look.items())
+            if not threads:
+                return 0
+            if now - since >= seconds:
+                return len(threads)
         time.sleep(seconds / _LOOKS)
-        threads = dict(threads.items() & _waiting(pid).items())
-    return len(threads)
+    return 0
 
 
-def _waiting(pid: int) -> Mapping[int, int]:
-    """How often each thread has slept that sleeps with Wine's signals blocked; none unless Wine's server is idle."""
+def _waiting(pid: int) -> Mapping[int, int] | None:
+    """How often each thread has slept that sleeps with Wine's signals blocked; None if Wine's server is not idle."""
     threads: dict[int, int] = {}
     for process in descendants(pid):
         state = _status(Path(f"/proc/{process}/status"))
         if state.get("Name", "").startswith(_SERVER) and not state["State"].startswith(_SLEEPING):
-            return {}
+            return None
         if _is_of_the_session(state):
             threads.update(_waiting_threads(process))
     return threads
