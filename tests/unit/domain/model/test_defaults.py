@@ -13,6 +13,7 @@ def test_a_run_that_names_only_its_agent() -> None:
         "params": {},
         "provider": "local",
         "tasks": [],
+        "where": [],
         "repeats": 1,
         "seed": 0,
         "screen": {"width": 1920, "height": 1080},
