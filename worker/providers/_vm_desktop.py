@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from backend.domain.errors import ClusterLost, GuestLost, GuestRefused
 from backend.domain.machines.desktop_end import DesktopEnd, EndCause, cause_of
 from backend.domain.machines.egress_rules import EgressRules
+from backend.domain.machines.machine_image import MachineImage
 from backend.domain.model.trajectory import Frame
 from backend.domain.ports.desktop import Desktop, DesktopSpec
 from worker.activity import decoded_png
@@ -102,7 +103,8 @@ class QemuDesktop:
     def ending(self) -> DesktopEnd:
         """As QEMU and the guest report it. While QEMU runs, nothing outside can have ended the guest server.
 
-        A guest server that does not answer may take `_WATCHDOG_SECONDS`: its machine then powers itself off.
+        A guest server that does not answer may take `_WATCHDOG_SECONDS` if its image has a watchdog: the machine then
+        powers itself off.
         """
         deadline = time.monotonic() + _WATCHDOG_SECONDS
         while not self.why_dead():
@@ -114,7 +116,7 @@ class QemuDesktop:
                 return DesktopEnd(cause=EndCause.SESSION_ENDED, text="the machine runs, and its guest server has ended")
             if (limits := self._limits_reached()) is not None:
                 return DesktopEnd(cause=next(iter(limits), EndCause.UNKNOWN), facts=_facts_of(limits))
-            if self.vm.order.image.os != "linux" or time.monotonic() > deadline:
+            if not _has_watchdog(self.vm.order.image) or time.monotonic() > deadline:
                 return DesktopEnd(text="the machine runs, and its guest server does not answer")
             self.vm.handle.ended.wait(_POLL_SECONDS)
         return DesktopEnd(cause=cause_of(self.vm.handle.cause), text=self.vm.handle.dead)
@@ -191,6 +193,11 @@ class QemuDesktop:
                 raise ClusterLost(
                     f"a virtual machine could not be removed: {error}", code="desktop_not_removed"
                 ) from error
+
+
+def _has_watchdog(image: MachineImage) -> bool:
+    """Whether it is a Linux image with our guest server, whose watchdog powers a machine off that hangs."""
+    return image.os == "linux" and bool(image.guest_server)
 
 
 def _facts_of(limits: Mapping[EndCause, int]) -> dict[str, int]:

@@ -142,11 +142,13 @@ class _Handler(BaseHTTPRequestHandler):
 
 class TestEnding:
     @contextmanager
-    def machine(self, supervisor: FakeSupervisor, guest: RespondingGuest, folder: Path) -> Iterator[QemuDesktop]:
+    def machine(
+        self, supervisor: FakeSupervisor, guest: RespondingGuest, folder: Path, guest_server: str = "1" * 64
+    ) -> Iterator[QemuDesktop]:
         supervisor.on_end = guest.die
         gateways, handle = Gateways(), supervisor.held(guest.server_port)
         desktop = GuestDesktop(address_of(handle), "secret", screen=SPEC.screen)
-        order = VmRequest.of(folder, image_of(), SPEC, HOST)
+        order = VmRequest.of(folder, image_of(guest_server=guest_server), SPEC, HOST)
         vm = StartedVm(supervisor, handle, order, desktop, "secret", "clone", "", {})
         way_out = folder / "gateway"
         opened = QemuDesktop(vm, gateways.open(way_out), partial(gateways.lines, vm.address, vm.secret, way_out))
@@ -179,6 +181,11 @@ class TestEnding:
             watchdog = threading.Timer(0.2, opened.vm.handle.end, ("it shut down", "shut_down"))
             watchdog.start()
             assert opened.ending() == DesktopEnd(cause=EndCause.SHUT_DOWN, text="it shut down")
+
+    def test_an_image_without_a_watchdog_is_not_waited_for(self, supervisor: FakeSupervisor, tmp_path: Path) -> None:
+        with self.machine(supervisor, RespondingGuest(None), tmp_path, guest_server="") as opened:
+            assert opened.ending().cause is EndCause.UNKNOWN
+            assert opened.alive()
 
     def test_a_machine_that_refuses_connections_has_lost_its_session(
         self, supervisor: FakeSupervisor, tmp_path: Path
