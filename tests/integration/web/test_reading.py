@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import event, select, update
 
-from backend.db.models import Artifact, Episode, Run, Submission, Task
+from backend.db.models import AgentConfiguration, Artifact, Episode, Run, Submission, Task
 from backend.services.agents import agent_tokens
 from backend.web import api_routes, page_routes
 from tests import databases
@@ -40,6 +40,7 @@ QUERIES = {
     "/compare/failures": "?run={run_id}&run={human}",
     "/compare/prompts": "?first={sha256}&second={sha256}",
     "/compare/tasks.csv": "?run={run_id}&run={human}",
+    "/api/v1/runs/{run_id}/cut": "?label=domain",
     "/api/v1/runs/{run_id}/regression": "?baseline={human}",
     "/api/v1/benchmark-diff": "?old=starter&new=starter",
     "/benchmarks/{name}/diff": "?old=starter@1&new=starter@1",
@@ -78,6 +79,8 @@ class StaleInstallation:
         table = next((name for room, name in TABLES.items() if f"/{room}/" in route), "")
         run = self.human if route.endswith("/human") else self.params["run_id"]
         values = {**self.params, "run_id": run, "table": table, "chart": "steps" if "studies" in route else "curve"}
+        if "/published/" in route:
+            values["name"] = "osworld"
         if "/versions/" in route:
             values["number"] = 1
         headers = {"Accept": "text/html"} if not route.startswith("/api/") else {}
@@ -109,6 +112,7 @@ def params_of(made: World, scene: PageScene, judge: Any) -> dict[str, Any]:
         stored = {
             "sha256": session.scalars(select(Artifact.sha256).limit(1)).one(),
             "task_id": session.scalars(select(Task.id).limit(1)).one(),
+            "configuration_id": session.scalars(select(AgentConfiguration.id).limit(1)).one(),
             "work_id": session.scalars(select(Submission.id).limit(1)).one(),
         }
         stored["submission_id"] = stored["work_id"]

@@ -20,7 +20,7 @@ from backend.domain.model.task import Task
 from backend.services.attempts import reevaluation
 from backend.services.judging.judges import JudgeCost
 from backend.services.runs.views.episode_page import episode_page
-from backend.services.runs.views.run_page import run_page
+from backend.services.runs.views.run_page import RunPageQuery, run_page
 from tests.error_codes import raises_code
 from tests.factories.claims import note_task
 from tests.factories.judging import CRITERIA, answer, judged_task
@@ -146,7 +146,7 @@ class TestScored:
 
     def test_what_judging_costs_is_apart_from_the_agents_cost(self, here: Installation) -> None:
         run, episode = here.run(answer(opened=True), GOOD)
-        page = here.world.do(run_page, run.id, {}, None)
+        page = here.world.do(run_page, run.id, RunPageQuery({}))
         assert (page.judged, page.spent.usd) == (JudgeCost(2, 0.02, priced=True), 0.0)
         shown = here.world.do(episode_page, episode.id, None)
         assert (shown.judged, shown.spent.usd) == (page.judged, 0.0)

@@ -223,6 +223,7 @@ ELSEWHERE = {
     "GET /egress": "resets: workers open tunnels in advance",
     "GET /tunnel/{port}": "tasks: browsers are reached through it",
     "GET /stream": "tasks: live view",
+    "GET /limits": "tasks: what a desktop that ended has reached",
     "POST /window_size": "X11 only",
     "POST /run_bash_script": "Linux only",
     "POST /setup/download_file": "tasks: files come through the gateway",
