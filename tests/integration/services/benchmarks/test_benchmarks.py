@@ -39,7 +39,8 @@ class TestImportBenchmark:
             )
             task_set = session.get_one(TaskSet, key)
             assert (task_set.version, task_set.warnings) == (1, ["odd key"])
-            assert task_set.counts == {
+            assert task_set.counts["labels"]["difficulty"] == {"hard": 1}
+            assert {name: count for name, count in task_set.counts.items() if name != "labels"} == {
                 "tasks": 1,
                 "infeasible": 0,
                 "domains": {"files": 1},

@@ -18,7 +18,7 @@ from backend.services.capacity import licences
 from backend.services.lifecycle import lease_reaper
 from backend.services.runs import runs
 from backend.services.runs.views import home
-from backend.services.runs.views.run_page import run_page
+from backend.services.runs.views.run_page import RunPageQuery, run_page
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
@@ -168,9 +168,9 @@ class TestWords:
     def test_a_waiting_run_says_for_what(self, installation: World) -> None:
         run = licensed(installation)
         worker = installation.worker(slots=3)
-        assert installation.do(run_page, run.id, {}, None).waits == []
+        assert installation.do(run_page, run.id, RunPageQuery({})).waits == []
         installation.must_claim(worker)
-        page = installation.do(run_page, run.id, {}, None)
+        page = installation.do(run_page, run.id, RunPageQuery({}))
         assert page.waits == [("a licence of Photoshop, 1 of 1 in use", 2)]
 
     def test_so_does_the_first_page(self, installation: World) -> None:
@@ -183,7 +183,7 @@ class TestWords:
         installation.benchmark(make_benchmark(make_task(licences={"ANSYS": 2})))
         installation.worker()
         run = installation.submit()
-        page = installation.do(run_page, run.id, {}, None)
+        page = installation.do(run_page, run.id, RunPageQuery({}))
         assert [(reason.code, number) for reason, number in page.not_runnable] == [(ReasonCode.LICENCE_MISSING, 1)]
 
     def test_it_can_be_tried_again_once_there_are_seats(self, installation: World) -> None:

@@ -12,7 +12,7 @@ from backend.domain.model.reason import ReasonCode
 from backend.services.agents import agent_tokens
 from backend.services.attempts import attempts
 from backend.services.runs import runs
-from backend.services.runs.views.run_page import run_page
+from backend.services.runs.views.run_page import RunPageQuery, run_page
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World, capabilities
@@ -212,7 +212,7 @@ class TestShown:
         claim = one(ready)
         ready.do(attempts.finish_lost, claim.fence, AttemptFailure(FailureClass.GUEST, "desktop_gone", message), {})
         run = ready.do(lambda session: session.scalars(select(Run.id)).one())
-        (loss,) = ready.do(run_page, run, {}, None).losses
+        (loss,) = ready.do(run_page, run, RunPageQuery({})).losses
         assert (loss.failure_code, loss.reason, loss.attempts) == ("desktop_gone", shown, 1)
 
 

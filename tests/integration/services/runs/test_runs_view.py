@@ -17,7 +17,7 @@ from tests.factories.records import World
 
 
 def went(world: World, run_id: UUID) -> dict[str, float]:
-    page = world.do(run_page.run_page, run_id, {}, None)
+    page = world.do(run_page.run_page, run_id, run_page.RunPageQuery({}))
     return {phase.name: phase.seconds for phase in page.phases}
 
 
