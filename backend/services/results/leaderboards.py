@@ -14,10 +14,9 @@ from backend.db.repositories.people import human_agent as people_repository
 from backend.db.repositories.results import leaderboards as repository
 from backend.db.repositories.results import pass_rollups as pass_repository
 from backend.db.repositories.results import rollups as rollup_repository
-from backend.domain.errors import NotFound
 from backend.domain.model.measures import in_order, primary
 from backend.domain.model.score import SCORE
-from backend.services.benchmarks.benchmarks import get_benchmark, list_task_sets
+from backend.services.benchmarks.benchmarks import get_benchmark, list_task_sets, version_of
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import DomainRow, Means
 from backend.services.results import board_ranking, common_tasks, measure_rollups, rollups
@@ -154,17 +153,9 @@ def _with_people(session: Session, rows: Sequence[BoardRow], people: Mapping[UUI
 
 def board_version(session: Session, benchmark: str, version: int | None) -> TaskSet:
     """The task set of a board: of this version, by default the newest with runs, else the newest. Raises NotFound."""
-    versions = list_task_sets(session, benchmark)
-    chosen = [row for row in versions if version is None or row.version == version]
-    if not chosen:
-        known = ", ".join(str(row.version) for row in versions) or "none"
-        raise NotFound(
-            f"the benchmark {benchmark!r} has no version {version}",
-            code="version_not_found",
-            hint=f"Versions: {known}.",
-        )
-    with_runs = repository.newest_with_runs(session, chosen[0].benchmark_id) if version is None else None
-    return with_runs or chosen[0]
+    chosen = version_of(session, benchmark, version)
+    with_runs = repository.newest_with_runs(session, chosen.benchmark_id) if version is None else None
+    return with_runs or chosen
 
 
 def _newer(session: Session, benchmark: str, task_set: TaskSet) -> TaskSet | None:
