@@ -1,5 +1,6 @@
 """Programs that would like to have passed their tests, and programs that have."""
 
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,11 @@ FORGED = '{"true": true, "number": 1.0, "nonce": ""}'
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Any:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    scratch = tmp_path / "scratch" / "beside"  # Programs that write beside their folder write into this test's.
+    scratch.mkdir(parents=True)
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+
     def call(program: str, tests: str = SQUARE, **files: str) -> float:
         folder = tmp_path / "result"
         folder.mkdir(exist_ok=True)
