@@ -237,6 +237,13 @@ class TestLive:
                 expect(tile).to_have_attribute("data-frame-seq", str(number), timeout=20_000)
                 seen.add(tile.locator("img").get_attribute("src"))
             assert len(seen) == 3
+            # A newer version of the page leaves alone what the browser has set.
+            page.evaluate(
+                "document.getElementById('main').setAttribute('data-older', ''),"
+                "document.dispatchEvent(new Event('visibilitychange'))"
+            )
+            expect(page.locator("#main")).not_to_have_attribute("data-older", "", timeout=20_000)
+            expect(tile).to_have_attribute("data-frame-seq", "3")
             # The mark of the page's own stream stays one: its words once replaced what was on the tiles.
             assert page.locator("[data-stream]").count() == 1
             expect(tile.locator(".name")).to_be_visible()

@@ -8,13 +8,23 @@ function same(a, b) {
   );
 }
 
+// Attributes that only the browser sets, so no version of the page from the service has them.
+const OWN = new Set([
+  "aria-current",
+  "class",
+  "data-drawn",
+  "data-frame-seq",
+  "data-paused",
+  "data-stale",
+  "open",
+]);
+
 function attributes(old, fresh) {
   for (const { name, value } of fresh.attributes) {
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   for (const { name } of [...old.attributes]) {
-    const own = name === "open" || name === "aria-current" || name === "class";
-    if (!fresh.hasAttribute(name) && !own) old.removeAttribute(name);
+    if (!fresh.hasAttribute(name) && !OWN.has(name)) old.removeAttribute(name);
   }
 }
 
