@@ -21,6 +21,7 @@ from backend.services.runs.views.attempt import StepView
 from backend.services.runs.views.episode import EpisodeView
 from backend.services.runs.views.episode_page import checks_of, phases_of
 from backend.services.runs.views.run_page import event_words
+from backend.web.conditional_requests import CACHE
 from backend.web.static_files import FRONTEND, static_url
 
 NBSP = "\u00a0"
@@ -213,7 +214,7 @@ def environment() -> Environment:
 
 
 def render(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:
-    """Renders a page. Pages are not cached."""
+    """Renders a page, which browsers ask for again at each visit."""
     theme = request.cookies.get("theme", "")
     text = (
         environment()
@@ -227,4 +228,4 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
             version=request.app.version,
         )
     )
-    return HTMLResponse(text, status_code=status, headers={"Cache-Control": "no-store"})
+    return HTMLResponse(text, status_code=status, headers={"Cache-Control": CACHE})

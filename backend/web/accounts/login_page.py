@@ -48,4 +48,5 @@ def enter(
 def leave() -> Response:
     answer = redirect("/login")
     answer.delete_cookie(COOKIE)
+    answer.headers["Clear-Site-Data"] = '"cache"'  # Pages that the browser keeps are gone, too.
     return answer

@@ -60,7 +60,7 @@ def chart(
 ) -> JSONResponse:
     """The shares as a plotly figure."""
     draw = service.sample(session, run_id, number=sample, seed=seed)
-    return JSONResponse(figures.figure(draw, theme), headers={"Cache-Control": "no-store"})
+    return JSONResponse(figures.figure(draw, theme))
 
 
 @router.get("/runs/{run_id}/failures/{table}.csv")

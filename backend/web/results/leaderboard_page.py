@@ -108,7 +108,7 @@ def chart(  # noqa: PLR0913 - one parameter per part of the address
     """One chart as a plotly figure."""
     cut = service.cut(service.board_of(session, benchmark, version, options), dimension, measure)
     draw = radar.figure if dimension == "capability" else charts.figure
-    return JSONResponse(draw(cut, theme), headers={"Cache-Control": "no-store"})
+    return JSONResponse(draw(cut, theme))
 
 
 @router.get("/leaderboards/{benchmark}/measures.csv")

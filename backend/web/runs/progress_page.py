@@ -50,7 +50,7 @@ def chart(
 ) -> JSONResponse:
     """One chart as a plotly figure."""
     processes = service.processes(session, run_id, compared_runs(beside))
-    return JSONResponse(figures.figure(processes, chart, theme), headers={"Cache-Control": "no-store"})
+    return JSONResponse(figures.figure(processes, chart, theme))
 
 
 @router.get("/runs/{run_id}/process/{table}.csv")

@@ -67,7 +67,7 @@ def chart(
 ) -> JSONResponse:
     """One chart as a plotly figure."""
     results = tables.results_view(service.study_results(session, study_id))
-    return JSONResponse(figures.figure(results, chart, theme), headers={"Cache-Control": "no-store"})
+    return JSONResponse(figures.figure(results, chart, theme))
 
 
 @router.get("/studies/{study_id}/{table}.csv")

@@ -29,11 +29,19 @@ def addresses(scene: PageScene) -> list[str]:
 
 
 class TestEveryPage:
-    def test_opens_and_is_not_cached(self, client: TestClient, scene: PageScene) -> None:
+    def test_opens_and_is_asked_for_again_at_each_visit(self, client: TestClient, scene: PageScene) -> None:
         for address in addresses(scene):
             answer = client.get(address, headers=PAGE)
             assert answer.status_code == 200, address
-            assert answer.headers["cache-control"] == "no-store"
+            assert answer.headers["cache-control"] == "private, no-cache"
+            assert answer.headers["content-encoding"] == "gzip"
+
+    def test_is_sent_once(self, client: TestClient, scene: PageScene) -> None:
+        for address in ("/runs", f"/episodes/{scene.solved}", "/leaderboards/starter", "/api/v1/benchmarks"):
+            tag = client.get(address, headers=PAGE).headers["etag"]
+            answer = client.get(address, headers={**PAGE, "If-None-Match": tag})
+            assert (answer.status_code, answer.content) == (304, b""), address
+            assert answer.headers["content-security-policy"]
 
     def test_opens_in_an_empty_installation(self, fresh: TestClient) -> None:
         for address in ("/", "/runs", "/runs/new", "/benchmarks/starter", "/leaderboards/starter", "/workers"):
