@@ -175,7 +175,7 @@ def read(world: World, *, provider: str = "local", all_cubes: bool = False) -> F
 
 def _cubes(session: Session, run_id: UUID) -> tuple[dict[str, Any], dict[str, Any]]:
     stored = {f"{row.dimension}:{row.key}": row for row in rollup_rows.of_run(session, run_id)}
-    tasks_by_cell = rollups.grouped(rollup_rows.task_totals(session, run_id))
-    cells = {f"{at}:{key}": dict(rollups.cell(tasks)) for (at, key), tasks in tasks_by_cell.items()}
+    computed = rollups.compute(rollups.gather(session, run_id)).cells
+    cells = {f"{row['dimension']}:{row['key']}": dict(row) for row in computed}
     columns = next(iter(cells.values()), {})
     return {key: {name: getattr(row, name) for name in columns} for key, row in stored.items()}, cells

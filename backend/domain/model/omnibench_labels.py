@@ -26,6 +26,7 @@ COMPLEXITIES: Mapping[str, str] = {
     "branch": "width: up to 2, 3 or 4, 5 or more",
 }
 """What each dimension counts, with the bounds of easy, medium and hard, as in its Table 5."""
+_LEVELS = frozenset(level.value for level in Difficulty)
 
 
 def composed_for(extra: Mapping[str, Any]) -> str | None:
@@ -54,4 +55,4 @@ def complexity(extra: Mapping[str, Any]) -> dict[str, str]:
     """Level by dimension from a task's label `complexity`; unknown entries are left out."""
     labels = extra.get("complexity")
     levels = labels if isinstance(labels, dict) else {}
-    return {name: levels[name] for name in COMPLEXITIES if levels.get(name) in list(Difficulty)}
+    return {name: level for name in COMPLEXITIES if isinstance(level := levels.get(name), str) and level in _LEVELS}

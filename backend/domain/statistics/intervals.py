@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from statistics import NormalDist, fmean, stdev
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 LEVEL = 0.95
 RESAMPLES = 2000
 _ALIKE = 1e-12
@@ -87,17 +90,38 @@ def cluster_mean(
         large a share u of all tasks may be of another kind, although none of these is, and such a task may have any
         value, which gives m - u (m - low) to m + u (high - m).
     """
-    counted = [cluster for cluster in clusters if cluster.n > 0]
-    if not counted:
+    counts = np.array([cluster.n for cluster in clusters], dtype=float)
+    totals = np.array([cluster.total for cluster in clusters], dtype=float)
+    return cluster_mean_of_columns(counts, totals, level=level, low=low, high=high)
+
+
+def cluster_mean_of_columns(
+    counts: NDArray[np.float64],
+    totals: NDArray[np.float64],
+    *,
+    level: float = LEVEL,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> Interval | None:
+    """The interval of `cluster_mean` for many tasks at once.
+
+    Args:
+        counts: `n` of each task, of shape (tasks,).
+        totals: `total` of each task, of the same shape.
+        level: confidence, in (0, 1).
+        low: the smallest value that an episode can have.
+        high: the largest one.
+    """
+    counts, totals = counts[counts > 0], totals[counts > 0]
+    if not counts.size:
         return None
-    trials = len(counted)
-    if all(cluster.n == 1 and cluster.total in {low, high} for cluster in counted):
-        ends = wilson_interval(sum(cluster.total == high for cluster in counted) / trials, trials, _normal(level))
+    if (counts == 1).all() and ((totals == low) | (totals == high)).all():
+        ends = wilson_interval(float(np.mean(totals == high)), counts.size, _normal(level))
         return _scaled(ends, low, high)
-    whole = sum(cluster.n for cluster in counted)
-    mean = math.fsum(cluster.total for cluster in counted) / whole
-    squares = math.fsum((cluster.total - mean * cluster.n) ** 2 for cluster in counted)
-    return effective_wilson(mean, math.sqrt(squares) / whole, trials, level=level, low=low, high=high)
+    whole = float(counts.sum())
+    mean = float(totals.sum()) / whole
+    squares = float(((totals - mean * counts) ** 2).sum())
+    return effective_wilson(mean, math.sqrt(squares) / whole, counts.size, level=level, low=low, high=high)
 
 
 def effective_wilson(  # noqa: PLR0913 - three sums, and three settings with defaults

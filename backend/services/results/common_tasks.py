@@ -59,7 +59,8 @@ def _on(row: BoardRow, inputs: RollupInputs, common: set[UUID], measure: str) ->
     """The row with the results of these tasks only."""
     totals = [replace(task, lost={}) for task in inputs.totals if task.task_id in common]
     summary = with_rates(summarise(totals), pass_rollups.rates(totals))
-    means = pass_rollups.of_all_tasks(RollupInputs(totals, inputs.sums)).means
+    inputs = RollupInputs(totals, inputs.sums)
+    means = rollups.compute(inputs, rollups.whole(inputs)).means
     cube = measure_rollups.cube_of(SimpleNamespace(**each) for each in means)
     value = primary_mean(summary, cube.get(Dimension.ALL, {}).get("", {}), measure)
     reasons = [] if value is not None else [NotRanked("no_value", f"no value of {measure}")]

@@ -1,9 +1,12 @@
 """Means of measures in every cell of a run's cube. Always recomputed completely, with the cube."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 from uuid import UUID
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 from sqlalchemy.orm import Session
 
@@ -12,12 +15,14 @@ from backend.db.repositories.results import measure_rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model import omnibench_labels
 from backend.domain.model.measures import PARTS, PHASE, info
-from backend.domain.statistics.intervals import Interval, TaskCluster, cluster_mean, mean_of_means
+from backend.domain.statistics.intervals import Interval, TaskCluster, cluster_mean_of_columns, mean_of_means
 from backend.services.read_model import ReadModel
+from backend.services.runs.summary import Positions
 
 OF_SETS = "CR"
 """OmniBench's measure that is, over all tasks, the mean of the means of its sets. Protocols reference, section 6."""
-Cells = Mapping[tuple[str, str], Sequence[TaskTotals]]
+Cells = Mapping[tuple[str, str], Positions]
+"""Positions of each cell's tasks, by dimension and key."""
 Sums = Mapping[str, Mapping[UUID, TaskCluster]]
 """By measure, then by task: number of values, and their sum."""
 
@@ -70,46 +75,72 @@ def task_sums(session: Session, run_id: UUID) -> Sums:
     return sums
 
 
-def rows(cells: Cells, sums: Sums) -> Iterator[dict[str, Any]]:
-    """One row per measure in each cell with a value."""
-    protocols = _protocols(cells, sums)
-    for (dimension, key), tasks in sorted(cells.items()):
-        for measure, by_task in sorted(sums.items()):
-            having = [task for task in tasks if task.task_id in by_task]
-            clusters = [by_task[task.task_id] for task in having]
-            ends = cluster_mean(clusters)
-            if ends is None:
-                continue
-            n, total = sum(cluster.n for cluster in clusters), sum(cluster.total for cluster in clusters)
-            if measure == OF_SETS and dimension == Dimension.ALL and (sets := _sets(having, by_task)):
-                mean, ends = mean_of_means(sets)
-                total = mean * n
-            lacking = [task for task in tasks if task.task_id not in by_task]
-            yield {
-                "dimension": str(dimension),
-                "key": key,
-                "measure": measure,
-                "tasks": len(clusters),
-                "undefined_tasks": sum(_could(task, measure, protocols[measure]) for task in lacking),
-                "n": n,
-                "total": total,
-                "low": ends.low,
-                "high": ends.high,
-            }
+def rows(cells: Cells, tasks: Sequence[TaskTotals], sums: Sums) -> list[dict[str, Any]]:
+    """One row per measure in each cell with a value.
+
+    Args:
+        cells: positions of each cell's tasks.
+        tasks: all tasks of the run, in the order of the positions.
+        sums: values of their measures.
+    """
+    columns = [_MeasureColumn.of(measure, tasks, by_task) for measure, by_task in sorted(sums.items())]
+    return [
+        {"dimension": dimension, "key": key, "measure": column.measure, **row}
+        for (dimension, key), positions in sorted(cells.items())
+        for column in columns
+        if (row := column.row(positions, of_sets=dimension == Dimension.ALL)) is not None
+    ]
 
 
-def _sets(tasks: Sequence[TaskTotals], by_task: Mapping[UUID, TaskCluster]) -> list[list[TaskCluster]]:
-    """The tasks by the capability that each was composed for; empty if that is not known of all of them."""
-    sets: dict[str | None, list[TaskCluster]] = {}
-    for task in tasks:
-        sets.setdefault(omnibench_labels.composed_for(task.extra), []).append(by_task[task.task_id])
-    return [] if None in sets else list(sets.values())
+@dataclass(frozen=True)
+class _MeasureColumn:
+    """A measure of all tasks: number of values and their sum, and whether a task without one could have one."""
 
+    measure: str
+    counts: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    lacking: NDArray[np.bool_]
+    tasks: Sequence[TaskTotals]
 
-def _protocols(cells: Cells, sums: Sums) -> dict[str, set[str]]:
-    """Protocols that produced each measure in this run."""
-    by_task = {task.task_id: task.protocol for task in cells.get((Dimension.ALL, ""), ())}
-    return {measure: {by_task[task] for task in clusters if task in by_task} for measure, clusters in sums.items()}
+    @classmethod
+    def of(cls, measure: str, tasks: Sequence[TaskTotals], by_task: Mapping[UUID, TaskCluster]) -> Self:
+        none = TaskCluster(0, 0.0)
+        clusters = [by_task.get(task.task_id, none) for task in tasks]
+        protocols = {task.protocol for task, cluster in zip(tasks, clusters, strict=True) if cluster.n}
+        lacking = [
+            not cluster.n and _could(task, measure, protocols) for task, cluster in zip(tasks, clusters, strict=True)
+        ]
+        counts = np.array([cluster.n for cluster in clusters], dtype=float)
+        totals = np.array([cluster.total for cluster in clusters], dtype=float)
+        return cls(measure, counts, totals, np.array(lacking, dtype=bool), tasks)
+
+    def row(self, positions: Positions, *, of_sets: bool) -> dict[str, Any] | None:
+        """Columns of a cell; None without a value. `of_sets`: OmniBench's mean is that of its sets."""
+        counts, totals = self.counts[positions], self.totals[positions]
+        ends = cluster_mean_of_columns(counts, totals)
+        if ends is None:
+            return None
+        n, total = int(counts.sum()), float(totals.sum())
+        if of_sets and self.measure == OF_SETS and (sets := self._sets()):
+            mean, ends = mean_of_means(sets)
+            total = mean * n
+        return {
+            "tasks": int(np.count_nonzero(counts)),
+            "undefined_tasks": int(self.lacking[positions].sum()),
+            "n": n,
+            "total": total,
+            "low": ends.low,
+            "high": ends.high,
+        }
+
+    def _sets(self) -> list[list[TaskCluster]]:
+        """The tasks by the capability that each was composed for; empty if that is not known of all of them."""
+        sets: dict[str | None, list[TaskCluster]] = {}
+        for task, count, total in zip(self.tasks, self.counts, self.totals, strict=True):
+            if count:
+                cluster = TaskCluster(int(count), float(total))
+                sets.setdefault(omnibench_labels.composed_for(task.extra), []).append(cluster)
+        return [] if None in sets else list(sets.values())
 
 
 def _could(task: TaskTotals, measure: str, protocols: Collection[str]) -> bool:

@@ -19,7 +19,7 @@ from backend.domain.statistics.passes import Estimate, over_passes, pass_at_k, p
 from backend.services.attempts.attempts import DESKTOP_END
 from backend.services.results import measure_rollups, rollups
 from backend.services.results.conditions import conditions_of
-from backend.services.results.rollups import RollupInputs, RollupRows
+from backend.services.results.rollups import RollupInputs
 
 SUMS = ("scored", "solved", "score_sum", "score_sq_sum", "cancelled", "not_runnable", "waiting", "running", "steps",
         "human_assisted", "handed_in", "quarantined")  # fmt: skip
@@ -57,7 +57,7 @@ def gather(session: Session, run_id: UUID, own: RollupInputs) -> PassInputs | No
 def compute(inputs: PassInputs) -> dict[str, Any]:
     """Columns of the row, without a database."""
     merged = pool(list(inputs.runs.values()))
-    cube = rollups.compute(merged) if len(inputs.runs) > 1 else of_all_tasks(merged)
+    cube = rollups.compute(merged, None if len(inputs.runs) > 1 else rollups.whole(merged))
     whole, cells = _split(cube.cells)
     measures, means = _split(cube.means)
     return {
@@ -72,15 +72,6 @@ def compute(inputs: PassInputs) -> dict[str, Any]:
         "means": means,
         **inputs.facts,
     }
-
-
-def of_all_tasks(inputs: RollupInputs) -> RollupRows:
-    """The cells of all tasks only."""
-    if not inputs.totals:
-        return RollupRows([], [])
-    cells = {(Dimension.ALL.value, ""): inputs.totals}
-    whole = {"dimension": Dimension.ALL.value, "key": "", **rollups.cell(list(inputs.totals))}
-    return RollupRows([whole], list(measure_rollups.rows(cells, inputs.sums)))
 
 
 def _split(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:

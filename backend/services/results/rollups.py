@@ -1,11 +1,12 @@
 """A run's cube: counts, rates and measures by every label of its tasks. Always recomputed completely."""
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
@@ -19,15 +20,7 @@ from backend.domain.model.label_filter import cut_labels
 from backend.domain.model.task import UNLABELLED
 from backend.domain.statistics.intervals import Interval
 from backend.services.results import measure_rollups
-from backend.services.runs.summary import (
-    EpisodeCounts,
-    RunSummary,
-    RunTotals,
-    added,
-    describe,
-    mean_interval,
-    success_interval,
-)
+from backend.services.runs.summary import EpisodeCounts, Positions, RunSummary, RunTotals, TaskColumns, describe
 
 WHOLE = frozenset({Dimension.DOMAIN.value, Dimension.APP.value})
 """Labels that the cube has however many values they have."""
@@ -54,11 +47,22 @@ def gather(session: Session, run_id: UUID) -> RollupInputs:
     return RollupInputs(repository.task_totals(session, run_id), measure_rollups.task_sums(session, run_id))
 
 
-def compute(gathered: RollupInputs) -> RollupRows:
-    """Computes the cube, without a database: a run of 36,000 tasks takes seconds."""
-    cells = grouped(gathered.totals)
-    rows = [{"dimension": str(name), "key": key, **cell(tasks)} for (name, key), tasks in sorted(cells.items())]
-    return RollupRows(rows, list(measure_rollups.rows(cells, gathered.sums)))
+def compute(gathered: RollupInputs, cells: measure_rollups.Cells | None = None) -> RollupRows:
+    """Computes the cube, without a database.
+
+    Args:
+        gathered: its inputs.
+        cells: the cells to compute; default: all.
+    """
+    columns = TaskColumns(gathered.totals)
+    cells = grouped(gathered.totals) if cells is None else cells
+    rows = [{"dimension": name, "key": key, **_cell(columns, at)} for (name, key), at in sorted(cells.items())]
+    return RollupRows(rows, measure_rollups.rows(cells, gathered.totals, gathered.sums))
+
+
+def whole(gathered: RollupInputs) -> measure_rollups.Cells:
+    """The cell of all tasks; none without tasks."""
+    return {(Dimension.ALL.value, ""): np.arange(len(gathered.totals))} if gathered.totals else {}
 
 
 def store(session: Session, run_id: UUID, computed: RollupRows) -> None:
@@ -67,33 +71,32 @@ def store(session: Session, run_id: UUID, computed: RollupRows) -> None:
     measure_repository.replace(session, run_id, [{"run_id": run_id, **row} for row in computed.means])
 
 
-def grouped(totals: Iterable[TaskTotals]) -> dict[tuple[str, str], list[TaskTotals]]:
+def grouped(tasks: Sequence[TaskTotals]) -> measure_rollups.Cells:
     """Every cell of the cube with its tasks. A task with two applications is in both cells."""
-    cells: dict[tuple[str, str], list[TaskTotals]] = {}
-    tasks = list(totals)
+    cells: dict[tuple[str, str], list[int]] = {}
     names = set(cut_labels(task.labels for task in tasks)) | WHOLE
-    for task in tasks:
+    for position, task in enumerate(tasks):
         for cell_key in _cells_of(task, names):
-            cells.setdefault(cell_key, []).append(task)
-    return cells
+            cells.setdefault(cell_key, []).append(position)
+    return {cell_key: np.array(positions) for cell_key, positions in cells.items()}
 
 
 def _cells_of(task: TaskTotals, names: Container[str]) -> list[tuple[str, str]]:
     cells = [(name, value) for name, values in task.labels.items() if name in names for value in values]
     levels = omnibench_labels.complexity(task.extra).items()
     return [
-        (Dimension.ALL, ""),
-        (Dimension.DOMAIN_DIFFICULTY, f"{task.domain}/{task.difficulty or UNLABELLED}"),
-        *((Dimension.COMPLEXITY, f"{name}/{level}") for name, level in levels),
+        (Dimension.ALL.value, ""),
+        (Dimension.DOMAIN_DIFFICULTY.value, f"{task.domain}/{task.difficulty or UNLABELLED}"),
+        *((Dimension.COMPLEXITY.value, f"{name}/{level}") for name, level in levels),
         *cells,
     ]
 
 
-def cell(tasks: list[TaskTotals]) -> Mapping[str, Any]:
+def _cell(columns: TaskColumns, positions: Positions) -> Mapping[str, Any]:
     """Columns of one cell."""
-    totals = added(tasks)
-    success, method = success_interval(tasks)
-    mean = mean_interval(tasks)
+    totals = columns.totals(positions)
+    success, method = columns.success(positions)
+    mean = columns.mean(positions)
     return {
         "tasks": totals.tasks,
         "scored_tasks": totals.scored_tasks,

@@ -1,21 +1,29 @@
 """Summary of a run or a part of it: rates with intervals, full denominators and lower bounds."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, computed_field
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model.episode import Outcome
-from backend.domain.statistics.intervals import LEVEL, Interval, TaskCluster, cluster_mean, wilson
+from backend.domain.statistics.intervals import LEVEL, Interval, cluster_mean_of_columns, wilson
 from backend.services.read_model import ReadModel
 
 WILSON = "Wilson score interval"
 EFFECTIVE = "Wilson score interval by the effective number of trials, tasks as clusters"
+STATES = ("scored", "cancelled", "not_runnable", "waiting", "running", "human_assisted", "handed_in", "quarantined")
+"""Counts of episodes by state, besides lost ones."""
+SCORE_SUMS = ("score_sum", "score_sq_sum")
+COLUMNS = (*STATES, "solved", "steps", *SCORE_SUMS)
+Positions = NDArray[np.intp]
+"""Positions of tasks in the order of the columns."""
 
 
 class EpisodeCounts(ReadModel):
@@ -116,52 +124,56 @@ def run_summary(session: Session, run_id: UUID) -> RunSummary:
     return summarise(repository.task_totals(session, run_id))
 
 
+class TaskColumns:
+    """Totals of tasks by column: a run of 25,000 tasks is summed in each of a hundred cells."""
+
+    def __init__(self, tasks: Sequence[TaskTotals]) -> None:
+        self._tasks = len(tasks)
+        self._columns = {name: np.array([getattr(task, name) for task in tasks], dtype=float) for name in COLUMNS}
+        classes = sorted({name for task in tasks for name in task.lost})
+        self._lost = {name: np.array([task.lost.get(name, 0) for task in tasks], dtype=float) for name in classes}
+
+    @property
+    def everything(self) -> Positions:
+        """Positions of all tasks."""
+        return np.arange(self._tasks)
+
+    def totals(self, positions: Positions) -> RunTotals:
+        """Sums over the tasks at these positions."""
+        sums = {name: int(column[positions].sum()) for name, column in self._columns.items() if name not in SCORE_SUMS}
+        scores = {name: float(self._columns[name][positions].sum()) for name in SCORE_SUMS}
+        by_class = {name: int(column[positions].sum()) for name, column in self._lost.items()}
+        lost = {name: number for name, number in by_class.items() if number}
+        return RunTotals(
+            counts=EpisodeCounts(lost=sum(lost.values()), **{name: sums[name] for name in STATES}),
+            lost=lost,
+            tasks=len(positions),
+            scored_tasks=int(np.count_nonzero(self._columns["scored"][positions])),
+            solved=sums["solved"],
+            steps=sums["steps"],
+            **scores,
+        )
+
+    def success(self, positions: Positions) -> tuple[Interval | None, str]:
+        """Interval of the success rate and its method.
+
+        Wilson's interval if no task counts twice, else that of the effective number of trials.
+        """
+        scored, solved = self._columns["scored"][positions], self._columns["solved"][positions]
+        if (scored <= 1).all():
+            return wilson(int(solved.sum()), int(scored.sum())), WILSON
+        return cluster_mean_of_columns(scored, solved), EFFECTIVE
+
+    def mean(self, positions: Positions) -> Interval | None:
+        """The interval of the mean score."""
+        return cluster_mean_of_columns(self._columns["scored"][positions], self._columns["score_sum"][positions])
+
+
 def summarise(tasks: Iterable[TaskTotals]) -> RunSummary:
-    """From per-task totals. Wilson's interval if no task counts twice, else that of the effective number of trials."""
-    rows = list(tasks)
-    success, method = success_interval(rows)
-    return describe(added(rows), success, mean_interval(rows), method)
-
-
-def added(rows: Iterable[TaskTotals]) -> RunTotals:
-    rows = list(rows)
-    lost: dict[str, int] = {}
-    for row in rows:
-        for name, number in row.lost.items():
-            lost[name] = lost.get(name, 0) + number
-    return RunTotals(
-        counts=EpisodeCounts(
-            scored=sum(row.scored for row in rows),
-            lost=sum(lost.values()),
-            cancelled=sum(row.cancelled for row in rows),
-            not_runnable=sum(row.not_runnable for row in rows),
-            waiting=sum(row.waiting for row in rows),
-            running=sum(row.running for row in rows),
-            human_assisted=sum(row.human_assisted for row in rows),
-            handed_in=sum(row.handed_in for row in rows),
-            quarantined=sum(row.quarantined for row in rows),
-        ),
-        lost=dict(sorted(lost.items())),
-        tasks=len(rows),
-        scored_tasks=sum(row.scored > 0 for row in rows),
-        solved=sum(row.solved for row in rows),
-        score_sum=sum(row.score_sum for row in rows),
-        score_sq_sum=sum(row.score_sq_sum for row in rows),
-        steps=sum(row.steps for row in rows),
-    )
-
-
-def success_interval(rows: Iterable[TaskTotals]) -> tuple[Interval | None, str]:
-    """Interval of the success rate and its method."""
-    rows = list(rows)
-    if all(row.scored <= 1 for row in rows):
-        return wilson(sum(row.solved for row in rows), sum(row.scored for row in rows)), WILSON
-    return cluster_mean([TaskCluster(row.scored, float(row.solved)) for row in rows]), EFFECTIVE
-
-
-def mean_interval(rows: Iterable[TaskTotals]) -> Interval | None:
-    """The interval of the mean score."""
-    return cluster_mean([TaskCluster(row.scored, row.score_sum) for row in rows])
+    """From per-task totals."""
+    columns = TaskColumns(list(tasks))
+    success, method = columns.success(columns.everything)
+    return describe(columns.totals(columns.everything), success, columns.mean(columns.everything), method)
 
 
 def describe(totals: RunTotals, success: Interval | None, mean: Interval | None, method: str) -> RunSummary:
