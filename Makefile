@@ -11,6 +11,7 @@ SEED ?= 0
 JOBS ?= $(shell echo $$(( $$(nproc) * 3 / 2 )))
 ARGS ?=
 FAULTS ?= 200
+EPISODES ?= 1000000
 N ?= 200
 ONLY ?=
 VARIANT ?= minimal
@@ -127,6 +128,10 @@ bench-schedule: setup ## Measure the scheduler with 50,000 episodes on 1,000 sim
 .PHONY: bench-statistics
 bench-statistics: setup ## Measure the coverage of intervals and the error rates of the paired test
 	@$(BIN)/python -m tools.bench.inference $(ARGS)
+
+.PHONY: bench-web
+bench-web: setup ## Measure pages, roll-up and export with EPISODES=1000000 episodes of 40 configurations
+	@$(BIN)/python -m tools.bench.web --episodes $(EPISODES) $(ARGS)
 
 .PHONY: bench-wine
 bench-wine: setup ## Measure the reset of desktops with Windows programs

@@ -54,7 +54,7 @@ def main() -> int:
     quick = parser.parse_args().quick
     load = os.getloadavg()[0]
     with installation() as world:
-        runs = filled(world, 2_000 if quick else TASKS)
+        runs = filled(world, 2_000 if quick else TASKS, AGENTS)
         figures = [*answers(world, 5 if quick else 60), *recomputed(world, runs)]
     markdown = page(figures, load, HEAD)
     sys.stdout.write(markdown)
@@ -76,11 +76,11 @@ def installation() -> Iterator[World]:
             server.stop()
 
 
-def filled(world: World, tasks: int) -> list[UUID]:
-    """One episode per agent goes through all states; the others are copies with other results."""
+def filled(world: World, tasks: int, agents: int) -> list[UUID]:
+    """One episode per agent goes through all states; the others are copies with other results. Returns the runs."""
     world.benchmark(benchmark_of(graph_task("g", 0)), name="graphs")
     worker, runs = world.worker(slots=1), []
-    for number in range(AGENTS):
+    for number in range(agents):
         run = world.submit("random", "graphs", seed=number)
         claim = world.must_claim(worker)
         measures = {"CR": 0.4, "LC": 0.5}

@@ -21,7 +21,7 @@ from tests.integration.worker.in_process import attempts, episodes, finished, le
 from tests.integration.worker.stack import STARTER, WorkerStack
 from tests.waiting import until
 from tools.bench.figures import PAGE, Figure, page, percentile
-from tools.bench.viewer import ApiServer, watch
+from tools.bench.viewer import ApiServers, watch
 
 LONG = 1200.0
 RESTLESS = "while :; do seq $RANDOM | tail -n 40; sleep 0.05; done"
@@ -143,7 +143,7 @@ def overhead(step: Step) -> float:
 
 def live_view(stack: WorkerStack, seconds: float) -> tuple[list[float], list[float]]:
     """The live view of a constantly changing screen, over the product's own websocket."""
-    api = ApiServer(stack.environment)
+    api = ApiServers(stack.environment)
     try:
         run = submit(stack, "random", "bench", ("bench/restless",), budget=Budget(max_steps=1000))
         (episode,) = episodes(stack.world, run.id)

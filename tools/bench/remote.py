@@ -19,7 +19,7 @@ from tests.integration.worker.in_process import attempts, episodes, finished
 from tests.integration.worker.stack import WorkerStack
 from tools.bench.figures import Figure, page, percentile
 from tools.bench.loop import LONG, figure, quiet_and_restless, say, steps_of, submit
-from tools.bench.viewer import ApiServer
+from tools.bench.viewer import ApiServers
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-remote.md"
 HEAD = """# Performance of remote agents
@@ -56,7 +56,7 @@ def measure(stack: WorkerStack, steps: int) -> list[Figure]:
     """All figures, in the page's order."""
     stack.world.benchmark(quiet_and_restless(), name="bench")
     stack.start_worker()
-    api = ApiServer(stack.environment)
+    api = ApiServers(stack.environment)
     try:
         say("steps of a local agent")
         local = local_steps(stack, steps)
@@ -80,7 +80,7 @@ def local_steps(stack: WorkerStack, steps: int) -> list[float]:
     return costs(stack, run.id)
 
 
-def remote_steps(stack: WorkerStack, api: ApiServer, steps: int) -> tuple[list[float], list[float]]:
+def remote_steps(stack: WorkerStack, api: ApiServers, steps: int) -> tuple[list[float], list[float]]:
     """The same of a program that presses a key at each step; and what it waited itself."""
     run = submit(stack, "remote", "bench", ("bench/quiet",), budget=Budget(max_steps=steps))
     (row,) = episodes(stack.world, run.id)

@@ -13,17 +13,20 @@ from websockets.sync.client import connect
 from tests.waiting import until
 
 
-class ApiServer:
-    """The product's API server on a free port of this machine."""
+class ApiServers:
+    """Processes of the product's API server, which share a free port of this machine."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    def __init__(self, environment: Mapping[str, str], number: int = 1) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self.port = listener.getsockname()[1]
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "backend.web.serve", "--fd", str(listener.fileno())],
-                env={**environment, "DESKARENA_PORT": str(self.port), "DESKARENA_LOG_LEVEL": "warning"},
-                pass_fds=[listener.fileno()],
-            )
+            self.processes = [
+                subprocess.Popen(
+                    [sys.executable, "-P", "-m", "backend.web.serve", "--fd", str(listener.fileno())],
+                    env={**environment, "DESKARENA_PORT": str(self.port), "DESKARENA_LOG_LEVEL": "warning"},
+                    pass_fds=[listener.fileno()],
+                )
+                for _ in range(number)
+            ]
         until(self._answers, 60.0, what="the API answers")
 
     def _answers(self) -> bool:
@@ -36,8 +39,10 @@ class ApiServer:
             return False
 
     def stop(self) -> None:
-        self.process.terminate()
-        self.process.wait(15)
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            process.wait(15)
 
 
 def watch(port: int, attempt_id: UUID, seconds: float) -> tuple[list[float], list[float]]:

@@ -12,7 +12,7 @@ from tests.integration.outside.small_agent import as_computer_13, as_pyautogui, 
 from tests.integration.worker.in_process import finished
 from tests.integration.worker.stack import WorkerStack
 from tests.sampling import sample
-from tools.bench.viewer import ApiServer
+from tools.bench.viewer import ApiServers
 
 pytestmark = [pytest.mark.desktop, pytest.mark.stack]
 TASKS = {
@@ -28,7 +28,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     try:
         stack.import_starter()
         stack.start_worker()
-        api = ApiServer(stack.environment)
+        api = ApiServers(stack.environment)
         found = Client(f"http://127.0.0.1:{api.port}", "")
         try:
             chosen = tuple(task for tasks in TASKS.values() for task in tasks)
