@@ -19,7 +19,7 @@ def picture(name: str) -> PictureRef:
 
 
 def step(index: int, *actions: Action, **more: Any) -> RecordedStep:
-    """A step with a picture of its own."""
+    """A step with its own picture."""
     seen = {"frame": picture("0123456789abcdef"[index]), "width": 100, "height": 100}
     return RecordedStep(index=index, actions=actions, **{**seen, **more})
 

@@ -12,7 +12,7 @@ GREETING = {"QMP": {"version": {"qemu": {"major": 7, "minor": 2, "micro": 0}}, "
 
 
 class FakeQmp:
-    """Speaks QMP in a thread of its own.
+    """Speaks QMP in its own thread.
 
     Attributes:
         theirs: the client's end.

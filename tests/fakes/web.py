@@ -7,7 +7,7 @@ from backend.domain.ports.web import WebReply
 
 
 class FakeWeb:
-    """Answers with what `pages` holds for an address, else as if nothing were there.
+    """Answers with the entry of `pages` for an address, else 404.
 
     Attributes:
         answer: what `send` gives; called with method, address, headers and body. None = nothing is there.

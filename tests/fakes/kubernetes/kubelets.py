@@ -1,4 +1,4 @@
-"""All kubelets of the cluster: take pods that a node was given, run their scripts, end them."""
+"""All kubelets of the cluster: start the pods that are bound to a node, run their scripts, end them."""
 
 import os
 from collections.abc import Callable

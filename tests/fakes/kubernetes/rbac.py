@@ -29,7 +29,7 @@ class User:
 
 @dataclass(frozen=True)
 class Wish:
-    """What a request wants to do.
+    """Verb and resource of a request.
 
     Attributes:
         resource: with a subresource as `pods/log`.

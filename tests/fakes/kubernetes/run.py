@@ -89,7 +89,7 @@ class PodRun:
         return str(self.pod["spec"]["containers"][0]["image"]) if self.pod else ""
 
     def restarts(self) -> bool:
-        """Whether a container that has ended is started again, whatever its exit code."""
+        """Whether a container that has ended is started again, for any exit code."""
         return bool(self.pod) and self.pod is not None and self.pod["spec"]["restartPolicy"] == "Always"
 
     def launch(self, start: Start | None) -> None:

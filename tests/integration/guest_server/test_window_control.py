@@ -30,7 +30,7 @@ class TestWindows:
         clean.edit("one.txt")
 
         def extents_of() -> tuple[str, str]:
-            """Its number, and its frame once the window manager has made one."""
+            """Its id, and its frame once the window manager has created one."""
             active = str(clean.desktop.execute(["xprop", "-root", "_NET_ACTIVE_WINDOW"]).output)
             number = active.rpartition("# ")[2].strip()
             said = str(clean.desktop.execute(["xprop", "-id", number, "_NET_FRAME_EXTENTS"]).output)
