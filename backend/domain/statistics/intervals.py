@@ -119,8 +119,8 @@ def cluster_mean_of_columns(
         ends = wilson_interval(float(np.mean(totals == high)), counts.size, _normal(level))
         return _scaled(ends, low, high)
     whole = float(counts.sum())
-    mean = float(totals.sum()) / whole
-    squares = float(((totals - mean * counts) ** 2).sum())
+    mean = math.fsum(totals.tolist()) / whole
+    squares = math.fsum(((totals - mean * counts) ** 2).tolist())
     return effective_wilson(mean, math.sqrt(squares) / whole, counts.size, level=level, low=low, high=high)
 
 

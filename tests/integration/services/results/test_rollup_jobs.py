@@ -14,7 +14,7 @@ from backend.db.repositories.results import rollup_jobs as turns
 from backend.db.repositories.results import rollups as repository
 from backend.db.session import read_only
 from backend.domain.model.episode import RunState
-from backend.services.results import rollup_jobs, rollups, run_summaries
+from backend.services.results import measure_rollups, rollup_jobs, rollups, run_summaries
 from backend.services.results.run_summaries import summary
 from backend.services.runs import runs
 from backend.services.runs.summary import RunSummary
@@ -64,10 +64,10 @@ def between(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Callable[[], None]
     todo: list[Callable[[], None]] = []
     real = rollups.compute
 
-    def compute(gathered: rollups.RollupInputs) -> rollups.RollupRows:
-        for act in todo:
+    def compute(gathered: rollups.RollupInputs, cells: measure_rollups.Cells | None = None) -> rollups.RollupRows:
+        for act in todo if cells is None else ():
             act()
-        return real(gathered)
+        return real(gathered, cells)
 
     monkeypatch.setattr(rollups, "compute", compute)
     yield todo
