@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Double, cast, func, select
-from sqlalchemy.dialects.postgresql import JSONB, aggregate_order_by
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Step, Task
@@ -62,7 +62,5 @@ def task_costs(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
 
 
 def tasks(session: Session, task_ids: Sequence[UUID]) -> Sequence[AnyRow]:
-    """(id, instruction, domain, difficulty, level, os, feasible, apps, further labels) of tasks."""
-    extra = func.coalesce(Task.spec["labels"]["extra"], cast({}, JSONB)).label("extra")
-    columns = (Task.id, Task.instruction, Task.domain, Task.difficulty, Task.level, Task.os, Task.feasible, Task.apps)
-    return session.execute(select(*columns, extra).where(Task.id.in_(task_ids))).all()
+    """(id, instruction, labels) of tasks."""
+    return session.execute(select(Task.id, Task.instruction, Task.labels).where(Task.id.in_(task_ids))).all()

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -142,7 +141,7 @@ class ComparedResults:
                     task=key,
                     task_id=task.id,
                     instruction=task.instruction,
-                    labels=labels_of(task),
+                    labels=task.labels,
                     flipped=flipped,
                     results=results,
                 )
@@ -153,34 +152,6 @@ class ComparedResults:
 def _range(results: Sequence[TaskResult]) -> float:
     scores = [result.score for result in results]
     return max(scores) - min(scores)
-
-
-def labels_of(task: AnyRow) -> dict[str, list[str]]:
-    """A task's labels, flat; several values where it has several."""
-    values: dict[str, Any] = {
-        name: getattr(task, name) for name in ("domain", "difficulty", "level", "os", "feasible")
-    } | {"app": task.apps, **_flat("", task.extra)}
-    texts = {name: _texts(value) for name, value in values.items()}
-    return {name: each for name, each in texts.items() if each}
-
-
-def _flat(path: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Further labels by dotted path."""
-    flat: dict[str, Any] = {}
-    for name, value in values.items():
-        inner = f"{path}{name}"
-        flat |= _flat(f"{inner}.", value) if isinstance(value, Mapping) else {inner: value}
-    return flat
-
-
-def _texts(value: Any) -> list[str]:
-    if value is None:
-        return []
-    if isinstance(value, bool):
-        return ["yes" if value else "no"]
-    return (
-        [str(each) for each in value if not isinstance(each, (dict, list))] if isinstance(value, list) else [str(value)]
-    )
 
 
 def varying_labels(tasks: Iterable[Mapping[str, list[str]]]) -> list[str]:

@@ -1,6 +1,6 @@
 """Results cut by a label of the tasks: of one run, and of every row of a board. Stored roll-ups only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from backend.services.results.leaderboards import board_version, leaderboard
 from backend.services.results.leaderboards import label as row_label
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.rollups import summary_of
+from backend.services.results.views.leaderboard_models import NotRankedView
 from backend.services.runs.runs import get_run
 from backend.services.runs.summary import RunSummary
 
@@ -45,6 +46,7 @@ class BoardCutRow(ReadModel):
     run_id: UUID
     agent: str
     reference: str = Field(description="`floor`, `privileged`, `human` or empty.")
+    reasons: list[NotRankedView] = Field(description="Why it is not ranked on the board; empty if it is.")
     cells: dict[str, CutCell] = Field(description="By value of the label.")
 
 
@@ -108,6 +110,7 @@ def _row(row: BoardRow, label: str) -> BoardCutRow:
         run_id=row.run.id,
         agent=row_label(row),
         reference=row.reference,
+        reasons=[NotRankedView.model_validate(reason) for reason in row.reasons],
         cells={
             value: CutCell(value=value, summary=summary, measures=dict(means.get(value, {})))
             for value, summary in row.by.get(label, {}).items()
@@ -120,8 +123,8 @@ def _no_label(label: str, *known: str) -> NotFound:
     return NotFound(f"the tasks have no label {label!r}", code="label_not_found", hint=hint)
 
 
-HEAD = ("agent", "run", "reference", "label", "value", "tasks", "episodes", "scored", "lost", "success_rate",
-        "success_low", "success_high", "mean_score", "mean_low", "mean_high")  # fmt: skip
+HEAD = ("agent", "run", "reference", "not_ranked", "label", "value", "tasks", "episodes", "scored", "lost",
+        "success_rate", "success_low", "success_high", "mean_score", "mean_low", "mean_high")  # fmt: skip
 
 
 def cut_rows(cut: BoardCut) -> Iterator[list[object]]:
@@ -129,7 +132,13 @@ def cut_rows(cut: BoardCut) -> Iterator[list[object]]:
     for row in cut.rows:
         for value in cut.values:
             if value in row.cells:
-                yield [row.agent, str(row.run_id), row.reference, cut.label, value, *_numbers(row.cells[value].summary)]
+                names = [row.agent, str(row.run_id), row.reference, codes_of(row.reasons), cut.label, value]
+                yield [*names, *_numbers(row.cells[value].summary)]
+
+
+def codes_of(reasons: Sequence[NotRankedView]) -> str:
+    """Codes of why a row is not ranked, for a table."""
+    return " ".join(reason.code for reason in reasons)
 
 
 def _numbers(summary: RunSummary) -> list[object]:

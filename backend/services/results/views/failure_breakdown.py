@@ -16,7 +16,7 @@ from backend.services.read_model import ReadModel
 from backend.services.results import failure_labels as service
 from backend.services.results.configuration_differences import condition_differences, configuration_differences
 from backend.services.results.failure_labels import SAMPLE, Failure, ShareView
-from backend.services.results.views.compared_results import labels_of, varying_labels
+from backend.services.results.views.compared_results import varying_labels
 from backend.services.results.views.comparison import comparable_runs, run_titles
 
 NOT_IDENTITY = ("code.", "model.")
@@ -105,7 +105,7 @@ def failure_breakdown(
     place = {row.Run.id: at for at, each in enumerate(members) for row in each}
     outcomes = repository.outcomes(session, list(place))
     described = {row.id: row for row in comparisons.tasks(session, list({row.task_id for row in outcomes}))}
-    labels = {row.key: labels_of(described[row.task_id]) for row in outcomes}
+    labels = {row.key: described[row.task_id].labels for row in outcomes}
     values = {key: each.get(label, [UNLABELLED]) for key, each in labels.items()} if label else {}
     drawn = {run: service.sample(session, run, number=number, seed=seed).episodes for run in place}
     tasks = _tasks(outcomes, place, described)

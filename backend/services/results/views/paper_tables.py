@@ -23,6 +23,8 @@ from backend.services.read_model import ReadModel
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.leaderboards import BenchmarkBoard, board_version, leaderboard
 from backend.services.results.leaderboards import label as row_label
+from backend.services.results.views.cuts import codes_of
+from backend.services.results.views.leaderboard_models import NotRankedView
 
 _OBVIOUS = "printed with drop "
 """Beginning of notes that only repeat the difference of two neighbours."""
@@ -45,6 +47,7 @@ class PaperRow(ReadModel):
     inputs: str
     measure: str
     reference: str = ""
+    reasons: list[NotRankedView] = Field(default=[], description="Why it is not ranked on the board; empty if it is.")
     run_id: UUID | None = None
     cells: list[PaperCell | None] = Field(description="In the order of the columns; null where there is no figure.")
 
@@ -167,6 +170,7 @@ def _own_rows(table: PaperTable, columns: Sequence[PaperColumn], row: BoardRow) 
                 inputs=inputs,
                 measure=_title(measure),
                 reference=row.reference,
+                reasons=[NotRankedView.model_validate(reason) for reason in row.reasons],
                 run_id=row.run.id,
                 cells=cells,
             )
@@ -203,7 +207,8 @@ def paper_rows(view: PaperView) -> Iterator[list[object]]:
             for column, cell in zip(table.columns, row.cells, strict=True):
                 if cell:
                     origin = str(row.run_id) if row.run_id else "published"
-                    yield [table.name, row.agent, row.inputs, origin, row.measure, column, cell.text, cell.tasks or ""]
+                    numbers = [cell.text, cell.tasks or "", codes_of(row.reasons)]
+                    yield [table.name, row.agent, row.inputs, origin, row.measure, column, *numbers]
 
 
-PAPER_HEAD = ("table", "agent", "inputs", "run", "measure", "column", "percent", "tasks")
+PAPER_HEAD = ("table", "agent", "inputs", "run", "measure", "column", "percent", "tasks", "not_ranked")

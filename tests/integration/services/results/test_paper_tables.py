@@ -122,6 +122,7 @@ class TestWAA:
         ]
         (row,) = table.own
         assert row.run_id == run
+        assert [reason.code for reason in row.reasons] == ["reference"]
         titles = ("Office", "Web Browser", "Windows System", "Coding", "Media & Video", "Windows Utils")
         expected = {
             title: mean_where(specs, outcomes, lambda spec, group=group: spec["extra"]["group"] == group)  # type: ignore[misc]

@@ -17,6 +17,7 @@ from backend.domain.errors import FailureClass
 from backend.domain.statistics.paired import MCNEMAR
 from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import attempts
+from backend.services.benchmarks.labels import import_labels
 from tests import databases
 from tests.factories.records import World, step_row, world
 from tests.factories.tasks import make_benchmark, make_task
@@ -25,6 +26,8 @@ from tests.integration.web.conftest import lent
 API = "/api/v1/compare"
 NAMES = [f"t{number}" for number in range(8)]
 BY_TASK = [*NAMES[4:], *NAMES[:4]]
+TEAMS = "task,difficulty,source,label:team\nfiles/t0,,,red;blue\nfiles/t1,,,red\neditor/t4,,,blue\n"
+"""Labels of the CSV form, which no task file has."""
 
 
 def play(made: World, scores: str, agent: str = "random", **more: Any) -> UUID:
@@ -68,6 +71,7 @@ def compared(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> 
     ):
         tasks = [make_task("files" if name < "t4" else "editor", name) for name in NAMES]
         made.benchmark(make_benchmark(*tasks))
+        made.do(import_labels, "starter", TEAMS)
         made.benchmark(name="other")
         runs = {
             "base": play(made, "11111100", name="base"),
@@ -102,11 +106,15 @@ class TestCompare:
 
     def test_cut_by_a_label(self, compared: Compared) -> None:
         comparison = compared.compare("base", "worse", label="domain")
-        assert comparison["labels"] == ["domain"]
+        assert comparison["labels"] == ["domain", "team"]
         assert [(cut["value"], cut["tasks"], cut["success_rates"]) for cut in comparison["cuts"]] == [
             ("editor", 4, [0.5, 0.25]),
             ("files", 4, [1.0, 0.0]),
         ]
+
+    def test_cut_by_a_label_that_was_imported(self, compared: Compared) -> None:
+        cuts = compared.compare("base", "worse", label="team")["cuts"]
+        assert {cut["value"]: cut["tasks"] for cut in cuts} == {"blue": 2, "red": 2, "unlabelled": 5}
 
     def test_lost_episodes_are_left_out_and_counted(self, compared: Compared) -> None:
         comparison = compared.compare("base", "lost")

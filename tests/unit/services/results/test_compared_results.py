@@ -1,9 +1,7 @@
-from types import SimpleNamespace
-
 import pytest
 
 from backend.domain.statistics.task_comparison import TaskScores, compare_tasks
-from backend.services.results.views.compared_results import labels_of, p_text, sentence
+from backend.services.results.views.compared_results import p_text, sentence
 
 
 def sentence_of(base: str, other: str) -> str:
@@ -37,21 +35,3 @@ class TestPText:
     @pytest.mark.parametrize(("value", "text"), [(0.00099, "p < 0.001"), (0.0041, "p = 0.0041"), (1.0, "p = 1")])
     def test_two_digits(self, value: float, text: str) -> None:
         assert p_text(value) == text
-
-
-class TestLabelsOf:
-    def test_are_flat_and_may_have_several_values(self) -> None:
-        extra = {"persona": "nurse", "complexity": {"branch": "hard"}, "operation": ["crop", {"a": 1}], "empty": []}
-        task = SimpleNamespace(
-            domain="files", difficulty=None, level="L1", os="linux", feasible=False, apps=["gimp", "vlc"], extra=extra
-        )
-        assert labels_of(task) == {  # type: ignore[arg-type]
-            "domain": ["files"],
-            "level": ["L1"],
-            "os": ["linux"],
-            "feasible": ["no"],
-            "app": ["gimp", "vlc"],
-            "persona": ["nurse"],
-            "complexity.branch": ["hard"],
-            "operation": ["crop"],
-        }
