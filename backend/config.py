@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AliasChoices, Field, SecretStr
 from pydantic.fields import FieldInfo
@@ -17,6 +17,8 @@ from backend.addresses import DEFAULT_PORT
 from backend.environment import PREFIX, RenamedVariable, check_renamed, is_foreign
 
 log = logging.getLogger(__name__)
+ORIGIN = r"^https?://(\*\.)?[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?$"
+"""An origin, or all subdomains of a host, as in a content security policy."""
 
 
 def default_data_dir() -> Path:
@@ -91,6 +93,9 @@ class Settings(BaseSettings):
     )
     allowed_hosts: tuple[str, ...] = Field(
         default=(), description="Additional accepted Host names (JSON list), for a reverse proxy."
+    )
+    embed_origins: tuple[Annotated[str, Field(pattern=ORIGIN)], ...] = Field(
+        default=(), description="Sites whose pages may show public links in a frame (JSON list)."
     )
     slots: int | None = Field(
         default=None,

@@ -116,6 +116,13 @@ class Conflict(DeskarenaError):
     code = "conflict"
 
 
+class Gone(DeskarenaError):
+    """The object was there and is closed for good (410)."""
+
+    status = 410
+    code = "gone"
+
+
 class NotAllowed(DeskarenaError):
     """A wrong or missing token, or a foreign Host or Origin (403)."""
 

@@ -17,6 +17,7 @@ from backend.web.results import checkpoint_analyses_api, comparison_api, core_op
 from backend.web.runs import api as runs_api
 from backend.web.runs import episodes_api
 from backend.web.scheduling import api as scheduling_api
+from backend.web.sharing import api as sharing_api
 from backend.web.studies import api as studies_api
 from backend.web.submissions import api as submissions_api
 
@@ -43,6 +44,7 @@ ROUTERS = (
     submissions_api.router,
     core_operations_api.router,
     cuts_api.router,
+    sharing_api.router,
     health_api.router,
     scheduling_api.router,
     scheduling_api.metrics_router,

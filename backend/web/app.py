@@ -113,7 +113,11 @@ def create_app(
     app.add_middleware(ConditionalRequests)
     app.add_middleware(GZipMiddleware, compresslevel=COMPRESSION, exclude_content_types=COMPRESSED_TYPES)
     app.add_middleware(
-        SecurityMiddleware, hosts=KnownHosts(settings.host, settings.allowed_hosts), token=token, metrics_token=counter
+        SecurityMiddleware,
+        hosts=KnownHosts(settings.host, settings.allowed_hosts),
+        token=token,
+        metrics_token=counter,
+        embed_origins=settings.embed_origins,
     )
     app.add_middleware(GracefulShutdownMiddleware, drain=app.state.edge.drain)
     return app

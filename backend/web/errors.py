@@ -19,7 +19,7 @@ from backend.db.session import is_away
 from backend.domain.errors import DeskarenaError, Invalid, NoRoom, Unavailable
 from backend.services.read_model import FieldProblem
 from backend.web.api_common import PROBLEM_TYPE, Problem
-from backend.web.headers import HEADERS
+from backend.web.headers import headers_of
 
 log = logging.getLogger(__name__)
 ERRORS_PAGE = "/docs/errors.html"
@@ -144,7 +144,8 @@ def install(app: FastAPI, routes: Sequence[BaseRoute] = ()) -> None:
         if ours.status == HTTPStatus.METHOD_NOT_ALLOWED:
             response.headers["Allow"] = allowed_methods(routes, request)
         # Unexpected errors bypass the security middleware, which normally sets these.
-        for name, value in HEADERS.items():
+        origins = request.app.state.edge.settings.embed_origins
+        for name, value in headers_of(request.url.path, origins).items():
             response.headers.setdefault(name, value)
         return response
 

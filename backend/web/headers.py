@@ -1,6 +1,8 @@
 """Headers of every response."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from backend.addresses import EMBED_PATH
 
 # Plotly makes two <style> elements: an empty one that it fills through the CSSOM (the first hash is that of the empty
 # text), and one with the constant rules of its map library (the second; it changes with plotly's version, and a browser
@@ -16,9 +18,8 @@ _POLICY = (
     "connect-src 'self'",
     "form-action 'self'",
     "base-uri 'none'",
-    "frame-ancestors 'none'",
 )
-CSP = "; ".join(_POLICY)
+CSP = "; ".join([*_POLICY, "frame-ancestors 'none'"])
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": CSP,
     "X-Content-Type-Options": "nosniff",
@@ -28,3 +29,13 @@ HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+
+
+def headers_of(path: str, embed_origins: Sequence[str] = ()) -> Mapping[str, str]:
+    """Headers of a response: only pages below `EMBED_PATH` may stand in a frame, of pages of these origins."""
+    if not embed_origins or not path.startswith(EMBED_PATH):
+        return HEADERS
+    policy = "; ".join([*_POLICY, f"frame-ancestors {' '.join(embed_origins)}"])
+    # X-Frame-Options cannot name other sites; browsers that know frame-ancestors ignore it.
+    others = {name: value for name, value in HEADERS.items() if name != "X-Frame-Options"}
+    return {**others, "Content-Security-Policy": policy}

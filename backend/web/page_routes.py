@@ -22,6 +22,8 @@ from backend.web.results import (
 )
 from backend.web.runs import episode_page, home_page, new_run_page, progress_page
 from backend.web.runs import pages as runs_pages
+from backend.web.sharing import badges, public_pages
+from backend.web.sharing import pages as sharing_pages
 from backend.web.studies import pages as studies_pages
 from backend.web.submissions import pages as submissions_pages
 
@@ -46,6 +48,9 @@ MODULES = (
     core_operations_page,
     cuts_page,
     leaderboard_page,
+    sharing_pages,
+    public_pages,
+    badges,
     comparison_page,
     episode_pair_page,
     failure_breakdown_page,

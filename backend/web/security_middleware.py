@@ -5,6 +5,7 @@ Plain ASGI, so that it covers HTTP, websockets and static files alike and never 
 
 import hashlib
 import hmac
+from collections.abc import Mapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import quote
@@ -13,15 +14,16 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from backend.addresses import API
+from backend.addresses import API, EMBED_PATH, PUBLIC_PATH
 from backend.domain.errors import DeskarenaError, NotAllowed
 from backend.web.allowed_hosts import KnownHosts
 from backend.web.errors import TooLarge, problem_response
-from backend.web.headers import HEADERS
+from backend.web.headers import headers_of
 
 COOKIE = "deskarena_session"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/login", "/static/", "/favicon.ico")
+OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/login", "/static/", "/favicon.ico", PUBLIC_PATH, EMBED_PATH)
+"""Beginnings of paths that need no token. Below the last two, the pages check that of a public link."""
 AGENT_PATH = f"{API}/agent"
 """Below it, programs use the token of their episode, which the endpoints check."""
 SIGNAL_PATHS = ("/metrics", f"{API}/signals")
@@ -45,8 +47,17 @@ def session_value(token: str) -> str:
 class SecurityMiddleware:
     """Passes on permitted requests; see the module."""
 
-    def __init__(self, app: ASGIApp, *, hosts: KnownHosts, token: str | None, metrics_token: str = "") -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hosts: KnownHosts,
+        token: str | None,
+        metrics_token: str = "",
+        embed_origins: Sequence[str] = (),
+    ) -> None:
         self._app = app
+        self._embed_origins = embed_origins
         self._hosts = hosts
         self._token = token
         self._metrics_token = metrics_token
@@ -56,7 +67,8 @@ class SecurityMiddleware:
         if scope["type"] not in {"http", "websocket"}:
             await self._app(scope, receive, send)
             return
-        answer = _with_headers(send) if scope["type"] == "http" else send
+        own = headers_of(scope["path"], self._embed_origins)
+        answer = _with_headers(send, own) if scope["type"] == "http" else send
         headers = Headers(scope=scope)
         try:
             self._check(scope, headers)
@@ -136,11 +148,11 @@ def _cookie(headers: Headers) -> str:
     return jar[COOKIE].value if COOKIE in jar else ""
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(send: Send, own: Mapping[str, str]) -> Send:
     async def answer(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
+            for name, value in own.items():
                 headers.setdefault(name, value)
         await send(message)
 

@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from starlette.datastructures import QueryParams
 
+from backend.addresses import EMBED_PATH, PUBLIC_PATH
 from backend.domain.model.episode import EpisodeState
 from backend.domain.model.outcome_style import ENDED_LABELS, LABELS, UNRATED, OutcomeStyle, StateStyle, state_style
 from backend.domain.scheduling.projects import numbers_text
@@ -214,7 +215,10 @@ def environment() -> Environment:
 
 
 def render(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:
-    """Renders a page, which browsers ask for again at each visit."""
+    """Renders a page, which browsers ask for again at each visit.
+
+    `public`: the reader has no access to anything else; `embedded`: the page stands in a frame of another site.
+    """
     theme = request.cookies.get("theme", "")
     text = (
         environment()
@@ -223,6 +227,8 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
             values,
             path=request.url.path,
             query=query_of(request.query_params),
+            public=request.url.path.startswith((PUBLIC_PATH, EMBED_PATH)),
+            embedded=request.url.path.startswith(EMBED_PATH),
             theme=theme if theme in THEMES else "",
             needs_token=request.app.state.edge.settings.token is not None,
             version=request.app.version,

@@ -1,14 +1,18 @@
 """What a team lead finds on a board: complete, partial and unlike runs of four configurations."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
+import pytest
 from sqlalchemy import select
 
-from backend.db.models import Episode, Run
+from backend.db.models import AgentConfiguration, Episode, Run
 from backend.domain.model.episode import EpisodeState, RunState
 from backend.domain.model.score import is_solved
-from tests.factories.records import World
+from tests.databases import copied
+from tests.factories.records import World, world
 from tests.factories.tasks import make_benchmark, make_task
 
 TASKS = 25
@@ -26,24 +30,36 @@ def play(installation: World, name: str, results: list[float | None], **more: An
         waiting = select(Episode).where(Episode.run_id == run_id, Episode.state == EpisodeState.WAITING)
         episodes = session.scalars(waiting.order_by(Episode.id)).all()
         for episode, score in zip(episodes, results, strict=True):
-            for column, value in (LOST if score is None else _scored(score)).items():
+            for column, value in (LOST if score is None else _scored(score, STEPS[name])).items():
                 setattr(episode, column, value)
         run = session.get_one(Run, run_id)
         run.state, run.rollup_stale = RunState.COMPLETED, True
     return run_id
 
 
-def _scored(score: float) -> dict[str, Any]:
-    return {"state": "scored", "outcome": "scored", "score": score, "solved": is_solved(score), "steps": 4}
+def _scored(score: float, steps: int) -> dict[str, Any]:
+    return {"state": "scored", "outcome": "scored", "score": score, "solved": is_solved(score), "steps": steps}
 
 
 LOST = {"state": "lost", "outcome": "lost", "failure_class": "evaluator"}
 SCALES = {"alpha": 0.9, "beta": 0.8, "gamma": 0.7, "delta": 0.6}
 """One image preparation for each configuration."""
+NAMES = {scale: name for name, scale in SCALES.items()}
+STEPS = {"alpha": 5, "beta": 9, "gamma": 8, "delta": 12}
+"""Of each of its scored episodes."""
 
 
 def scores(solved: int, of: int = TASKS, lost: int = 0) -> list[float | None]:
     return [1.0] * solved + [0.0] * (of - solved - lost) + [None] * lost
+
+
+@contextmanager
+def team_installation(postgres_server: str) -> Iterator[World]:
+    """An installation with that board, of its own; its agent `random` is ranked like any other."""
+    with copied(postgres_server) as url, world(url) as installation, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("backend.services.results.leaderboards.FLOORS", frozenset())
+        team_board(installation)
+        yield installation
 
 
 def team_board(installation: World) -> None:
@@ -66,3 +82,6 @@ def team_board(installation: World) -> None:
     play(installation, "gamma", [1.0], budget=FIFTY, tasks=("files/t00",))
     play(installation, "alpha", [1.0, 1.0], screen={"width": 1280, "height": 800}, tasks=("files/t0[0-1]",))
     installation.roll_up()
+    with installation.work() as session:
+        for configuration in session.scalars(select(AgentConfiguration)):
+            configuration.own_name = NAMES[configuration.definition["image"]["scale"]]

@@ -47,6 +47,8 @@ from backend.db.models.results.rollup import Rollup
 from backend.db.models.runs.episode import Episode
 from backend.db.models.runs.run import Run
 from backend.db.models.runs.task_validation import TaskValidation
+from backend.db.models.sharing.public_link import PublicLink
+from backend.db.models.sharing.saved_view import SavedView
 from backend.db.models.studies.study import Study
 from backend.db.models.submissions.pairwise_preference import PairwisePreference
 from backend.db.models.submissions.submission import Submission
@@ -76,12 +78,14 @@ __all__ = [
     "PairwisePreference",
     "PassRollup",
     "Project",
+    "PublicLink",
     "PublishedResult",
     "Quarantine",
     "Reevaluation",
     "ReviewItem",
     "Rollup",
     "Run",
+    "SavedView",
     "Slot",
     "Step",
     "Study",

@@ -3,20 +3,24 @@
 import gzip
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import Depends, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
+from sqlalchemy.orm import Session
 
 from backend.domain.errors import NotFound
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
 from backend.services.benchmarks.views.benchmark import by_source
+from backend.services.results.board_query import BoardQuery
 from backend.services.results.conditions import KEY_LENGTH
 from backend.services.results.leaderboards import BoardOptions
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.views import leaderboard as service
 from backend.services.results.views.leaderboard import BoardBreakdown
 from backend.services.results.views.pareto import COSTS, pareto_chart
+from backend.services.sharing import saved_views
 from backend.web import charts
 from backend.web.charts import radar
 from backend.web.csv_files import attachment
@@ -45,11 +49,17 @@ def board_options(
     common: Annotated[bool, Query()] = False,  # noqa: FBT002 - a switch in the address
     configuration: Annotated[list[UUID], Query(max_length=100)] = [],  # noqa: B006 - FastAPI's own form of it
 ) -> BoardOptions:
-    """What the reader chose, from the address."""
+    """What the reader chose, from the address of a board's table or chart."""
     return BoardOptions(conditions, common, configuration)
 
 
+def board_query(query: Annotated[BoardQuery, Query()]) -> BoardQuery:
+    """Everything that the reader chose, from the address of a board."""
+    return query
+
+
 OptionsDep = Annotated[BoardOptions, Depends(board_options)]
+QueryDep = Annotated[BoardQuery, Depends(board_query)]
 
 
 @router.get("/leaderboards")
@@ -60,38 +70,65 @@ def leaderboards(request: Request, session: SessionDep) -> Response:
 
 
 @router.get("/leaderboards/{benchmark}")
-def board(  # noqa: PLR0913 - one parameter per part of the address
+def board(
     request: Request,
     session: SessionDep,
     benchmark: str,
-    *,
-    version: Version = None,
-    measure: Name = None,
-    sort: Name = None,
-    column: Annotated[list[str], Query(max_length=100)] = [],  # noqa: B006 - FastAPI's own form of it
-    cost: Literal["steps", "seconds"] = "steps",
-    options: OptionsDep,
+    query: QueryDep,
+    view: Annotated[UUID | None, Query(description="A saved view that this is.")] = None,
 ) -> HTMLResponse:
     """The ranked table with the measures, the rows that are not ranked, and charts per dimension with their tables."""
-    board = service.board_of(session, benchmark, version, options)
-    others = {name: measure.title for name, measure in board.measures.items() if name != board.primary}
-    columns = {**COLUMNS, **others}
+    views = saved_views.list_views(session, benchmark)
+    current = next((each for each in views if each.id == view), None)
     values = {
-        "board": board,
-        "rows": service.sorted_by(board, sort or "rank"),
-        "sort": sort if sort in {*service.ASCENDING, *service.DESCENDING, *board.measures} else "rank",
-        "columns": columns,
-        "shown": set(column) or set(columns) - HIDDEN,
-        "pareto": pareto_chart(board, cost),
-        "costs": COSTS,
-        "published": by_source(board.published_results),
-        "cuts": [service.cut(board, dimension, measure) for dimension in service.CUTS],
+        **board_values(session, benchmark, query),
         "names": service.names(session),
-        "capabilities": CAPABILITIES,
-        "complexities": COMPLEXITIES,
         "library": charts.library_url(),
+        "views": views,
+        "view": current,
+        "ignored": current.ignored if current else [],
+        "text": query.text,
+        "longest_name": saved_views.LONGEST_NAME,
     }
     return render(request, "leaderboard.html", values)
+
+
+@router.get("/leaderboards/{benchmark}/compare")
+def compare_rows(session: SessionDep, benchmark: str, query: QueryDep) -> Response:
+    """Redirects to the comparison of the ticked rows, each by the run that stands for it."""
+    board = service.board_of(session, benchmark, query.version, query.options)
+    runs = [
+        str(row.runs[0])
+        for row in board.rows
+        if row.configuration.id in query.configuration
+        and board.conditions is not None
+        and row.conditions.key == board.conditions.key
+    ]
+    return redirect(f"/compare?{urlencode({'run': runs}, doseq=True)}")
+
+
+def board_values(session: Session, benchmark: str, query: BoardQuery) -> dict[str, Any]:
+    """What `leaderboard.html` shows of a board, for everybody. Raises NotFound."""
+    board = service.board_of(session, benchmark, query.version, query.options)
+    others = {name: measure.title for name, measure in board.measures.items() if name != board.primary}
+    columns = {**COLUMNS, **others}
+    sortable = {*service.ASCENDING, *service.DESCENDING, *board.measures}
+    return {
+        "board": board,
+        "rows": service.sorted_by(board, query.sort or "rank"),
+        "sort": query.sort if query.sort in sortable else "rank",
+        "columns": columns,
+        "shown": set(query.column) or set(columns) - HIDDEN,
+        "chosen": query.configuration,
+        "pareto": pareto_chart(board, query.cost),
+        "costs": COSTS,
+        "published": by_source(board.published_results),
+        "cuts": [service.cut(board, dimension, query.measure) for dimension in service.CUTS],
+        "capabilities": CAPABILITIES,
+        "complexities": COMPLEXITIES,
+        "link": None,
+        "ignored": [],
+    }
 
 
 @router.get("/leaderboards/{benchmark}/{dimension}.json")

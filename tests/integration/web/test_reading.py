@@ -11,7 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import event, select, update
 
-from backend.db.models import AgentConfiguration, Artifact, Episode, Run, Submission, Task
+from backend.db.models import Artifact, Episode, Run, Submission, Task
 from backend.services.agents import agent_tokens
 from backend.web import api_routes, page_routes
 from tests import databases
@@ -55,8 +55,9 @@ UNAVAILABLE = {
     "/benchmarks/{name}/analyses": 422,
     "/benchmarks/{name}/analyses/{table}.csv": 422,
     "/charts/{version}/plotly.min.js": 404,
+    "/embed/{token}": 403,
 }
-"""Routes that read and then refuse: there is no broker, no WindowsWorld, no such version of plotly."""
+"""Routes that read and then refuse: there is no broker, no WindowsWorld, no such version of plotly, no frame."""
 
 
 def get_routes() -> list[str]:
@@ -112,7 +113,7 @@ def params_of(made: World, scene: PageScene, judge: Any) -> dict[str, Any]:
         stored = {
             "sha256": session.scalars(select(Artifact.sha256).limit(1)).one(),
             "task_id": session.scalars(select(Task.id).limit(1)).one(),
-            "configuration_id": session.scalars(select(AgentConfiguration.id).limit(1)).one(),
+            "configuration_id": session.get_one(Run, scene.finished).agent_configuration_id,
             "work_id": session.scalars(select(Submission.id).limit(1)).one(),
         }
         stored["submission_id"] = stored["work_id"]
@@ -127,6 +128,13 @@ def params_of(made: World, scene: PageScene, judge: Any) -> dict[str, Any]:
     return stored | ids | names | {"study_id": scene.study, "number": 0, "version": "1"}
 
 
+def share_board(client: TestClient) -> dict[str, str]:
+    """A saved view and a public link."""
+    view = client.post("/api/v1/saved-views", json={"benchmark": "starter", "name": "all"}).json()
+    link = client.post("/api/v1/public-links", json={"benchmark": "starter"}).json()
+    return {"view_id": view["id"], "link_id": link["id"], "token": link["token"]}
+
+
 @pytest.fixture(scope="module")
 def reader(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StaleInstallation]:
     with databases.copied(postgres_server) as url, world(url) as made:
@@ -135,8 +143,9 @@ def reader(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
         client, token = client_of(made, tmp_path_factory.mktemp("data")), add_more(made)
         content = make_content().model_dump(mode="json")
         draft = client.post("/api/v1/drafts", json={"content": content, "by": "ada"}).json()["id"]
+        shared = share_board(client)
         reader = StaleInstallation(
-            client, {**params_of(made, scene, judged.judge), "draft_id": draft}, scene.human, token
+            client, {**params_of(made, scene, judged.judge), **shared, "draft_id": draft}, scene.human, token
         )
 
         def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:

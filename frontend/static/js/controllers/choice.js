@@ -3,20 +3,27 @@ import { Controller } from "../lib/controller.js";
 const LEAST = 2;
 const MOST = 8;
 
-// Says how many runs of a list are ticked; the button works for 2 to 8 of them.
+// Says how many rows of a list are ticked; `button` works for 2 to 8 of them, `several` for 2 and more. The form is the
+// element itself or the one of data-choice-form, its boxes are called `run` or as data-choice-name says.
 export default class Choice extends Controller {
   connect() {
-    this.on(document, "change", (event) => event.target.form === this.element && this.count());
+    const { choiceForm, choiceName = "run", choiceNoun = "runs" } = this.element.dataset;
+    this.form = choiceForm ? document.getElementById(choiceForm) : this.element;
+    this.field = choiceName;
+    this.noun = choiceNoun;
+    this.empty = this.part("count").textContent;
+    this.on(document, "change", (event) => event.target.form === this.form && this.count());
     this.on(window, "pageshow", () => this.count());
     this.count();
   }
 
   count() {
-    const chosen = new Set(new FormData(this.element).getAll("run")).size;
+    const chosen = new Set(new FormData(this.form).getAll(this.field)).size;
     this.part("button").disabled = chosen < LEAST || chosen > MOST;
+    for (const button of this.parts("several")) button.disabled = chosen < LEAST;
     this.part("count").textContent = chosen
-      ? `${chosen} of ${LEAST} to ${MOST} runs ticked`
-      : `Tick ${LEAST} to ${MOST} runs of one benchmark.`;
+      ? `${chosen} of ${LEAST} to ${MOST} ${this.noun} ticked`
+      : this.empty;
     this.element.toggleAttribute("data-chosen", chosen > 0);
   }
 }

@@ -8,22 +8,15 @@ import pytest
 from backend.domain.errors import NotFound
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.leaderboards import BenchmarkBoard, BoardOptions, leaderboard
-from tests.databases import copied
 from tests.error_codes import raises_code
-from tests.factories.records import World, world
+from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
-from tests.factories.team_board import SCALES, TASKS, play, scores, team_board
+from tests.factories.team_board import SCALES, TASKS, play, scores, team_installation
 
 
 @pytest.fixture(scope="module")
 def lead(postgres_server: str) -> Iterator[World]:
-    with (
-        copied(postgres_server) as url,
-        world(url) as installation,
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        patch.setattr("backend.services.results.leaderboards.FLOORS", frozenset())
-        team_board(installation)
+    with team_installation(postgres_server) as installation:
         yield installation
 
 

@@ -1,14 +1,14 @@
 """A team lead's board as page, JSON and CSV: what is ranked, what is not, and why."""
 
+import csv
+import io
 import re
 from collections.abc import Iterator
 
 import pytest
 from fastapi.testclient import TestClient
 
-from tests import databases
-from tests.factories.records import world
-from tests.factories.team_board import team_board
+from tests.factories.team_board import team_installation
 from tests.integration.web.conftest import client_of
 
 PAGE = {"Accept": "text/html"}
@@ -17,13 +17,7 @@ BOARD = "/leaderboards/starter"
 
 @pytest.fixture(scope="module")
 def board(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    with (
-        databases.copied(postgres_server) as url,
-        world(url) as installation,
-        pytest.MonkeyPatch.context() as patch,
-    ):
-        patch.setattr("backend.services.results.leaderboards.FLOORS", frozenset())
-        team_board(installation)
+    with team_installation(postgres_server) as installation:
         yield client_of(installation, tmp_path_factory.mktemp("data"))
 
 
@@ -80,6 +74,20 @@ class TestRest:
         figure = board.get(f"{BOARD}/domain.json").json()["data"]
         rows = board.get(f"/api/v1{BOARD}").json()["rows"]
         assert figure[1]["y"] == [pytest.approx(rows[1]["by_domain"]["files"]["mean_score"])]
+
+
+class TestOtherTables:
+    """The board by label has the same rows, with the same reasons."""
+
+    def test_rows_that_are_not_ranked_are_marked(self, board: TestClient) -> None:
+        rows = board.get(f"/api/v1{BOARD}").json()["rows"]
+        reasons = sorted(reason["code"] for row in rows for reason in row["reasons"])
+        cut = board.get(f"/api/v1{BOARD}/cut").json()
+        assert sorted(reason["code"] for row in cut["rows"] for reason in row["reasons"]) == reasons
+        text = board.get(f"{BOARD}/labels", headers=PAGE).text
+        assert sorted(re.findall(r'data-reason="(\w+)"', text)) == reasons
+        table = csv.DictReader(io.StringIO(board.get(f"{BOARD}/labels.csv").text))
+        assert sorted(code for row in table for code in row["not_ranked"].split()) == reasons
 
 
 class TestColumns:

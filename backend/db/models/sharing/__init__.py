@@ -1,0 +1,1 @@
+"""Tables: saved views of boards, and public links to them."""

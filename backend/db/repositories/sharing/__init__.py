@@ -1,0 +1,1 @@
+"""Queries: saved views of boards, and public links to them."""

@@ -1,0 +1,1 @@
+"""Saved views of boards, public links to them, and badges."""

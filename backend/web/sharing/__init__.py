@@ -1,0 +1,1 @@
+"""Web: saved views of boards, public links to them, and badges."""
