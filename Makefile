@@ -75,6 +75,11 @@ docs: setup ## Build the documentation site, and write docs/reports/plugins.md
 	@$(BIN)/python -m tools.plugins_page
 	@$(BIN)/python -m tools.docs_site
 
+.PHONY: screenshots
+screenshots: ## Write the pictures of docs/read-results.md: a leaderboard in light and dark, on three screens
+	@$(PREPARE) --tests
+	@$(BIN)/python -m tools.screenshots
+
 .PHONY: fuzz-metrics
 fuzz-metrics: setup ## Call every metric with mutated files, which must give verdicts only (N=20000, SEED=1, ARGS=--page)
 	@$(BIN)/python -m tools.fuzz_metrics --number $(N) --seed $(SEED) $(ARGS)

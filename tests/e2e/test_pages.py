@@ -1,7 +1,6 @@
 """The pages in a real browser: usable by everybody (axe-core), readable at every width, nothing from elsewhere."""
 
 import re
-import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,19 +8,17 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-import uvicorn
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from backend.config import Settings
 from backend.domain.errors import FailureClass
 from backend.services import events
 from backend.services.scheduling.claims import Claim
-from backend.web.app import create_app
 from tests import databases
 from tests.factories import pictures
 from tests.factories.records import World, world
 from tests.factories.scene import OneTransaction, PageScene, make_scene
+from tests.factories.site import served
 from tests.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
@@ -42,22 +39,6 @@ def scene(postgres_server: str, redis_url: str) -> Iterator[PageScene]:
     with databases.copied(postgres_server) as url, world(url) as made:
         yield make_scene(made)
     events.configure("")
-
-
-@contextmanager
-def served(made: World, data: Path) -> Iterator[str]:
-    """The service of an installation on a free port."""
-    app = create_app(Settings(data_dir=data), made.factory, made.store)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        until(lambda: server.started, 30, what="the service answers")
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join(30)
 
 
 @pytest.fixture(scope="module")

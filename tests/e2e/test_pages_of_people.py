@@ -10,11 +10,12 @@ from backend.services import events
 from backend.services.accounts.projects import person
 from backend.services.authoring import drafts
 from tests import databases
-from tests.e2e.test_pages import browser, opened, served, usable, window  # noqa: F401 - fixtures
+from tests.e2e.test_pages import browser, opened, usable, window  # noqa: F401 - fixtures
 from tests.factories.creative import creative_benchmark, creative_task, picture
 from tests.factories.drafts import make_content
 from tests.factories.records import World, world
 from tests.factories.reviews import Judged, JudgedTask
+from tests.factories.site import served
 from tests.factories.submissions import hand_in
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]

@@ -1,0 +1,29 @@
+"""The service of an installation on a free port, for browsers."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from backend.config import Settings
+from backend.web.app import create_app
+from tests.factories.records import World
+from tests.waiting import until
+
+
+@contextmanager
+def served(made: World, data: Path) -> Iterator[str]:
+    """Its address; `data`: an empty folder."""
+    app = create_app(Settings(data_dir=data), made.factory, made.store)
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        until(lambda: server.started, 30, what="the service answers")
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(30)
