@@ -1,16 +1,18 @@
-"""`/compare`: runs side by side on their common tasks."""
+"""`/compare`: runs, or configurations with all their passes, side by side on their common tasks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
 from uuid import UUID
 
-from fastapi import Query, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import Response
 
+from backend.services.results.conditions import KEY_LENGTH
 from backend.services.results.views import comparison_page as service
-from backend.services.results.views.comparison import MOST_RUNS, comparison_of
+from backend.services.results.views.compared_sides import ComparedSides
+from backend.services.results.views.comparison import MOST_RUNS, compare_sides
 from backend.services.results.views.comparison_page import MatrixFilter
 from backend.web.csv_files import attachment
 from backend.web.dependencies import SessionDep
@@ -18,9 +20,30 @@ from backend.web.page_common import Cursor, Text, page_router, redirect
 from backend.web.templating import render
 
 router = page_router()
-Runs = Annotated[list[UUID] | None, Query(max_length=50)]
+Ids = Annotated[list[UUID] | None, Query(max_length=50)]
 Show = Literal["", "flipped", "better", "worse", "both", "neither"]
 RESULTS = ("score", "solve_rate", "passes", "steps", "seconds", "usd")
+
+
+def compared_sides(  # noqa: PLR0913 - one parameter per part of the address
+    *,
+    run: Ids = None,
+    configuration: Ids = None,
+    benchmark: Text = "",
+    version: Annotated[int | None, Query(ge=1, le=2**31)] = None,
+    conditions: Annotated[str | None, Query(max_length=KEY_LENGTH)] = None,
+) -> ComparedSides:
+    """Runs, or configurations under the conditions of a board."""
+    return ComparedSides(
+        runs=run or (),
+        configurations=configuration or (),
+        benchmark=benchmark,
+        version=version,
+        conditions=conditions,
+    )
+
+
+SidesDep = Annotated[ComparedSides, Depends(compared_sides)]
 
 
 @router.get("/compare")
@@ -28,7 +51,7 @@ def compare(  # noqa: PLR0913 - one parameter per part of the address
     request: Request,
     session: SessionDep,
     *,
-    run: Runs = None,
+    sides: SidesDep,
     order: Literal["", "oldest"] = "",
     label: Text = "",
     value: Text = "",
@@ -39,30 +62,29 @@ def compare(  # noqa: PLR0913 - one parameter per part of the address
     before: Cursor = None,
 ) -> Response:
     """The comparison; with fewer than two runs, a list to choose from. `order=oldest` makes the oldest run the base."""
-    runs = list(dict.fromkeys(run or ()))
     if order:
-        return redirect(address({"run": sorted(runs)}))
-    choices = service.candidates(session, runs, before)
+        return redirect(address(sides.query(sorted(sides.ids))))
+    choices = service.candidates(session, sides.ids, before) if sides.kind == "run" else None
     if choices is not None:
-        return render(request, "compare_choice.html", {"list": choices, "chosen": runs, "before": before})
+        return render(request, "compare_choice.html", {"list": choices, "chosen": sides.ids, "before": before})
     selection = MatrixFilter(show=show, other=other, value=value if label else "", sort=sort, first=first)
-    page = service.comparison_page(session, runs, label or None, selection)
+    page = service.comparison_page(session, sides, label or None, selection)
     query = {"label": label, "show": show, "other": other if show else None, "value": value, "sort": sort}
     values = {
         "page": page,
         "comparison": page.comparison,
         "selection": selection,
-        "link": partial(link, runs, query),
-        "base_link": partial(base_link, runs, query),
-        "runs": runs,
+        "sides": sides,
+        "link": partial(link, sides, query),
+        "side_link": partial(side_link, sides, query),
     }
     return render(request, "compare.html", values)
 
 
 @router.get("/compare/tasks.csv")
-def table(session: SessionDep, run: Annotated[list[UUID], Query(max_length=50)]) -> Response:
+def table(session: SessionDep, sides: SidesDep) -> Response:
     """The results of every common task in every run."""
-    comparison = comparison_of(session, run)
+    comparison = compare_sides(session, sides)
     head = ["task", "flipped", *(f"{each.title}: {name}" for each in comparison.runs for name in RESULTS)]
     rows = [
         [row.task, row.flipped, *(getattr(result, name) for result in row.results for name in RESULTS)]
@@ -71,16 +93,19 @@ def table(session: SessionDep, run: Annotated[list[UUID], Query(max_length=50)])
     return attachment(f"{comparison.benchmark}-comparison.csv", head, rows)
 
 
-def address(query: Mapping[str, Any], path: str = "/compare") -> str:
-    """The address with the query's non-empty values."""
-    return f"{path}?{urlencode({name: each for name, each in query.items() if each}, doseq=True)}"
+def address(pairs: Iterable[tuple[str, object]], path: str = "/compare") -> str:
+    """The address with these names and non-empty values."""
+    return f"{path}?{urlencode([(name, each) for name, each in pairs if each])}"
 
 
-def link(runs: Sequence[UUID], query: Mapping[str, Any], **changes: Any) -> str:
+def link(sides: ComparedSides, query: Mapping[str, Any], path: str = "/compare", **changes: Any) -> str:
     """This page with other values; a changed selection begins at its first task."""
-    return address({"run": runs, **query, **changes})
+    return address([*sides.query(), *{**query, **changes}.items()], path)
 
 
-def base_link(runs: Sequence[UUID], query: Mapping[str, Any], base: UUID) -> str:
-    """This page with another first run."""
-    return address({"run": [base, *(each for each in runs if each != base)], **query})
+def side_link(sides: ComparedSides, query: Mapping[str, Any], at: int, *, remove: bool = False) -> str:
+    """This page with the side at this position as its base, or without it."""
+    others = [each for place, each in enumerate(sides.ids) if place != at]
+    if remove:
+        query = {**query, "show": None, "other": None, "sort": None}
+    return address([*sides.query(others if remove else [sides.ids[at], *others]), *query.items()])

@@ -95,16 +95,12 @@ def board(
 
 @router.get("/leaderboards/{benchmark}/compare")
 def compare_rows(session: SessionDep, benchmark: str, query: QueryDep) -> Response:
-    """Redirects to the comparison of the ticked rows, each by the run that stands for it."""
+    """Redirects to the comparison of the ticked rows, under the board's conditions."""
     board = service.board_of(session, benchmark, query.version, query.options)
-    runs = [
-        str(row.runs[0])
-        for row in board.rows
-        if row.configuration.id in query.configuration
-        and board.conditions is not None
-        and row.conditions.key == board.conditions.key
-    ]
-    return redirect(f"/compare?{urlencode({'run': runs}, doseq=True)}")
+    conditions = board.conditions.key if board.conditions else None
+    pairs = [("configuration", each) for each in query.configuration]
+    place = {"benchmark": benchmark, "version": query.version, "conditions": conditions}
+    return redirect(f"/compare?{urlencode([*pairs, *((name, value) for name, value in place.items() if value)])}")
 
 
 def board_values(session: Session, benchmark: str, query: BoardQuery) -> dict[str, Any]:

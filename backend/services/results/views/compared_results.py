@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from uuid import UUID
 
@@ -28,18 +29,65 @@ from backend.services.results.views.comparison_models import (
 COSTS = ("steps", "seconds", "usd")
 
 
+@dataclass(frozen=True)
+class PooledTask:
+    """What the passes of one side scored on a task; means are over episodes that count, None without one."""
+
+    task_id: UUID
+    content_hash: str
+    quarantined: bool
+    scores: list[float]
+    episodes: list[UUID]
+    lost: int
+    steps: float | None
+    seconds: float | None
+    usd: float | None
+
+
+def pooled_task(rows: Sequence[AnyRow], costs: Mapping[tuple[UUID, UUID], float]) -> PooledTask:
+    """The results of a task in the runs of one side.
+
+    Args:
+        rows: of `repositories.results.comparisons.task_results`, at least one.
+        costs: mean USD by run and task.
+    """
+    scored = [row for row in rows if row.scores]
+    return PooledTask(
+        task_id=rows[0].task_id,
+        content_hash=rows[0].content_hash,
+        quarantined=any(row.quarantined for row in rows),
+        scores=[score for row in scored for score in row.scores],
+        episodes=[episode for row in scored for episode in row.episodes],
+        lost=sum(row.lost for row in rows),
+        steps=_weighted([(row.steps, len(row.scores)) for row in scored]),
+        seconds=_weighted([(row.seconds, len(row.scores)) for row in scored]),
+        usd=_weighted([(costs.get((row.run, row.task_id)), len(row.scores)) for row in scored]),
+    )
+
+
+def _weighted(means: Sequence[tuple[float | None, int]]) -> float | None:
+    """The mean over all passes; None if one of them has none."""
+    known = [(mean, number) for mean, number in means if mean is not None]
+    if not known or len(known) < len(means):
+        return None
+    return sum(mean * number for mean, number in known) / sum(number for _, number in known)
+
+
 class ComparedResults:
     """What the runs scored, by the keys of their tasks."""
 
-    def __init__(self, session: Session, run_ids: Sequence[UUID]) -> None:
-        self._by_run: dict[UUID, dict[str, AnyRow]] = {run_id: {} for run_id in run_ids}
-        for row in repository.task_results(session, run_ids):
-            self._by_run[row.run][row.key] = row
-        self._sides = list(self._by_run.values())
+    def __init__(self, session: Session, groups: Sequence[Sequence[UUID]]) -> None:
+        """`groups`: the runs of each side, whose passes are pooled."""
+        self._groups = groups
+        place = {run_id: at for at, group in enumerate(groups) for run_id in group}
+        rows: list[dict[str, list[AnyRow]]] = [defaultdict(list) for _ in groups]
+        for row in repository.task_results(session, list(place)):
+            rows[place[row.run]][row.key].append(row)
+        costs = {(row.run, row.task_id): row.usd for row in repository.task_costs(session, list(place))}
+        self._sides = [{key: pooled_task(passes, costs) for key, passes in side.items()} for side in rows]
         reasons = {key: self._why_not(key) for key in sorted({key for side in self._sides for key in side})}
         self.common = [key for key, reason in reasons.items() if not reason]
         self.left_out = dict(Counter(reason for reason in reasons.values() if reason))
-        self._costs = {(row.run, row.task_id): row.usd for row in repository.task_costs(session, run_ids)}
         first = [self._sides[0][key].task_id for key in self.common]
         self._tasks = {row.id: row for row in repository.tasks(session, first)}
 
@@ -66,6 +114,7 @@ class ComparedResults:
         mean, success = pooled(scores), pooled([[float(is_solved(score)) for score in each] for each in scores])
         return ComparedRun(
             id=row.Run.id,
+            runs=list(self._groups[at]),
             title=title,
             agent=row.AgentConfiguration.name,
             configuration=configuration_ref(row.AgentConfiguration),
@@ -83,7 +132,7 @@ class ComparedResults:
         """One run against the first one."""
         passes = [[is_solved(score) for score in (*task.base, *task.other)] for task in self.scores(0, at)]
         return RunDifference(
-            run=list(self._by_run)[at],
+            run=self._groups[at][0],
             sentence=sentence(titles[0], titles[at], compared),
             success_rate=DifferenceView.model_validate(compared.success),
             mean_score=DifferenceView.model_validate(compared.score),
@@ -123,7 +172,7 @@ class ComparedResults:
             passes=len(row.scores),
             steps=row.steps,
             seconds=row.seconds,
-            usd=self._costs.get((row.run, row.task_id)),
+            usd=row.usd,
             episodes=row.episodes,
         )
 

@@ -14,6 +14,7 @@ from backend.domain.statistics.paired import holm
 from backend.domain.statistics.task_comparison import compare_tasks
 from backend.services.results.configuration_differences import condition_differences, configuration_differences
 from backend.services.results.views.compared_results import ComparedResults, label_cuts, p_text, varying_labels
+from backend.services.results.views.compared_sides import ComparedSides
 from backend.services.results.views.comparison_models import ComparedRun, RegressionReport, RunComparison, RunDifference
 from backend.services.runs.runs import get_run
 
@@ -34,9 +35,15 @@ def comparison_of(session: Session, run_ids: Sequence[UUID], label: str | None =
         Invalid: fewer than 2 or more than 8 different runs.
         Conflict: they are of different benchmarks.
     """
-    rows = comparable_runs(session, run_ids)
-    results = ComparedResults(session, [row.Run.id for row in rows])
-    titles = run_titles(rows)
+    return compare_sides(session, ComparedSides(runs=run_ids), label)
+
+
+def compare_sides(session: Session, sides: ComparedSides, label: str | None = None) -> RunComparison:
+    """Compares runs, or configurations with all their passes, on their common tasks. Raises as `comparison_of`."""
+    groups = sides.run_ids(session)
+    rows = comparable_runs(session, [runs[0] for runs in groups])
+    results = ComparedResults(session, groups)
+    titles = run_titles(rows) if sides.kind == "run" else [row.AgentConfiguration.title for row in rows]
     compared = [
         compare_tasks(results.scores(0, at), seed=rows[0].Run.config.get("seed", 0)) for at in range(1, len(rows))
     ]

@@ -34,6 +34,7 @@ class ComparedRun(ReadModel):
     """One run, over the common tasks only."""
 
     id: UUID
+    runs: list[UUID] = Field(description="It and further passes of its configuration, if these are pooled.")
     title: str
     agent: str
     configuration: ConfigurationRef

@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 from backend.db.repositories import common_queries
 from backend.domain.errors import Invalid
 from backend.domain.model.task import UNLABELLED
-from backend.services.results.views.comparison import LEAST_RUNS, comparison_of
+from backend.services.results.views.compared_sides import ComparedSides
+from backend.services.results.views.comparison import LEAST_RUNS, compare_sides
 from backend.services.results.views.comparison_models import ComparedTask, RunComparison, TaskResult
 from backend.services.runs.runs import get_run
 from backend.services.runs.views.run_page import RunList, run_list
@@ -67,10 +68,10 @@ class ComparisonPage:
 
 
 def comparison_page(
-    session: Session, run_ids: Sequence[UUID], label: str | None, selection: MatrixFilter
+    session: Session, sides: ComparedSides, label: str | None, selection: MatrixFilter
 ) -> ComparisonPage:
-    """The page of 2 to 8 runs. Raises as `comparison_of`, and Invalid for a sort by a run that is not compared."""
-    comparison = comparison_of(session, run_ids, label)
+    """The page of 2 to 8 sides. Raises as `comparison_of`, and Invalid for a sort by a run that is not compared."""
+    comparison = compare_sides(session, sides, label)
     rows = _sorted(_selected(comparison, selection), selection.sort, len(comparison.runs))
     end = selection.first + PAGE
     return ComparisonPage(comparison, rows[selection.first : end], len(rows), end if end < len(rows) else None)

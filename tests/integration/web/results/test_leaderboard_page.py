@@ -1,9 +1,12 @@
 """A team lead's board as page, JSON and CSV: what is ranked, what is not, and why."""
 
 import csv
+import html
 import io
 import re
 from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
@@ -104,3 +107,46 @@ class TestColumns:
         assert section.count('class="point"') == 2
         assert section.count("<td>yes</td>") + section.count("<td>no</td>") == 2
         assert 'aria-current="true">steps' in section
+
+
+class TestCompareRows:
+    """Ticked rows are compared as configurations, with all their passes."""
+
+    def rows(self, board: TestClient) -> dict[str, dict[str, Any]]:
+        found = board.get(f"/api/v1{BOARD}").json()
+        key = found["conditions"]["key"]
+        return {row["label"]: row for row in found["rows"] if row["conditions"]["key"] == key}
+
+    def test_the_passes_of_a_row_are_pooled(self, board: TestClient) -> None:
+        alpha, beta = (self.rows(board)[name] for name in ("alpha", "beta"))
+        ids = [row["configuration"]["id"] for row in (alpha, beta)]
+        answer = board.get(f"{BOARD}/compare", params={"configuration": ids})
+        address = answer.headers["location"]
+        assert (answer.status_code, address.startswith("/compare?configuration=")) == (303, True)
+        comparison = board.get(f"/api/v1{address}").json()
+        assert [run["title"] for run in comparison["runs"]] == ["alpha", "beta"]
+        assert [len(run["runs"]) for run in comparison["runs"]] == [3, 2]
+        assert [run["mean_score"] for run in comparison["runs"]] == [
+            pytest.approx(row["summary"]["mean_score"]) for row in (alpha, beta)
+        ]
+        assert comparison["common_tasks"] == 25  # The repetition of beta's lost task belongs to its pass.
+        assert {result["passes"] for row in comparison["tasks"] for result in row["results"][:1]} == {3}
+
+    def test_the_page_keeps_what_is_compared_in_its_address(self, board: TestClient) -> None:
+        ids = [row["configuration"]["id"] for row in self.rows(board).values()]
+        address = board.get(f"{BOARD}/compare", params={"configuration": ids}).headers["location"]
+        text = board.get(address, headers=PAGE).text
+        assert text.count('class="answer"') == len(ids) - 1
+        links = [html.unescape(each) for each in re.findall(r'href="(/compare\?[^"#]*)', text)]
+        assert links
+        assert all("conditions=" in each and "benchmark=starter" in each for each in links if "run=" not in each)
+        assert {board.get(each, headers=PAGE).status_code for each in links} == {200}
+        (table,) = re.findall(r'href="(/compare/tasks.csv[^"]*)"', text)
+        assert board.get(html.unescape(table)).text.startswith("task,flipped,alpha: score")
+
+    def test_others_are_refused(self, board: TestClient) -> None:
+        (one, *_) = (row["configuration"]["id"] for row in self.rows(board).values())
+        query = {"benchmark": "starter", "configuration": [one, str(uuid4())]}
+        assert board.get("/api/v1/compare", params=query).json()["code"] == "configuration_not_on_board"
+        alone = board.get("/api/v1/compare", params={"benchmark": "starter", "configuration": [one]})
+        assert (alone.status_code, alone.json()["code"]) == (422, "invalid_comparison")

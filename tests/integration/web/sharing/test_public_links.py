@@ -70,7 +70,7 @@ class TestView:
         page = visitor.get(link["address"], headers=PAGE)
         assert page.status_code == 200
         ranked = page.text.split('id="ranked"')[1].split("</section>")[0]
-        assert re.findall(r'<b class="rank">(\d)</b>', ranked) == ["1", "2"]
+        assert re.findall(r'<b class="rank">(\d)</b>', ranked) == ["2", "1"]  # By steps.
         assert ">Success rate</th>" not in ranked
         assert len(re.findall(r"data-reason=", page.text)) == 9
         assert page.headers["cache-control"] == "no-store"
