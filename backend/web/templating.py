@@ -219,7 +219,8 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
 
     `public`: the reader has no access to anything else; `embedded`: the page stands in a frame of another site.
     """
-    theme = request.cookies.get("theme", "")
+    embedded = request.url.path.startswith(EMBED_PATH)
+    theme = request.query_params.get("theme", "") if embedded else request.cookies.get("theme", "")
     text = (
         environment()
         .get_template(template)
@@ -228,7 +229,7 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
             path=request.url.path,
             query=query_of(request.query_params),
             public=request.url.path.startswith((PUBLIC_PATH, EMBED_PATH)),
-            embedded=request.url.path.startswith(EMBED_PATH),
+            embedded=embedded,
             theme=theme if theme in THEMES else "",
             needs_token=request.app.state.edge.settings.token is not None,
             version=request.app.version,

@@ -1,17 +1,26 @@
 """What a reader chose on a board: the query of its address, as text, as stored and checked."""
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qs, urlencode
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from backend.domain.errors import Invalid
 from backend.services.results.conditions import KEY_LENGTH
 from backend.services.results.leaderboards import BoardOptions
 
 LONGEST_WORD = 100
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("expected printable characters")
+    return text
+
+
+Word = Annotated[str, Field(max_length=LONGEST_WORD), AfterValidator(_printable)]
 
 
 class BoardQuery(BaseModel):
@@ -31,12 +40,12 @@ class BoardQuery(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     version: int | None = Field(default=None, ge=1, le=2**31)
-    conditions: str | None = Field(default=None, max_length=KEY_LENGTH)
+    conditions: Annotated[str, Field(max_length=KEY_LENGTH), AfterValidator(_printable)] | None = None
     common: bool = False
     configuration: list[UUID] = Field(default=[], max_length=100)
-    sort: str | None = Field(default=None, max_length=LONGEST_WORD)
-    column: list[str] = Field(default=[], max_length=100)
-    measure: str | None = Field(default=None, max_length=LONGEST_WORD)
+    sort: Word | None = None
+    column: list[Word] = Field(default=[], max_length=100)
+    measure: Word | None = None
     cost: Literal["steps", "seconds"] = "steps"
 
     @property

@@ -194,6 +194,7 @@ class TestFrames:
         assert page.headers["content-security-policy"].endswith(f"frame-ancestors {' '.join(FRAMES)}")
         assert "x-frame-options" not in page.headers
         assert '<header class="topbar">' not in page.text
+        assert 'data-theme="dark"' in framed.get(f"{link['embed_address']}?theme=dark", headers=PAGE).text
         assert {
             each for each in addresses(page.text) if each.startswith("/") and not each.startswith("/static/")
         } == set()

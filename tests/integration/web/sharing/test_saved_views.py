@@ -54,7 +54,13 @@ class TestRest:
 
     @pytest.mark.parametrize(
         ("query", "path"),
-        [({"colour": "red"}, "query.colour"), ({"cost": "euros"}, "query.cost"), ({"version": 0}, "query.version")],
+        [
+            ({"colour": "red"}, "query.colour"),
+            ({"cost": "euros"}, "query.cost"),
+            ({"version": 0}, "query.version"),
+            ({"sort": "a\0"}, "query.sort"),
+            ({"column": ["x" * 101]}, "query.column"),
+        ],
     )
     def test_what_boards_do_not_know_is_not_saved(
         self, client: TestClient, query: dict[str, object], path: str
