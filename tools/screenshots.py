@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
@@ -22,7 +23,7 @@ BOARD = "/leaderboards/starter"
 SCREENS = {390: 1600, 1440: 1500, 3840: 2160}
 """Heights in pixels by width."""
 MOST_BYTES = 150_000
-QUALITIES = (90, 80, 70, 60, 45)
+CHOICES: tuple[dict[str, Any], ...] = ({"lossless": True}, *({"quality": quality} for quality in (90, 80, 70, 60, 45)))
 
 
 @contextmanager
@@ -51,7 +52,7 @@ def picture_of(browser: Browser, address: str, theme: str, width: int) -> Image.
 
 def compressed(picture: Image.Image) -> bytes:
     """WebP of at most `MOST_BYTES`, without loss if that suffices. Raises ValueError."""
-    for options in ({"lossless": True}, *({"quality": quality} for quality in QUALITIES)):
+    for options in CHOICES:
         data = io.BytesIO()
         picture.save(data, "WEBP", method=6, **options)
         if data.tell() <= MOST_BYTES:

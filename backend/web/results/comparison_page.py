@@ -1,6 +1,6 @@
 """`/compare`: runs, or configurations with all their passes, side by side on their common tasks."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Literal
 from urllib.parse import urlencode
@@ -93,14 +93,14 @@ def table(session: SessionDep, sides: SidesDep) -> Response:
     return attachment(f"{comparison.benchmark}-comparison.csv", head, rows)
 
 
-def address(pairs: Iterable[tuple[str, object]], path: str = "/compare") -> str:
-    """The address with these names and non-empty values."""
-    return f"{path}?{urlencode([(name, each) for name, each in pairs if each])}"
+def address(query: Mapping[str, Any], path: str = "/compare") -> str:
+    """The address with the query's non-empty values."""
+    return f"{path}?{urlencode({name: each for name, each in query.items() if each}, doseq=True)}"
 
 
 def link(sides: ComparedSides, query: Mapping[str, Any], path: str = "/compare", **changes: Any) -> str:
     """This page with other values; a changed selection begins at its first task."""
-    return address([*sides.query(), *{**query, **changes}.items()], path)
+    return address({**sides.query(), **query, **changes}, path)
 
 
 def side_link(sides: ComparedSides, query: Mapping[str, Any], at: int, *, remove: bool = False) -> str:
@@ -108,4 +108,4 @@ def side_link(sides: ComparedSides, query: Mapping[str, Any], at: int, *, remove
     others = [each for place, each in enumerate(sides.ids) if place != at]
     if remove:
         query = {**query, "show": None, "other": None, "sort": None}
-    return address([*sides.query(others if remove else [sides.ids[at], *others]), *query.items()])
+    return address({**sides.query(others if remove else [sides.ids[at], *others]), **query})

@@ -3,7 +3,6 @@
 import gzip
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
-from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import Depends, Query, Request
@@ -18,6 +17,7 @@ from backend.services.results.conditions import KEY_LENGTH
 from backend.services.results.leaderboards import BoardOptions
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.views import leaderboard as service
+from backend.services.results.views.compared_sides import ComparedSides
 from backend.services.results.views.leaderboard import BoardBreakdown
 from backend.services.results.views.pareto import COSTS, pareto_chart
 from backend.services.sharing import saved_views
@@ -26,6 +26,7 @@ from backend.web.charts import radar
 from backend.web.csv_files import attachment
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import page_router, redirect
+from backend.web.results.comparison_page import address
 from backend.web.static_files import FOREVER
 from backend.web.templating import render
 
@@ -97,10 +98,13 @@ def board(
 def compare_rows(session: SessionDep, benchmark: str, query: QueryDep) -> Response:
     """Redirects to the comparison of the ticked rows, under the board's conditions."""
     board = service.board_of(session, benchmark, query.version, query.options)
-    conditions = board.conditions.key if board.conditions else None
-    pairs = [("configuration", each) for each in query.configuration]
-    place = {"benchmark": benchmark, "version": query.version, "conditions": conditions}
-    return redirect(f"/compare?{urlencode([*pairs, *((name, value) for name, value in place.items() if value)])}")
+    sides = ComparedSides(
+        configurations=query.configuration,
+        benchmark=benchmark,
+        version=query.version,
+        conditions=board.conditions.key if board.conditions else None,
+    )
+    return redirect(address(sides.query()))
 
 
 def board_values(session: Session, benchmark: str, query: BoardQuery) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """What a comparison compares: runs, or configurations on a board, each with all its passes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -35,12 +36,12 @@ class ComparedSides:
         """Of the sides, each once."""
         return list(dict.fromkeys(self.runs if self.kind == "run" else self.configurations))
 
-    def query(self, ids: Sequence[UUID] | None = None) -> Iterator[tuple[str, object]]:
-        """The names and values by which an address names these sides, or others of the same kind."""
-        yield from ((self.kind, each) for each in (self.ids if ids is None else ids))
+    def query(self, ids: Sequence[UUID] | None = None) -> dict[str, Any]:
+        """The query by which an address names these sides, or others of the same kind."""
+        own: dict[str, Any] = {self.kind: list(self.ids if ids is None else ids)}
         if self.kind == "configuration":
-            place = (("benchmark", self.benchmark), ("version", self.version), ("conditions", self.conditions))
-            yield from ((name, value) for name, value in place if value)
+            own |= {"benchmark": self.benchmark, "version": self.version, "conditions": self.conditions}
+        return own
 
     def run_ids(self, session: Session) -> list[list[UUID]]:
         """The runs of each side, the one that stands for it first. Raises NotFound."""

@@ -58,7 +58,7 @@ def leaderboard_view(board: BenchmarkBoard) -> Leaderboard:
         newer=board.newer and TaskSetRef.model_validate(board.newer),
         as_of=board.as_of,
         stale=board.stale,
-        rows=[_row(row) for row in board.rows],
+        rows=[_row(row, whole=board.common is None) for row in board.rows],
         primary=board.primary,
         measures={name: definition_of(name) for name in board.measures},
         published_results=[reported_result(row) for row in board.reported],
@@ -71,12 +71,13 @@ def _choice(choice: ConditionsChoice) -> ConditionsChoiceView:
     return ConditionsChoiceView(key=conditions.key, text=conditions.text, rows=choice.rows, ranked=choice.ranked)
 
 
-def _passes(row: PassRollup) -> PassesView:
+def _passes(row: PassRollup, *, whole: bool) -> PassesView:
+    """`whole`: the board ranks on all tasks, which its pass rates are of."""
     return PassesView(
         number=row.passes,
         tasks=row.attempted_tasks,
         lost_share=row.lost_share,
-        rates=[_pass_rate(rate) for rate in row.pass_rates],
+        rates=[_pass_rate(rate) for rate in row.pass_rates] if whole else [],
         runs=[
             PassRun(run=run["run"], tasks=run["tasks"], mean_score=run["mean"], success_rate=run["success"])
             for run in row.runs
@@ -98,7 +99,7 @@ def _pass_rate(rate: Mapping[str, Any]) -> PassRate:
     )
 
 
-def _row(row: BoardRow) -> LeaderboardRow:
+def _row(row: BoardRow, *, whole: bool) -> LeaderboardRow:
     place = row.standing
     return LeaderboardRow(
         rank=place and place.rank,
@@ -113,7 +114,7 @@ def _row(row: BoardRow) -> LeaderboardRow:
         variant=row.run.config.get("variant"),
         reasons=[NotRankedView.model_validate(reason) for reason in row.reasons],
         conditions=ConditionsView.model_validate(row.conditions),
-        passes=row.passes and _passes(row.passes),
+        passes=row.passes and _passes(row.passes, whole=whole),
         lower_bound=row.lower,
         lower_rank=row.lower_rank,
         runs=row.runs,

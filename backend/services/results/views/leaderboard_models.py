@@ -79,7 +79,7 @@ class PassesView(ReadModel):
     number: int
     tasks: int = Field(description="Tasks with a scored or a lost episode in any of its runs.")
     lost_share: float = Field(description="Lost episodes that no other run made up for, over those and scored ones.")
-    rates: list[PassRate]
+    rates: list[PassRate] = Field(description="Over all tasks; empty on a board of common tasks.")
     runs: list[PassRun] = Field(description="Oldest first.")
     ended_desktops: int = Field(description="Episodes whose desktop was ended from inside.")
     flagged: int = Field(description="Episodes with a loss that nothing explains.")

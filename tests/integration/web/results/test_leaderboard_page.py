@@ -55,6 +55,7 @@ class TestPage:
         assert ranked.count('class="rank"') == 4
         rest = board.get(f"/api/v1{BOARD}?common=true").json()
         assert rest["common_tasks"] == 8
+        assert all(row["passes"]["rates"] == [] for row in rest["rows"])
         chosen = [row["configuration"]["id"] for row in rest["rows"] if row["rank"]][:2]
         query = "&".join(f"configuration={each}" for each in chosen)
         text = board.get(f"{BOARD}?common=true&{query}&sort=success", headers=PAGE).text
@@ -142,7 +143,7 @@ class TestCompareRows:
         assert all("conditions=" in each and "benchmark=starter" in each for each in links if "run=" not in each)
         assert {board.get(each, headers=PAGE).status_code for each in links} == {200}
         (table,) = re.findall(r'href="(/compare/tasks.csv[^"]*)"', text)
-        assert board.get(html.unescape(table)).text.startswith("task,flipped,alpha: score")
+        assert board.get(html.unescape(table)).text.startswith("task,flipped,beta: score")
 
     def test_others_are_refused(self, board: TestClient) -> None:
         (one, *_) = (row["configuration"]["id"] for row in self.rows(board).values())

@@ -1,6 +1,7 @@
 """Saved views of boards: named, listed, opened, renamed, deleted, on pages and by REST."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -33,10 +34,10 @@ def _no_views(client: TestClient) -> None:
         assert client.delete(f"{VIEWS}/{view['id']}").status_code == 204
 
 
-def saved(client: TestClient, name: str, **query: object) -> dict[str, str]:
+def saved(client: TestClient, name: str, **query: object) -> dict[str, Any]:
     answer = client.post(VIEWS, json={"benchmark": "starter", "name": name, "query": query})
     assert answer.status_code == 201, answer.text
-    view: dict[str, str] = answer.json()
+    view: dict[str, Any] = answer.json()
     return view
 
 
