@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 from uuid import UUID
 
@@ -65,6 +65,15 @@ def pooled_task(rows: Sequence[AnyRow], costs: Mapping[tuple[UUID, UUID], float]
     )
 
 
+def _side(tasks: dict[str, PooledTask]) -> dict[str, PooledTask]:
+    """The tasks without losses that another run made up for: there, all passes have a score."""
+    passes = max((len(task.scores) for task in tasks.values()), default=0)
+    return {
+        key: replace(task, lost=min(task.lost, max(0, passes - len(task.scores)))) if task.scores else task
+        for key, task in tasks.items()
+    }
+
+
 def _weighted(means: Sequence[tuple[float | None, int]]) -> float | None:
     """The mean over all passes; None if one of them has none."""
     known = [(mean, number) for mean, number in means if mean is not None]
@@ -84,7 +93,7 @@ class ComparedResults:
         for row in repository.task_results(session, list(place)):
             rows[place[row.run]][row.key].append(row)
         costs = {(row.run, row.task_id): row.usd for row in repository.task_costs(session, list(place))}
-        self._sides = [{key: pooled_task(passes, costs) for key, passes in side.items()} for side in rows]
+        self._sides = [_side({key: pooled_task(passes, costs) for key, passes in side.items()}) for side in rows]
         reasons = {key: self._why_not(key) for key in sorted({key for side in self._sides for key in side})}
         self.common = [key for key, reason in reasons.items() if not reason]
         self.left_out = dict(Counter(reason for reason in reasons.values() if reason))

@@ -130,6 +130,7 @@ class TestCompareRows:
         assert [run["mean_score"] for run in comparison["runs"]] == [
             pytest.approx(row["summary"]["mean_score"]) for row in (alpha, beta)
         ]
+        assert [run["lost"] for run in comparison["runs"]] == [0, 0]
         assert comparison["common_tasks"] == 25  # The repetition of beta's lost task belongs to its pass.
         assert {result["passes"] for row in comparison["tasks"] for result in row["results"][:1]} == {3}
 
