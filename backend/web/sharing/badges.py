@@ -9,6 +9,7 @@ from fastapi.responses import Response
 from backend.addresses import PUBLIC_PATH
 from backend.services.sharing.badges import BadgeText, Figures, badge_text
 from backend.services.sharing.public_links import shared_board
+from backend.web.conditional_requests import is_known
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Id, page_router
 from backend.web.results.leaderboard_page import QueryDep
@@ -46,7 +47,6 @@ def _picture(request: Request, text: BadgeText, cache: str) -> Response:
     picture = badge_svg(text)
     tag = f'"{hashlib.sha256(picture.encode()).hexdigest()[:32]}"'
     headers = {"Cache-Control": f"{cache}, max-age={SECONDS}", "ETag": tag}
-    known = [each.strip().removeprefix("W/") for each in request.headers.get("if-none-match", "").split(",")]
-    if tag in known or "*" in known:
+    if is_known(tag, request.headers.get("if-none-match", "")):
         return Response(status_code=304, headers=headers)
     return Response(picture, media_type="image/svg+xml", headers=headers)

@@ -73,7 +73,7 @@ class TestView:
         assert re.findall(r'<b class="rank">(\d)</b>', ranked) == ["2", "1"]  # By steps.
         assert ">Success rate</th>" not in ranked
         assert len(re.findall(r"data-reason=", page.text)) == 9
-        assert page.headers["cache-control"] == "no-store"
+        assert page.headers["cache-control"] == "private, no-cache"
 
     def test_has_no_link_into_the_installation(self, visitor: TestClient) -> None:
         page = visitor.get(created(visitor, common=True)["address"], headers=PAGE).text
