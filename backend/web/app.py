@@ -109,7 +109,7 @@ def create_app(
     for router in routers:
         app.include_router(router)
     app.mount("/docs", Documentation(), name="docs")  # After the API reference, whose address has the same prefix.
-    errors.install(app, [route for router in routers for route in router.routes])
+    errors.install(app, [route for router in routers for route in router.routes], settings.embed_origins)
     app.add_middleware(ConditionalRequests)
     app.add_middleware(GZipMiddleware, compresslevel=COMPRESSION, exclude_content_types=COMPRESSED_TYPES)
     app.add_middleware(

@@ -125,8 +125,8 @@ def wants_page(request: Request) -> bool:
     return "text/html" in request.headers.get("accept", "")
 
 
-def install(app: FastAPI, routes: Sequence[BaseRoute] = ()) -> None:
-    """Registers the handlers on an application; `routes` are those of its routers."""
+def install(app: FastAPI, routes: Sequence[BaseRoute] = (), embed_origins: Sequence[str] = ()) -> None:
+    """Registers the handlers on an application; `routes` are those of its routers, `embed_origins` the setting."""
 
     async def handle(request: Request, error: Exception) -> Response:
         fields: list[FieldProblem] = []
@@ -144,8 +144,7 @@ def install(app: FastAPI, routes: Sequence[BaseRoute] = ()) -> None:
         if ours.status == HTTPStatus.METHOD_NOT_ALLOWED:
             response.headers["Allow"] = allowed_methods(routes, request)
         # Unexpected errors bypass the security middleware, which normally sets these.
-        origins = request.app.state.edge.settings.embed_origins
-        for name, value in headers_of(request.url.path, origins).items():
+        for name, value in headers_of(request.url.path, embed_origins).items():
             response.headers.setdefault(name, value)
         return response
 
