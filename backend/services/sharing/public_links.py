@@ -122,13 +122,13 @@ def shared_board(session: Session, token: str) -> SharedBoard:
         raise NotFound(
             "This link does not exist.",
             code="public_link_not_found",
-            hint="Check that the whole address was copied, or ask whoever sent it.",
+            hint="Check that the whole address was copied, or ask the sender.",
         )
     link = _view(row)
     if link.state == "revoked":
-        raise Gone("This link was revoked.", code="public_link_revoked", hint="Ask whoever sent it for a new one.")
+        raise Gone("This link was revoked.", code="public_link_revoked", hint="Ask the sender for a new one.")
     if link.state == "expired":
-        raise Gone("This link has expired.", code="public_link_expired", hint="Ask whoever sent it for a new one.")
+        raise Gone("This link has expired.", code="public_link_expired", hint="Ask the sender for a new one.")
     return SharedBoard(link, *stored_query(row.PublicLink.query))
 
 

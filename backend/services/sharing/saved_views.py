@@ -78,7 +78,7 @@ def change_view(
 
 
 def delete_view(session: Session, view_id: UUID) -> None:
-    """Deletes a view; one that does not exist is no error, so that it is safe to repeat."""
+    """Deletes a view, if it exists: safe to repeat."""
     repository.remove(session, view_id)
 
 

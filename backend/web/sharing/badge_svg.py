@@ -3,7 +3,7 @@
 import unicodedata
 from html import escape
 
-from backend.services.sharing.badges import BadgeText
+from backend.services.sharing.views.badges import BadgeText
 
 HEIGHT, PADDING, BASELINE = 20, 7, 14
 SIZE = 11

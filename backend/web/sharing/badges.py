@@ -7,8 +7,8 @@ from fastapi import Query, Request
 from fastapi.responses import Response
 
 from backend.addresses import PUBLIC_PATH
-from backend.services.sharing.badges import BadgeText, Figures, badge_text
 from backend.services.sharing.public_links import shared_board
+from backend.services.sharing.views.badges import BadgeText, Figures, badge_text
 from backend.web.conditional_requests import is_known
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Id, page_router

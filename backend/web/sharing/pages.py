@@ -10,8 +10,8 @@ from backend.domain.errors import Conflict, DeskarenaError, Invalid
 from backend.services.benchmarks.benchmarks import get_benchmark
 from backend.services.results.board_query import checked_query, query_of_text, stored_query
 from backend.services.sharing import public_links, saved_views
-from backend.services.sharing.badges import badge_rows
 from backend.services.sharing.public_links import NewPublicLink
+from backend.services.sharing.views.badges import badge_rows
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Id, page_router, redirect
 from backend.web.templating import render

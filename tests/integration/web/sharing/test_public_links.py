@@ -1,4 +1,4 @@
-"""Public links: one view of a board for whoever has the address, until it ends; nothing else opens with it."""
+"""Public links: one view of a board for everybody who has the address, until it ends; nothing else opens with it."""
 
 import re
 from collections.abc import Iterator

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from PIL import ImageFont
 
-from backend.services.sharing.badges import BadgeText
+from backend.services.sharing.views.badges import BadgeText
 from backend.web.sharing.badge_svg import PADDING, SIZE, badge_svg, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
