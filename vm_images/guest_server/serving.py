@@ -14,6 +14,7 @@ from aiohttp import web
 
 from guest_server import API_VERSION
 from guest_server.app import build_app
+from guest_server.keyboard_socket import serve_keyboard
 from guest_server.protocol.errors import StartError
 from guest_server.protocol.machine import Machine
 from guest_server.routes import egress
@@ -74,7 +75,7 @@ class _Server:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._problem = ""
-        self._relay: asyncio.AbstractServer | None = None
+        self._relays: list[asyncio.AbstractServer] = []
 
     async def run(self, ground: SessionBase, sock: socket.socket, ready: Callable[[], None]) -> str:
         sock.set_inheritable(False)
@@ -82,7 +83,8 @@ class _Server:
         await runner.setup()
         await web.SockSite(runner, sock).start()
         ground.watch(self._machine, self._fail)
-        self._relay = await egress.start_relay(self._machine)
+        started = (await egress.start_relay(self._machine), await serve_keyboard(self._machine))
+        self._relays += [each for each in started if each is not None]
         # In a thread: querying Windows' licence takes seconds.
         await asyncio.to_thread(self._machine.health.settled)
         ready()
@@ -100,8 +102,8 @@ class _Server:
 
     async def _end(self, runner: web.AppRunner) -> None:
         self._machine.commands.stop_all()
-        if self._relay is not None:
-            self._relay.close()
+        for relay in self._relays:
+            relay.close()
         await self._machine.interactions.stop()
         await self._machine.accessibility.stop()
         with contextlib.suppress(asyncio.TimeoutError):

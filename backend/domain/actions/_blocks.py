@@ -17,6 +17,7 @@ LONGEST_REPLY = 2 * 2**20
 _FENCE = "```"
 _MOST_BLOCKS = 200
 _LABEL = re.compile(r"[A-Za-z0-9_+.#-]{1,20}")
+_LABEL_BELOW = re.compile(r"\s*\n[ \t]*(python3?|py|json|decision|memory)[ \t]*\n", re.IGNORECASE)
 _INLINE_LABEL = re.compile(r"(python3?|py|json|decision|memory)\s")
 
 
@@ -70,6 +71,8 @@ def fenced(text: str) -> tuple[Block, ...]:
 
 def _block(text: str, *, closed: bool) -> Block:
     first, line_end, rest = text.partition("\n")
+    if not first.strip() and (below := _LABEL_BELOW.match(text)):
+        return Block(below[1].lower(), text[below.end() :], closed)
     word = first.strip() if len(first) < 100 else ""  # noqa: PLR2004 - a label is short.
     if line_end and word not in TOKENS and _LABEL.fullmatch(word):
         return Block(word.lower(), rest, closed)

@@ -41,12 +41,17 @@ class Code:
     tree: ast.Module
     end: Action | None
 
+    @property
+    def does_nothing(self) -> bool:
+        """Nothing is called: comments, imports, assignments. Such code is not run."""
+        return not called(self.tree)
+
 
 def read_code(block: Block, path: str = "") -> Code:
     """The code of a block.
 
     Raises:
-        InvalidAction: the code is not Python, is too long, or has a token before its end.
+        InvalidAction: the code is not Python, is too long, has a token before its end, or is data.
     """
     text = _dedented(block.body.strip("\r\n"))
     if len(text) > LONGEST_CODE:
@@ -60,9 +65,15 @@ def read_code(block: Block, path: str = "") -> Code:
         text = _before(text, last)
     if any(_token(statement) for statement in tree.body):
         raise InvalidAction("WAIT, DONE and FAIL come last", code="invalid_code", path=path)
-    if not end and not any(isinstance(node, ast.Call) for node in ast.walk(tree)):
-        raise InvalidAction("the code calls nothing", code="invalid_code", path=path)
-    return Code(text, tree, end)
+    code = Code(text, tree, end)
+    if not end and code.does_nothing and (not text.strip() or any(map(_is_data, tree.body))):
+        raise InvalidAction("the block has no code in it", code="invalid_code", path=path)
+    return code
+
+
+def _is_data(statement: ast.stmt) -> bool:
+    """A value by itself, such as JSON in a block without a label. A text by itself is a comment."""
+    return isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Constant)
 
 
 def _dedented(text: str) -> str:

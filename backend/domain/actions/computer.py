@@ -56,6 +56,8 @@ The module `computer` is there already. Its functions:
 
 
 def _actions(code: Code, sight: CoordinateFrame) -> Sequence[Action]:
+    if code.does_nothing:
+        return [code.end] if code.end else []
     check_names(code)
     calls = ComputerCalls(sight)
     plain = plain_calls(code.tree, _IMPORTS, {}) or ()
@@ -63,6 +65,6 @@ def _actions(code: Code, sight: CoordinateFrame) -> Sequence[Action]:
         actions = [action for call in plain for action in calls.actions(call)]
     except NotTypedError:
         actions = []
-    if not actions and code.tree.body:
+    if not actions:
         actions = [calls.python(code.text)]
     return [*actions, *([code.end] if code.end else [])]

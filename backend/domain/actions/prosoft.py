@@ -75,6 +75,8 @@ There are these functions:
 
 
 def _actions(code: Code, sight: CoordinateFrame) -> Sequence[Action]:
+    if code.does_nothing:
+        return [code.end] if code.end else []
     unqualified(code.tree, _FUNCTIONS)
     check_names(code)
     plain = plain_calls(code.tree, frozenset({"computer"}), {})

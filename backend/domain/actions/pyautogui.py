@@ -69,7 +69,7 @@ cannot be done."""
         code = read_code(block, f"block {index}")
         tags = _tags(code.tree, sight)
         end = [code.end] if code.end else []
-        if not code.tree.body:
+        if code.does_nothing:
             return end
         return [*(self._typed(code, tags, sight) or self._python(code, tags)), *end]
 

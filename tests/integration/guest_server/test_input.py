@@ -3,11 +3,13 @@
 import io
 import random
 import string
+from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image, ImageChops
 
+from backend.domain.actions.pyautogui import Pyautogui
 from backend.domain.errors import GuestRefused
 from backend.domain.model.trajectory import Action, ActionType
 from guest_server.protocol.keys import KEYBOARD_KEYS, WITHOUT_KEY
@@ -91,6 +93,52 @@ class TestTyping:
         clean.input({"type": "type", "text": text})
         wait(lambda: target.stat().st_size == 900, lambda: target.read_text("utf-8", "replace"))
         assert target.read_text("utf-8") == text
+
+
+class TestTypingByCode:
+    """Code that is no plain call types what plain calls type."""
+
+    def test_the_first_key_of_a_desktop(self, tmp_path: Path) -> None:
+        with RunningSession(tmp_path) as fresh:
+            path = fresh.edit("first.txt")
+            result = by_code(fresh, "for w in ['a<b>c','<<']:\n    pyautogui.write(w+'\\n')")
+            assert (result["returncode"], result["error"]) == (0, "")
+            fresh.save(path, "a<b>c\n<<\n")
+
+    @pytest.mark.parametrize(
+        ("code", "text"),
+        [
+            ("t='if a < b: é €'\npyautogui.write(t)", "if a < b: é €"),
+            ("n = 3\npyautogui.typewrite(f'{n} € 中 😀')", "3 € 中 😀"),
+            ("pyautogui.moveRel(1, 1)\npyautogui.write('A<é' * 3, interval=0.01)", "A<éA<éA<é"),
+            ("for key in ['<', 'é', 'enter', '€', 'Б']:\n    pyautogui.press(key)", "<é\n€Б"),
+            ("with pyautogui.hold('shift'):\n    pyautogui.press('a')\npyautogui.write('ß')", "Aß"),
+            ("from pyautogui import write as w\nw('ŝ>')", "ŝ>"),
+        ],
+    )
+    def test_as_plain_calls_do(self, clean: RunningSession, code: str, text: str) -> None:
+        path = clean.edit("code.txt")
+        result = by_code(clean, code)
+        assert (result["returncode"], result["error"]) == (0, "")
+        clean.save(path, text)
+
+    def test_by_a_program_of_the_desktop(self, clean: RunningSession) -> None:
+        path = clean.edit("program.txt")
+        clean.desktop.execute(["python3", "-c", "import pyautogui\nfor c in 'é<': pyautogui.write(c)"])
+        clean.save(path, "é<")
+
+    def test_what_cannot_be_typed_is_reported(self, clean: RunningSession) -> None:
+        path = clean.edit("unknown.txt")
+        result = by_code(clean, "for key in ['hyperdrive', 'a']:\n    pyautogui.press(key)")
+        assert (result["returncode"], "'hyperdrive'" in result["error"]) == (0, True)
+        clean.save(path, "a")
+
+
+def by_code(session: RunningSession, code: str) -> dict[str, Any]:
+    """The result of a reply with that code; only Python can run it."""
+    (action,) = Pyautogui().parse(f"```python\n{code}\n```")
+    assert action.type is ActionType.PYTHON
+    return dict(session.desktop.perform(action))
 
 
 class TestKeys:

@@ -22,6 +22,7 @@ from guest_server.linux.window_control import XWindows
 from guest_server.linux.x11 import XClient
 from guest_server.protocol.machine import Machine
 from guest_server.protocol.secret import Secret
+from guest_server.pyautogui_keyboard import NAME
 
 _ACCESSIBILITY = "guest_server.linux.a11y_helper"
 # For programs that do not answer pings: how long the screen must be still before input counts as handled.
@@ -59,6 +60,7 @@ def linux_machine(
         tunnel_ports=config.tunnel_ports,
         egress_proxy=config.egress_proxy,
         egress_socket=config.egress_socket,
+        keyboard_socket=config.runtime / NAME,
         lines=EgressTunnels(config.limits.lines, config.limits.line_seconds) if config.egress_lines else None,
         system=RootHelper(config.root_helper) if config.root_helper else None,
     )

@@ -314,6 +314,7 @@ class Machine:
     """Dependencies of the routes. `stopping` is set when the desktop must end.
 
     Attributes:
+        keyboard_socket: where programs of the desktop reach its keyboard; None = they press keys by themselves.
         lines: egress tunnels of a virtual machine; None = `egress_socket`, or none.
         system: privileged operations; None = it is not its own machine.
         capabilities: modules with routes of this platform only.
@@ -338,6 +339,7 @@ class Machine:
     tunnel_ports: frozenset[int]
     egress_proxy: str = ""
     egress_socket: str = ""
+    keyboard_socket: Path | None = None
     lines: EgressTunnels | None = None
     system: System | None = None
     capabilities: Sequence[Capability] = ()

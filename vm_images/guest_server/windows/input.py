@@ -3,11 +3,24 @@
 import ctypes
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from ctypes import wintypes
 
 from guest_server.protocol.errors import GuestError
-from guest_server.protocol.input_events import Button, Click, Drag, Event, Hotkey, Key, Move, Scroll, Type, points
+from guest_server.protocol.input_events import (
+    Button,
+    Click,
+    Drag,
+    Event,
+    Hotkey,
+    Key,
+    Move,
+    Scroll,
+    Type,
+    points,
+    read_events,
+)
+from guest_server.protocol.limits import GuestLimits
 from guest_server.windows.api import failure, user32
 from guest_server.windows.handles import class_name
 from guest_server.windows.screen import GdiScreen
@@ -80,7 +93,7 @@ class WindowsInput:
                 self._perform(event, place)
                 place = (event.x, event.y) if isinstance(event, Move | Drag) else place
 
-    def _perform(self, event: Event, place: tuple[int, int] | None) -> None:  # noqa: PLR0912 - one branch a kind.
+    def _perform(self, event: Event, place: tuple[int, int] | None) -> None:
         """Performs one. `place`: where the request has moved the pointer before, if it has."""
         if isinstance(event, Move):
             self._move(event.x, event.y, event.duration)
@@ -95,14 +108,8 @@ class WindowsInput:
             _send([_mouse(_UP[event.button])])
         elif isinstance(event, Scroll):
             _scroll(event)
-        elif isinstance(event, Type):
-            _type(event.text)
-        elif isinstance(event, Key):
-            _send(_press(event.key) if event.down else _release(event.key))
-        elif isinstance(event, Hotkey):
-            for _ in range(event.times):
-                _send([part for key in event.keys for part in _press(key)])
-                _send([part for key in reversed(event.keys) for part in _release(key)])
+        else:
+            _perform_key(event)
 
     def _button(self, flag: int, place: tuple[int, int] | None) -> _Input:
         """A button at its position: on Wine an earlier move may still be pending in the X server."""
@@ -188,6 +195,27 @@ def _type(text: str) -> None:
             inputs += _units(char)
     for batch in _batches(inputs, 2 * _UNITS_AT_ONCE):
         _send(batch)
+
+
+def perform_keyboard(event: Mapping[str, str]) -> str:
+    """Performs one keyboard event of `/input` in the calling process; returns the kind of the error, empty without."""
+    try:
+        for each in read_events([dict(event)], GuestLimits()):
+            _perform_key(each)
+    except GuestError as error:
+        return error.kind
+    return ""
+
+
+def _perform_key(event: Event) -> None:
+    if isinstance(event, Type):
+        _type(event.text)
+    elif isinstance(event, Key):
+        _send(_press(event.key) if event.down else _release(event.key))
+    elif isinstance(event, Hotkey):
+        for _ in range(event.times):
+            _send([part for key in event.keys for part in _press(key)])
+            _send([part for key in reversed(event.keys) for part in _release(key)])
 
 
 def nudge() -> None:

@@ -1,0 +1,144 @@
+"""The keyboard of agents' code: the library in their process, the socket, and what the session performs."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from guest_server.environment import LIBRARY
+from guest_server.keyboard_socket import serve_keyboard
+from guest_server.protocol.errors import GuestError
+from guest_server.protocol.input_events import Event, Key, Type
+from guest_server.protocol.limits import GuestLimits
+from guest_server.protocol.machine import Machine
+from guest_server.pyautogui_keyboard import NAME, SocketKeyboard
+
+# As much of pyautogui 0.9 as its keyboard needs: the real one cannot be imported without a display.
+PYAUTOGUI = """
+from pyautogui import platform as platformModule
+def _genericPyAutoGUIChecks(function):
+    return function
+def failSafeCheck():
+    pass
+def press(key):
+    platformModule._keyDown(key)
+    platformModule._keyUp(key)
+def typewrite(message, interval=0.0, logScreenshot=None, _pause=True):
+    for char in message:
+        press(char)
+write = typewrite
+"""
+PLATFORM = """
+def _keyDown(key):
+    print("own", key)
+def _keyUp(key):
+    print("own", key)
+"""
+
+
+class Input:
+    """Takes what the session would perform."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+
+    def check(self, events: Sequence[Event]) -> None:
+        if Type("refused") in events:
+            raise GuestError("failed", "another keyboard group is active")
+
+    def perform(self, events: Sequence[Event]) -> None:
+        self.events += events
+
+
+def machine(device: Input, path: Path | None) -> Machine:
+    async def within(_: float, function: Callable[..., Any], *args: Any) -> Any:
+        return function(*args)
+
+    return cast("Machine", SimpleNamespace(limits=GuestLimits(), input=device, within=within, keyboard_socket=path))
+
+
+def run_code(code: str, runtime: Path, device: Input, *, served: bool = True) -> tuple[str, str]:
+    """Output and errors of code in a process of its own, beside a session's keyboard."""
+    package = runtime / "site" / "pyautogui"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(PYAUTOGUI)
+    (package / "platform.py").write_text(PLATFORM)
+    environment = {"PYTHONPATH": f"{package.parent}:{LIBRARY}", "XDG_RUNTIME_DIR": str(runtime)}
+
+    async def run() -> tuple[bytes, bytes]:
+        server = await serve_keyboard(machine(device, runtime / NAME if served else None))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", code, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        try:
+            return await process.communicate()
+        finally:
+            if server is not None:
+                server.close()
+
+    output, error = asyncio.run(asyncio.wait_for(run(), 30.0))
+    return output.decode(), error.decode()
+
+
+class TestTyping:
+    def test_a_text_arrives_as_by_the_api(self, tmp_path: Path) -> None:
+        device = Input()
+        code = "import pyautogui\nfor word in ('a<b', 'é €'):\n    pyautogui.write(f'{word}\\n')"
+        assert run_code(code, tmp_path, device) == ("", "")
+        assert device.events == [Type("a<b\n"), Type("é €\n")]
+
+    def test_keys_and_characters_are_pressed(self, tmp_path: Path) -> None:
+        device = Input()
+        code = "from pyautogui import press\npress('enter')\npress('é')"
+        assert run_code(code, tmp_path, device) == ("", "")
+        keys = [(event.key, event.down) for event in device.events if isinstance(event, Key)]
+        assert keys == [("enter", True), ("enter", False), ("é", True), ("é", False)]
+
+    def test_a_list_of_keys_and_an_interval(self, tmp_path: Path) -> None:
+        device = Input()
+        code = "import pyautogui\npyautogui.typewrite(['a', 'up'])\npyautogui.write('xy', interval=0.001)"
+        assert run_code(code, tmp_path, device) == ("", "")
+        assert [event for event in device.events if isinstance(event, Type)] == [Type("x"), Type("y")]
+        assert Key("up", down=True) in device.events
+
+    @pytest.mark.parametrize(
+        ("call", "reported", "typed"),
+        [
+            ("press('hyperdrive')", "'hyperdrive'", []),
+            ("write('a\\x07b')", "control characters", [Type("ab")]),
+            ("write('refused')", "'refused'", []),
+        ],
+    )
+    def test_what_cannot_be_typed_is_reported(
+        self, tmp_path: Path, call: str, reported: str, typed: list[Event]
+    ) -> None:
+        device = Input()
+        output, error = run_code(f"import pyautogui\npyautogui.{call}\nprint('on')", tmp_path, device)
+        assert (output, error.count("deskarena:"), device.events) == ("on\n", 1, typed)
+        assert reported in error
+
+    def test_without_a_session_pyautogui_stays_as_it_is(self, tmp_path: Path) -> None:
+        assert run_code("import pyautogui\npyautogui.write('a')", tmp_path, Input(), served=False) == (
+            "own a\nown a\n",
+            "",
+        )
+
+
+class TestSocket:
+    @pytest.mark.parametrize("event", [{"type": "click"}, {"type": "press", "key": "a"}, {"type": "type"}, {}])
+    def test_takes_nothing_but_the_keyboard(self, tmp_path: Path, event: dict[str, str]) -> None:
+        device = Input()
+
+        async def ask() -> str:
+            server = await serve_keyboard(machine(device, tmp_path / NAME))
+            assert server is not None
+            async with server:
+                return await asyncio.to_thread(lambda: SocketKeyboard(tmp_path / NAME)(event))
+
+        assert asyncio.run(asyncio.wait_for(ask(), 20.0)) == "bad_request"
+        assert device.events == []
