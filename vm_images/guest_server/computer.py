@@ -132,7 +132,7 @@ class Keyboard:
         unknown = [name for name in keys if name.lower() not in pyautogui.KEYBOARD_KEYS]
         if unknown:
             raise ValueError(f"there is no key {unknown[0]!r}")
-        pyautogui.hotkey(*keys)
+        pyautogui.hotkey(*(name.lower() for name in keys) if len(keys) > 1 else keys)
 
 
 class Clipboard:

@@ -106,9 +106,7 @@ class ComputerCalls:
         return [Action(type=ActionType.DRAG_TO, x=across, y=down)]
 
     def _press(self, key: Any) -> list[Action]:
-        name = _string(key)
-        separator = "-" if "-" in name and "+" not in name and len(name) > 1 else "+"
-        return [pressed(combination(name, "computer.keyboard.press", separator))]
+        return [pressed(combination(_string(key), "computer.keyboard.press"))]
 
 
 def _string(value: Any) -> str:

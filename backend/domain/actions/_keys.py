@@ -1,9 +1,11 @@
 """Key names: pyautogui's, and those of xdotool, web pages and vendors for the same keys."""
 
+import re
 import string
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from backend.domain.actions._keysyms import character
 from backend.domain.errors import InvalidAction
 from backend.domain.model.trajectory import Action, ActionType
 
@@ -24,6 +26,8 @@ KEYS = (
     | frozenset(string.ascii_lowercase + string.digits + string.punctuation + "\t\n\r ")
 )
 """All names of pyautogui 0.9's KEYBOARD_KEYS."""
+X11_KEYS = frozenset({"undo", "redo", "find", "cancel"})
+"""Keys that Linux desktops have beside them."""
 
 MODIFIERS = frozenset(
     f"{name}{side}" for name in ("ctrl", "shift", "alt", "win", "option") for side in ("", "left", "right")
@@ -45,9 +49,14 @@ arrowup up, arrowdown down, arrowleft left, arrowright right, uparrow up, downar
 rightarrow right, spacebar space, menu apps, contextmenu apps, caps capslock, scroll scrolllock, sysrq printscreen,
 break pause, kpadd add, kpsubtract subtract, kpmultiply multiply, kpdivide divide, kpdecimal decimal, kpdelete delete,
 kphome home, kpend end, kpprior pageup, kpnext pagedown, kpup up, kpdown down, kpleft left, kpright right,
-isolefttab tab, xf86audiomute volumemute, xf86audiolowervolume volumedown, xf86audioraisevolume volumeup,
+isolefttab tab, kpequal =, kpspace space, kptab tab, kpinsert insert, kppageup pageup, kppagedown pagedown,
+kpseparator separator, kpf1 f1, kpf2 f2, kpf3 f3, kpf4 f4,
+xf86audiomute volumemute, xf86audiolowervolume volumedown, xf86audioraisevolume volumeup,
 xf86audioplay playpause, xf86audionext nexttrack, xf86audioprev prevtrack, xf86back browserback,
-xf86forward browserforward, goback browserback, goforward browserforward
+xf86forward browserforward, xf86audiopause playpause, xf86audiostop stop, xf86audiomedia launchmediaselect,
+xf86refresh browserrefresh, xf86reload browserrefresh, xf86stop browserstop, xf86search browsersearch,
+xf86favorites browserfavorites, xf86homepage browserhome, xf86mail launchmail, xf86mycomputer launchapp1,
+xf86explorer launchapp1, xf86calculator launchapp2, xf86sleep sleep, goback browserback, goforward browserforward
 """
 
 _ALIASES: Mapping[str, str] = MappingProxyType(
@@ -58,29 +67,26 @@ _ALIASES: Mapping[str, str] = MappingProxyType(
     }
 )
 _MOST_AT_ONCE = 10
+_MOST_STROKES = 100
+_LONGEST = 1_000
+_AROUND_SEPARATOR = re.compile(r"\s*\+\s*|(?<=\w)\s+-\s+(?=\w)")
 
 
 def known(name: str) -> bool:
     """Whether the guest knows a key of that name; every printable character counts as a key."""
     if len(name) == 1:
         return name in KEYS or name.isprintable()
-    return name.strip().lower() in KEYS
+    return name.strip().lower() in KEYS | X11_KEYS
 
 
 def key_of(name: str, path: str = "") -> str:
-    """The name in pyautogui of a key that is named in another convention.
+    """The name in pyautogui of a key that is named in another convention; a character by itself.
 
     Raises:
         InvalidAction: the name is unknown.
     """
-    if len(name) == 1 and known(name):
-        return name
-    plain = name.strip().lower()
-    if plain in KEYS:
-        return plain
-    bare = plain.replace("_", "").replace("-", "").replace(" ", "")
-    key = _ALIASES.get(bare, bare)
-    if key not in KEYS:
+    key = _key(name)
+    if not key:
         raise InvalidAction(
             f"there is no key {name[:40]!r}",
             code="unknown_key",
@@ -90,22 +96,82 @@ def key_of(name: str, path: str = "") -> str:
     return key
 
 
-def combination(text: str, path: str = "", separator: str = "+") -> tuple[str, ...]:
-    """The keys of `ctrl+shift+s`; `+` by itself and at the end of `ctrl++` is the key.
+def _key(name: str) -> str:
+    if len(name) == 1 and known(name):
+        return name
+    plain = name.strip().lower()
+    # `ctrl-` is a combination that lacks a key.
+    bare = "" if plain.strip("-") != plain else plain.replace("_", "").replace("-", "").replace(" ", "")
+    key = plain if known(plain) else _ALIASES.get(bare, bare)
+    return key if key in KEYS | X11_KEYS else character(name.strip())
+
+
+def strokes(text: str, path: str = "") -> tuple[tuple[str, ...], ...]:
+    """The strokes of `ctrl+a Delete`, separated by spaces as in xdotool; each is of keys that are pressed together.
+
+    Spaces around `+` and inside of a key's name do not separate: `Ctrl + S`, `Page Down`.
 
     Raises:
-        InvalidAction: a key is unknown or missing.
+        InvalidAction: a key is unknown or missing, or there are too many.
     """
-    if text == separator:
-        return (separator,)
-    names = text.split(separator, _MOST_AT_ONCE + 1)
-    if text.endswith(2 * separator):
-        names = [*names[:-2], separator]
-    if len(names) > _MOST_AT_ONCE:
+    plain = _squeezed(text.strip(), path)
+    words = plain.split() or [" " if text else ""]
+    if len(words) > _MOST_STROKES:
+        raise InvalidAction(f"more than {_MOST_STROKES} strokes", code="too_many_keys", path=path)
+    try:
+        return tuple(combination(word, path) for word in words)
+    except InvalidAction:
+        if len(words) > 1 and (together := _together(plain)):
+            return (together,)
+        raise
+
+
+def combination(text: str, path: str = "") -> tuple[str, ...]:
+    """The keys of `ctrl+shift+s` or `ctrl-s`; the separator by itself and at the end of `ctrl++` is the key.
+
+    A capital letter beside a modifier means the key: `CTRL+L` is not Ctrl+Shift+L.
+
+    Raises:
+        InvalidAction: a key is unknown or missing, or there are too many.
+    """
+    plain = _squeezed(text, path)
+    keys = _together(plain)
+    if len(keys) > _MOST_AT_ONCE:
         raise InvalidAction(f"more than {_MOST_AT_ONCE} keys at once", code="too_many_keys", path=path)
-    if not all(name.strip() or name == " " for name in names):
+    if keys:
+        return keys
+    names = next((names for names in (_split(plain, "+"), _split(plain, "-")) if _key(names[0])), [plain])
+    if not all(names):
         raise InvalidAction(f"a key is missing in {text[:40]!r}", code="invalid_keys", path=path)
-    return tuple(key_of(name if name == " " else name.strip(), path) for name in names)
+    return (key_of(next(name for name in names if not _together(name)), path),)
+
+
+def _squeezed(text: str, path: str) -> str:
+    if len(text) > _LONGEST:
+        raise InvalidAction(f"more than {_LONGEST} characters of keys", code="too_many_keys", path=path)
+    return _AROUND_SEPARATOR.sub(lambda match: match[0].strip(), text if text == " " else text.strip())
+
+
+def _together(text: str) -> tuple[str, ...]:
+    """The keys, empty if one of them is unknown."""
+    if key := _key(text):
+        return (key,)
+    for separator in "+-":
+        names = _split(text, separator)
+        parts = [_together(part) for part in names] if len(names) > 1 else []
+        if parts and all(parts):
+            return _chord([key for part in parts for key in part])
+    return ()
+
+
+def _split(text: str, separator: str) -> list[str]:
+    names = text.split(separator)
+    return [*names[:-2], separator] if text.endswith(2 * separator) else names
+
+
+def _chord(keys: Sequence[str]) -> tuple[str, ...]:
+    held = any(key in MODIFIERS for key in keys)
+    return tuple(key.lower() if held and len(key) == 1 else key for key in keys)
 
 
 def pressed(keys: Sequence[str]) -> Action:

@@ -46,6 +46,11 @@ def waits(note: str) -> list[Action]:
     return [Action(type=ActionType.WAIT, note=note[:200])]
 
 
+def typing(text: str) -> list[Action]:
+    """Types a text; an empty one is nothing to do."""
+    return [Action(type=ActionType.TYPING, text=text)] if text else []
+
+
 def turned(amount: float, path: str) -> int:
     """Wheel clicks as an integer.
 

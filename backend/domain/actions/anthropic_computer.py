@@ -4,23 +4,26 @@ Actions and arguments follow the documentation; keys are xdotool's. A call of th
 of an older tool is named `computer` and has the action as an argument.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import Field
 
 from backend.domain.actions._forms import Number, read, short
-from backend.domain.actions._keys import combination, pressed, with_keys_down
+from backend.domain.actions._keys import combination, pressed, strokes, with_keys_down
 from backend.domain.actions._points import in_picture
-from backend.domain.actions._tool_calls import ENDING, actions_of, scrolled, turned, waits
+from backend.domain.actions._tool_calls import ENDING, actions_of, scrolled, turned, typing, waits
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
-from backend.domain.ports.agent import CoordinateFrame
+from backend.domain.ports.agent import CallOutcome, CallResult, CoordinateFrame
 from backend.domain.ports.model import ModelReply, Tool, ToolCall
 from backend.domain.registry import PluginKind, register
+from backend.domain.screen.pictures import enlarged
 
 _NAME = "computer"
+_POINTER = "import pyautogui; print(*pyautogui.position())"
 _LONGEST_HOLD = 20.0  # Seconds; code on the desktop may run for at most 30.
 Point = tuple[Number, Number]
 Pixels = tuple[int, int] | None
@@ -46,7 +49,7 @@ class _Drag(Parameters):
 
 
 class _Text(Parameters):
-    text: str = Field(min_length=1)
+    text: str
 
 
 class _Key(Parameters):
@@ -98,9 +101,7 @@ def _scroll(args: _Scroll, reader: "_Reader") -> Sequence[Action]:
 
 
 def _key(args: _Key, reader: "_Reader") -> Sequence[Action]:
-    # xdotool accepts several keys separated by spaces; a single space is the space key.
-    strokes = args.text.split() or [" "]
-    return [pressed(reader.keys(stroke)) for stroke in strokes] * args.repeat
+    return [pressed(keys) for keys in strokes(args.text, f"{reader.path}.text")] * args.repeat
 
 
 def _hold(args: _Hold, reader: "_Reader") -> Sequence[Action]:
@@ -109,15 +110,17 @@ def _hold(args: _Hold, reader: "_Reader") -> Sequence[Action]:
 
 
 def _zoom(args: _Zoom, reader: "_Reader") -> Sequence[Action]:
-    left, top, right, bottom = args.region
-    corners = [reader.at((left, top)), reader.at((right, bottom))]
-    return waits("zoom " + " ".join(str(side) for corner in corners for side in corner or ()))
+    return waits("zoom " + " ".join(map(str, reader.region(args.region))))
+
+
+def _position(_: _Nothing, __: "_Reader") -> Sequence[Action]:
+    return [Action(type=ActionType.PYTHON, text=_POINTER, note="cursor_position")]
 
 
 _FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, "_Reader"], Sequence[Action]]]] = {
     "key": (_Key, _key),
     "hold_key": (_Hold, _hold),
-    "type": (_Text, lambda p, _: [Action(type=ActionType.TYPING, text=p.text)]),
+    "type": (_Text, lambda p, _: typing(p.text)),
     "mouse_move": (_At, lambda p, r: [_pointed(ActionType.MOVE_TO, r.at(p.coordinate))]),
     "left_click": (_Click, _click("left", 1)),
     "right_click": (_Click, _click("right", 1)),
@@ -130,7 +133,7 @@ _FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, "_Reader"], Sequence
     "scroll": (_Scroll, _scroll),
     "wait": (_Wait, lambda *_: waits("wait")),
     "screenshot": (_Nothing, lambda *_: waits("screenshot")),
-    "cursor_position": (_Nothing, lambda *_: waits("cursor_position: see the pointer on the screen")),
+    "cursor_position": (_Nothing, _position),
     "zoom": (_Zoom, _zoom),
 }
 
@@ -144,6 +147,22 @@ class _Reader:
 
     def at(self, point: Point | None) -> Pixels:
         return in_picture(*point, self._sight) if point else None
+
+    def region(self, sides: tuple[float, float, float, float]) -> tuple[int, int, int, int]:
+        """The part of the screen under a part of the picture; right and bottom are excluded."""
+        left, top, right, bottom = sides
+        size = self._sight.view or self._sight.screen
+        if not (0 <= left < right <= size.width and 0 <= top < bottom <= size.height):
+            raise InvalidAction(
+                f"the region {short(list(sides))} is not a part of the picture of {size.width}x{size.height}",
+                code="point_out_of_range",
+                path=f"{self.path}.region",
+                hint="It is x and y of its top left corner, then of its bottom right corner.",
+            )
+        (x, y), (to_x, to_y) = in_picture(left, top, self._sight), in_picture(right, bottom, self._sight)
+        x, y = min(max(x, 0), self._sight.screen.width - 1), min(max(y, 0), self._sight.screen.height - 1)
+        to_x, to_y = min(to_x, self._sight.screen.width), min(to_y, self._sight.screen.height)
+        return x, y, max(to_x, x + 1), max(to_y, y + 1)
 
     def keys(self, text: str) -> tuple[str, ...]:
         return combination(text, f"{self.path}.text")
@@ -189,8 +208,7 @@ class AnthropicComputer:
         """See the port; docs/internals/actions.md lists the result of each malformed reply."""
 
         def read_call(call: ToolCall, path: str) -> Sequence[Action]:
-            arguments = dict(call.arguments)
-            name = arguments.pop("action", None) if call.name == _NAME else call.name
+            name, arguments = _named(call)
             if not isinstance(name, str) or name not in _FORMS or (name == "zoom" and not self.params.zoom):
                 hint = f"Known: {', '.join(_FORMS)}."
                 raise InvalidAction(f"there is no action {short(name)}", code="unknown_action", path=path, hint=hint)
@@ -198,3 +216,32 @@ class AnthropicComputer:
             return build(read(form, arguments, path), _Reader(sight, path))
 
         return actions_of(reply, f"the tool {_NAME}", read_call)
+
+    def result(self, call: ToolCall, outcome: CallOutcome) -> CallResult | None:
+        """See the port: the part of the screen that `zoom` asks for, and the pointer's place."""
+        name, arguments = _named(call)
+        if name == "cursor_position":
+            return _pointer(outcome)
+        if name != "zoom" or outcome.frame is None:
+            return None
+        region = _Reader(outcome.sight, "").region(read(_Zoom, arguments).region)
+        size = outcome.sight.view or outcome.sight.screen
+        picture = enlarged(outcome.frame, region, size.width, size.height)
+        return CallResult(text="The region, enlarged.", picture=picture)
+
+
+def _named(call: ToolCall) -> tuple[Any, dict[str, Any]]:
+    """The action of a call, and its arguments."""
+    arguments = dict(call.arguments)
+    return arguments.pop("action", None) if call.name == _NAME else call.name, arguments
+
+
+def _pointer(outcome: CallOutcome) -> CallResult:
+    """The pointer's place in the picture that the model was shown."""
+    words = str(outcome.results[0].get("output", "")).split() if outcome.results else []
+    if len(words) != 2 or not all(word.isdecimal() for word in words):  # noqa: PLR2004 - x and y.
+        return CallResult(text="The pointer's position could not be read.", failed=True)
+    x, y = map(int, words)
+    if outcome.sight.view:
+        x, y = map(math.floor, outcome.sight.view.from_screen(x, y))
+    return CallResult(text=f"X={x},Y={y}")

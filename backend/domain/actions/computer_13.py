@@ -12,6 +12,7 @@ from backend.domain.actions._blocks import TOKENS, text_of, token
 from backend.domain.actions._checked import checked
 from backend.domain.actions._forms import Button, Number, read
 from backend.domain.actions._json import json_blocks
+from backend.domain.actions._keys import key_of
 from backend.domain.actions._points import Coordinates, PointMap, explained, place
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
@@ -79,10 +80,10 @@ _FORMS: Mapping[str, tuple[type[Parameters], Callable[[Any, Point], Action]]] = 
     "DRAG_TO": (_Point, lambda _, at: Action(type=ActionType.DRAG_TO, **at)),
     "SCROLL": (_Scroll, lambda p, _: Action(type=ActionType.SCROLL, dx=p.dx, dy=p.dy)),
     "TYPING": (_Typing, lambda p, _: Action(type=ActionType.TYPING, text=p.text)),
-    "PRESS": (_Key, lambda p, _: Action(type=ActionType.PRESS, keys=(p.key,))),
-    "KEY_DOWN": (_Key, lambda p, _: Action(type=ActionType.KEY_DOWN, keys=(p.key,))),
-    "KEY_UP": (_Key, lambda p, _: Action(type=ActionType.KEY_UP, keys=(p.key,))),
-    "HOTKEY": (_Keys, lambda p, _: Action(type=ActionType.HOTKEY, keys=p.keys)),
+    "PRESS": (_Key, lambda p, _: Action(type=ActionType.PRESS, keys=(key_of(p.key, "key"),))),
+    "KEY_DOWN": (_Key, lambda p, _: Action(type=ActionType.KEY_DOWN, keys=(key_of(p.key, "key"),))),
+    "KEY_UP": (_Key, lambda p, _: Action(type=ActionType.KEY_UP, keys=(key_of(p.key, "key"),))),
+    "HOTKEY": (_Keys, lambda p, _: Action(type=ActionType.HOTKEY, keys=tuple(key_of(key, "keys") for key in p.keys))),
     "WAIT": (_Nothing, lambda *_: Action(type=ActionType.WAIT)),
     "DONE": (_Nothing, lambda *_: Action(type=ActionType.DONE)),
     "FAIL": (_Nothing, lambda *_: Action(type=ActionType.FAIL)),

@@ -22,6 +22,7 @@ from backend.domain.actions._tool_calls import (
     of_pixels,
     scrolled,
     turned,
+    typing,
     waits,
 )
 from backend.domain.errors import InvalidAction
@@ -40,8 +41,8 @@ Share = Annotated[float, Field(ge=0, le=_GRID, allow_inf_nan=False)]
 Direction = Literal["up", "down", "left", "right"]
 
 
-def _split(value: Any) -> Any:
-    return combination(value) if isinstance(value, str) and value else value
+def _listed(value: Any) -> Any:
+    return (value,) if isinstance(value, str) and value else value
 
 
 class _Nothing(Parameters):
@@ -54,13 +55,13 @@ class _At(Parameters):
 
 
 class _TypeAt(_At):
-    text: str = Field(min_length=1)
+    text: str
     press_enter: bool = True
     clear_before_typing: bool = True
 
 
 class _Type(Parameters):
-    text: str = Field(min_length=1)
+    text: str
     press_enter: bool = False
 
 
@@ -76,7 +77,7 @@ class _Key(Parameters):
 
 
 class _Keys(Parameters):
-    keys: Annotated[tuple[str, ...], BeforeValidator(_split)] = Field(min_length=1, max_length=_MOST_KEYS)
+    keys: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(min_length=1, max_length=_MOST_KEYS)
 
 
 class _ScrollPage(Parameters):
@@ -121,13 +122,12 @@ class _Reader:
         return [
             self.pointed(ActionType.CLICK, args),
             *clear,
-            Action(type=ActionType.TYPING, text=args.text),
+            *typing(args.text),
             *enter,
         ]
 
     def type_text(self, args: _Type) -> list[Action]:
-        typed = Action(type=ActionType.TYPING, text=args.text)
-        return [typed, pressed(("enter",))] if args.press_enter else [typed]
+        return [*typing(args.text), *([pressed(("enter",))] if args.press_enter else [])]
 
     def drag(self, args: _Drag) -> list[Action]:
         return dragged([self.pixels(args.x, args.y), self.pixels(args.to_x, args.to_y)])
@@ -136,7 +136,7 @@ class _Reader:
         return chord(combination(args.key, self.path))
 
     def keys(self, args: _Keys) -> list[Action]:
-        return chord([key_of(key, f"{self.path}.keys") for key in args.keys])
+        return chord([key for name in args.keys for key in combination(name, f"{self.path}.keys")])
 
     def hold(self, kind: ActionType, args: _Key) -> list[Action]:
         return [Action(type=kind, keys=(key_of(args.key, f"{self.path}.key"),))]

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from backend.domain.actions._forms import Number, read, short
-from backend.domain.actions._keys import key_of, with_keys_down
+from backend.domain.actions._keys import combination, with_keys_down
 from backend.domain.actions._points import in_picture
-from backend.domain.actions._tool_calls import ENDING, actions_of, chord, dragged, of_pixels, waits
+from backend.domain.actions._tool_calls import ENDING, actions_of, chord, dragged, of_pixels, typing, waits
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
@@ -63,7 +63,7 @@ class _Scroll(_At):
 
 
 class _Text(Parameters):
-    text: str = Field(min_length=1)
+    text: str
 
 
 class _Wait(Parameters):
@@ -72,7 +72,7 @@ class _Wait(Parameters):
 
 
 def _names(keys: Sequence[str], path: str) -> tuple[str, ...]:
-    return tuple(key_of(key, f"{path}.keys") for key in keys)
+    return tuple(key for name in keys for key in combination(name, f"{path}.keys"))
 
 
 class _Reader:
@@ -118,7 +118,7 @@ _FORMS: Mapping[str, tuple[type[Parameters], Callable[[_Reader, Any], Sequence[A
     "move": (_At, _Reader.move),
     "screenshot": (_Nothing, lambda *_: waits("screenshot")),
     "scroll": (_Scroll, _Reader.scroll),
-    "type": (_Text, lambda _, p: [Action(type=ActionType.TYPING, text=p.text)]),
+    "type": (_Text, lambda _, p: typing(p.text)),
     "wait": (_Wait, lambda *_: waits("wait")),
 }
 

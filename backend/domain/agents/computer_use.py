@@ -4,8 +4,8 @@ One conversation for the whole episode: each tool call gets a result with the ne
 returned unchanged. The oldest screens and turns are dropped first.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from pydantic import Field
 
@@ -14,8 +14,8 @@ from backend.domain.agents._model_agent import ModelAgent
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.errors import InvalidAction
 from backend.domain.model.trajectory import Action, ActionType, Decision, Frame, Observation
-from backend.domain.ports.agent import CoordinateFrame
-from backend.domain.ports.model import Message, MessagePart, ModelReply
+from backend.domain.ports.agent import CallOutcome, CallResult, CallResults, CoordinateFrame
+from backend.domain.ports.model import Message, MessagePart, ModelReply, ToolCall
 from backend.domain.registry import PluginKind, register
 
 _OLD = "(an older screen, left out)"
@@ -47,12 +47,16 @@ class _Turn:
         reply: the model's answer to this step's screen.
         words: text of the user's turn beside the screen.
         failed: the reply could not be carried out.
+        sight: what its coordinates refer to.
+        results: of its calls by their ids, where the next screen is not all of it.
     """
 
     picture: Frame | None
     words: str
     reply: ModelReply
     failed: bool
+    sight: CoordinateFrame
+    results: Mapping[str, CallResult] = field(default_factory=dict)
 
 
 @register(PluginKind.AGENT, "computer_use")
@@ -68,6 +72,29 @@ class ComputerUse(ModelAgent):
     def begin(self) -> None:
         self._turns: list[_Turn] = []
         self._silent = False
+        self._sight = CoordinateFrame()
+
+    def act(self, observation: Observation) -> Decision:
+        """See the port. The last turn's calls get their results from what is observed now."""
+        if self._turns:
+            self._turns[-1] = replace(self._turns[-1], results=self._results(self._turns[-1], observation))
+        return super().act(observation)
+
+    def _results(self, turn: _Turn, observation: Observation) -> Mapping[str, CallResult]:
+        results, rest = dict[str, CallResult](), observation.results
+        for call in () if turn.failed else turn.reply.calls:
+            count = len(self._space.parse(turn.reply.model_copy(update={"calls": (call,)}), turn.sight))
+            outcome = CallOutcome(results=rest[:count], frame=observation.frame, sight=turn.sight)
+            result, rest = self._result(call, outcome), rest[count:]
+            if result is not None:
+                results[call.id] = result
+        return results
+
+    def _result(self, call: ToolCall, outcome: CallOutcome) -> CallResult | None:
+        refused = [each.get("error") or each.get("skipped") for each in outcome.results if "returncode" not in each]
+        if any(refused):
+            return CallResult(text=f"Not carried out: {next(filter(None, refused))}", failed=True)
+        return self._space.result(call, outcome) if isinstance(self._space, CallResults) else None
 
     def messages(self, observation: Observation, sight: CoordinateFrame, excluded: int) -> Sequence[Message] | None:
         """The conversation. The oldest turns are dropped first; the task always stays at the beginning."""
@@ -88,6 +115,7 @@ class ComputerUse(ModelAgent):
     def actions(self, reply: ModelReply, sight: CoordinateFrame) -> tuple[Action, ...]:
         """The actions of the calls, or the final token of the text. A second empty reply means DONE."""
         silent, self._silent = self._silent, not reply.calls
+        self._sight = sight
         try:
             return super().actions(reply, sight)
         except InvalidAction:
@@ -96,7 +124,8 @@ class ComputerUse(ModelAgent):
             return (Action(type=ActionType.DONE, note="the model stopped using the computer"),)
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:
-        self._turns.append(_Turn(observation.picture, observation.note, reply, failed=bool(decision.invalid)))
+        failed = bool(decision.invalid)
+        self._turns.append(_Turn(observation.picture, observation.note, reply, failed=failed, sight=self._sight))
 
     def _user(self, answered: _Turn | None, words: str, picture: Frame | None) -> Message:
         """The user's turn: the task with the first screen, or the results of the last calls with the new screen."""
@@ -105,6 +134,11 @@ class ComputerUse(ModelAgent):
             return message("user", self.prompt("task", instruction=self.active_context.instruction), words, screen)
         if not answered.reply.calls:
             return message("user", words, screen)
-        text = words or "done"
-        results = [MessagePart(result=(call.id, text), failed=answered.failed) for call in answered.reply.calls]
-        return message("user", *results, screen)
+        parts: list[MessagePart | Frame] = []
+        for call in answered.reply.calls:
+            own = answered.results.get(call.id)
+            text = " ".join(filter(None, (own and own.text, words))) or "done"
+            parts.append(MessagePart(result=(call.id, text), failed=answered.failed or bool(own and own.failed)))
+            if own and own.picture and picture is not None:
+                parts.append(own.picture)
+        return message("user", *parts, screen)

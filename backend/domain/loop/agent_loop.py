@@ -146,6 +146,7 @@ class _Loop:
         self._rules = rules
         self._progress = progress
         self._note = ""  # sent to the agent with its next observation
+        self._results: tuple[Mapping[str, Any], ...] = ()  # likewise
         self._invalid = 0  # in a row
         self._moving = ""  # the phase that settling is charged to, if the screen may still be changing
         self._observation: Observation | None = None  # an observation that no step has used yet
@@ -187,6 +188,7 @@ class _Loop:
             self._moving = ("person" if helped else "settle") if work.moving else ""
         self._p.space.acted(work.done)
         self._keep(observation, decision, work.results)
+        self._results = tuple(work.results)
         self._unchecked = True
         if late:
             raise _Stop(EndedBy.TIME, "the answer came after the time was used up; it was not carried out")
@@ -293,7 +295,7 @@ class _Loop:
             ) from error
         self._spend("observe", self._now() - before)
         note = " ".join(filter(None, (self._note, observation.note)))
-        self._observation = observation.model_copy(update={"note": note}) if self._note else observation
+        self._observation = observation.model_copy(update={"note": note, "results": self._results})
         return self._observation
 
     def _think(self, call: Callable[[], Any]) -> Any:

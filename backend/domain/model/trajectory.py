@@ -189,6 +189,7 @@ class Observation(Frozen):
         terminal: text of the topmost terminal window.
         tabs: titles of the browser's pages, last used first.
         note: message to the agent: why its last action was invalid, what could not be observed.
+        results: what came of each action of the last decision, as its step records it.
     """
 
     index: int
@@ -203,6 +204,7 @@ class Observation(Frozen):
     previous: Frame | None = None
     terminal: str | None = None
     tabs: tuple[str, ...] | None = None
+    results: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def picture(self) -> Frame | None:

@@ -1,7 +1,7 @@
 """The ports of what acts: agents, what they see, how their replies are read. See `desktop.py` for what all share."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, SkipValidation
 
@@ -9,7 +9,7 @@ from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen, Task
 from backend.domain.model.trajectory import Action, Decision, Frame, Mark, Observation, ScreenView
 from backend.domain.ports.desktop import Desktop
-from backend.domain.ports.model import ModelReply, Models, Tool
+from backend.domain.ports.model import ModelReply, Models, Tool, ToolCall
 from backend.domain.ports.web import Browser
 
 
@@ -115,6 +115,42 @@ class CoordinateFrame(Frozen):
     view: ScreenView | None = None
     marks: tuple[Mark, ...] = ()
     platform: str = "Linux"
+
+
+class CallOutcome(Frozen):
+    """What came of one call of a model.
+
+    Attributes:
+        results: the desktop's, one per action of the call (`Observation.results`).
+        frame: the screen afterwards, in its own pixels.
+        sight: what the call's coordinates refer to.
+    """
+
+    results: tuple[Mapping[str, Any], ...]
+    frame: Frame | None
+    sight: CoordinateFrame
+
+
+class CallResult(Frozen):
+    """What a model is told of one of its calls.
+
+    Attributes:
+        picture: shown before the screen.
+        failed: the call was not carried out.
+    """
+
+    text: str
+    picture: Frame | None = None
+    failed: bool = False
+
+
+@runtime_checkable
+class CallResults(Protocol):
+    """An action space with calls that ask something of the desktop."""
+
+    def result(self, call: ToolCall, outcome: CallOutcome) -> CallResult | None:
+        """The result of a call that was carried out; None where the next screen is all of it."""
+        ...
 
 
 class ActionSpace(Protocol):

@@ -35,6 +35,23 @@ def decoded(frame: Frame) -> "Image":
         raise GuestLost(f"the desktop's picture is damaged: {error}", code="observation_damaged") from error
 
 
+def enlarged(frame: Frame, box: tuple[int, int, int, int], width: int, height: int) -> Frame:
+    """A part of the picture, as large as fits.
+
+    Args:
+        frame: the picture.
+        box: left, top, right, bottom of the part in its pixels, right and bottom excluded.
+        width: of the space, in pixels.
+        height: likewise.
+    """
+    from PIL import Image
+
+    left, top, right, bottom = box
+    factor = min(width / (right - left), height / (bottom - top))
+    size = max(1, round((right - left) * factor)), max(1, round((bottom - top) * factor))
+    return encoded(decoded(frame).resize(size, Image.Resampling.LANCZOS, box=(left, top, right, bottom)))
+
+
 def perceptual_hash(frame: Frame) -> int | None:
     """64 bits, most of them equal for pictures that look alike: which of two neighbours is lighter, of 9x8 points.
 

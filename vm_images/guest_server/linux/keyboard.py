@@ -11,7 +11,7 @@ from guest_server.linux.ping import Pinger
 from guest_server.linux.x11 import XClient
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.input_events import Event, Hotkey, Key, Type
-from guest_server.protocol.keys import KEYSYMS, XF86_SYMBOLS
+from guest_server.protocol.keys import KEYSYMS, X11_KEYS, XF86_SYMBOLS
 
 _GROUP_BITS = 0x6000
 _CHAR_KEYS = {"\n": "Return", "\t": "Tab", "\b": "BackSpace"}
@@ -24,7 +24,7 @@ def named_keysym(name: str) -> int:
 
 def key_keysym(key: str) -> int:
     """The symbol of a key named as pyautogui names it, or by its character."""
-    name = KEYSYMS.get(key, key)
+    name = KEYSYMS.get(key) or X11_KEYS.get(key, key)
     return char_keysym(name) if len(name) == 1 else named_keysym(name)
 
 

@@ -4,6 +4,7 @@ The names are those of pyautogui 0.9's KEYBOARD_KEYS. Where pyautogui silently d
 and language keys), X11's key is pressed; names without a key on X11 are refused.
 """
 
+import os
 import string
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -47,6 +48,11 @@ KEYSYMS: Mapping[str, str] = MappingProxyType(
 )
 """Key name -> X11 key symbol name (a single character stands for itself)."""
 
+X11_KEYS: Mapping[str, str] = MappingProxyType(
+    {"undo": "Undo", "redo": "Redo", "find": "Find", "cancel": "Cancel"} if os.name != "nt" else {}
+)
+"""Keys of X11 that pyautogui has no name for -> symbol name."""
+
 WITHOUT_KEY = frozenset({"accept", "final", "fn"})
 """Names of pyautogui that X11 has no key for."""
 
@@ -88,6 +94,6 @@ def key_name(text: str) -> str:
     name = text if len(text) == 1 else text.strip().lower()
     if name in WITHOUT_KEY:
         raise GuestError("unknown_key", f"the key '{name}' does not exist on this platform")
-    if name in KEYSYMS or (len(name) == 1 and name.isprintable()):
+    if name in KEYSYMS or name in X11_KEYS or (len(name) == 1 and name.isprintable()):
         return name
     raise GuestError("unknown_key", f"unknown key '{text}'; use one of pyautogui's KEYBOARD_KEYS or one character")

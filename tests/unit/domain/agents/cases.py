@@ -32,13 +32,20 @@ def frame(width: int = 640, height: int = 480, colour: str = "navy") -> Frame:
 
 
 def begun(
-    agent: str, models: FakeModels, *, instruction: str = "Save the file.", steps: int = 15, **params: Any
+    agent: str,
+    models: FakeModels,
+    *,
+    instruction: str = "Save the file.",
+    steps: int = 15,
+    action_params: Any = None,
+    **params: Any,
 ) -> Any:
     """The agent at the start of an episode."""
     registry.load()
     plugin = registry.lookup(PluginKind.AGENT, agent)
     made = plugin(plugin.Params.model_validate({"model": "m", **params}))
-    made.reset(AgentContext(instruction=instruction, screen=SCREEN, max_steps=steps, seed=3, models=models))
+    limits = {"screen": SCREEN, "max_steps": steps, "action_params": action_params}
+    made.reset(AgentContext(instruction=instruction, seed=3, models=models, **limits))
     return made
 
 

@@ -1,11 +1,14 @@
 """`computer_use`: one conversation, calls and their results, raw parts, what is left out, how it ends."""
 
+from io import BytesIO
 from typing import Any
 
 import pytest
+from PIL import Image
 
-from backend.domain.model.trajectory import ActionType
+from backend.domain.model.trajectory import ActionType, Frame, ScreenView
 from backend.domain.ports.model import Message, MessagePart, ModelReply, StopReason, ToolCall
+from backend.domain.screen.pictures import decoded
 from tests.fakes.models import COST, FakeModels
 from tests.unit.domain.agents.cases import begun, pictures, roles, seen, texts
 
@@ -17,6 +20,9 @@ def calls(*given: dict[str, Any], text: str = "", raw: Any = ()) -> ModelReply:
 
 CLICK = {"action": "left_click", "coordinate": [30, 30]}
 TYPE = {"action": "type", "text": "hello"}
+
+
+HALF = ScreenView(width=320, height=240, right=320, bottom=240, screen_width=640, screen_height=480)
 
 
 def results(message: Message) -> list[tuple[str, str]]:
@@ -73,6 +79,63 @@ class TestConversation:
         assert turn.role == "assistant"
         assert turn.parts[0] == MessagePart(raw=raw[0])
         assert turn.parts[-1].call is not None
+
+
+class TestResults:
+    """What calls get back beside the next screen."""
+
+    def told(self, reply: ModelReply, **seen_after: Any) -> list[MessagePart]:
+        """The parts of the user's turn after that reply."""
+        models = FakeModels(reply, "DONE")
+        agent = begun("computer_use", models, action_params={"zoom": True})
+        agent.act(seen(view=HALF))
+        agent.act(seen(1, view=HALF, **seen_after))
+        return list(models.asked[1].messages[-1].parts)
+
+    def test_zoom_is_the_region_as_large_as_fits(self) -> None:
+        screen = Image.new("RGB", (640, 480), "navy")
+        screen.paste("red", (200, 100, 280, 160))
+        out = BytesIO()
+        screen.save(out, "PNG")
+        after = Frame(data=out.getvalue(), media_type="image/png", width=640, height=480)
+        zoom, region, picture = self.told(calls({"action": "zoom", "region": [100, 50, 140, 80]}), frame=after)
+        assert (zoom.result is not None, zoom.failed) == (True, False)
+        assert region.image is not None
+        assert (region.image.width, region.image.height) == (320, 240)
+        colours = decoded(region.image).getextrema()
+        assert [high > 200 for _, high in colours] == [True, False, False]
+        assert picture.image == after
+
+    @pytest.mark.parametrize("region", [[0, 0, 321, 10], [5, 5, 5, 9]])
+    def test_a_region_off_the_picture_is_an_error(self, region: list[int]) -> None:
+        (result, _) = self.told(calls({"action": "zoom", "region": region}), note="Your last answer: region")
+        assert result.failed
+
+    def test_cursor_position_is_in_the_model_s_scale(self) -> None:
+        reply = calls(CLICK, {"action": "cursor_position"})
+        click, position, _ = self.told(reply, results=({}, {"returncode": 0, "output": "301 40\n", "error": ""}))
+        assert (click.result, position.result) == (("c0", "done"), ("c1", "X=150,Y=20"))
+
+    def test_a_position_that_could_not_be_read_is_an_error(self) -> None:
+        reply = calls({"action": "cursor_position"})
+        (position, _) = self.told(reply, results=({"returncode": 1, "output": "", "error": "ModuleNotFoundError"},))
+        assert position.failed
+
+    def test_calls_that_were_not_carried_out_are_errors(self) -> None:
+        reply = calls(CLICK, CLICK, TYPE)
+        after = ({}, {"error": "off the screen"}, {"skipped": "after an invalid action"})
+        results = self.told(reply, results=after, note="Your last answer could not be carried out")[:3]
+        assert [part.failed for part in results] == [False, True, True]
+
+    def test_an_unknown_key_is_the_error_of_its_call(self) -> None:
+        models = FakeModels(calls({"action": "key", "text": "ctrl+Hyperdrive"}), "DONE")
+        agent = begun("computer_use", models)
+        decision = agent.act(seen())
+        assert (decision.actions, "Hyperdrive" in decision.invalid) == ((), True)
+        agent.act(seen(1, note=decision.invalid))
+        (result, *_) = models.asked[1].messages[-1].parts
+        assert result.failed
+        assert "Hyperdrive" in str(result.result)
 
 
 class TestLeftOut:
