@@ -46,14 +46,17 @@ async def _answer(machine: Machine, line: bytes) -> Mapping[str, Any]:
         await carry_out(machine, _events(line))
     except GuestError as error:
         return {"error": error.kind, "message": error.message}
-    except (ValueError, TypeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         return {"error": "bad_request", "message": f"not JSON: {error}"}
     return {}
 
 
 def _events(line: bytes) -> list[Any]:
     events = json.loads(line)
-    kinds = [event.get("type") if isinstance(event, dict) else None for event in events]
-    if not isinstance(events, list) or not _EVENTS.issuperset(kinds):
+    if not isinstance(events, list) or not all(map(_is_of_keyboard, events)):
         raise GuestError("bad_request", f"expected a list of events of {', '.join(sorted(_EVENTS))}")
     return events
+
+
+def _is_of_keyboard(event: Any) -> bool:
+    return isinstance(event, dict) and str(event.get("type")) in _EVENTS
