@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.domain.model.prices import Tokens
 from backend.domain.model.reasoning import split_reasoning
-from backend.domain.model.trajectory import Frame
+from backend.domain.model.trajectory import Frame, SafetyCheck
 from backend.domain.ports.model import Message, MessagePart, ModelReply, StopReason, Tool, ToolCall
 from worker.models._errors import nonsense
 from worker.models.retrying_client import ParsedReply
@@ -127,6 +127,7 @@ def reply(  # noqa: PLR0913 - what a reply has
     api: str,
     content: Sequence[Any] = (),
     tokens: Tokens | None,
+    checks: Sequence[tuple[Any, Any]] = (),
 ) -> ParsedReply:
     """A reply within its limits.
 
@@ -139,6 +140,7 @@ def reply(  # noqa: PLR0913 - what a reply has
         api: the client's name.
         content: the turn to return to the API; empty = not needed.
         tokens: None = not counted.
+        checks: (code, message) of each safety check that waits for consent.
     """
     tool_calls = tuple(
         ToolCall(id=call_id or f"call_{place}", name=str(name)[:200], arguments=decoded(arguments))
@@ -153,6 +155,10 @@ def reply(  # noqa: PLR0913 - what a reply has
             raw=({"api": api, "content": list(content)},) if content else (),
             stop=_stop_of(tool_calls, stop),
             model=str(model or "")[:200],
+            safety_checks=tuple(
+                SafetyCheck(code=str(code or "")[:200], message=str(message or "")[:4_000])
+                for code, message in checks[:MOST_CALLS]
+            ),
         ),
         tokens,
     )

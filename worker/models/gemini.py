@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from backend.domain.model.prices import Tokens
 from backend.domain.model.trajectory import Frame
-from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRequest, StopReason, Tool
+from backend.domain.ports.model import Message, MessagePart, ModelReply, ModelRequest, StopReason, Tool, ToolCall
 from backend.domain.registry import PluginKind, register
 from backend.services.capacity.model_endpoints import Endpoint
 from worker.models import _payloads
@@ -34,7 +34,17 @@ _STOPS = {
     "TOO_MANY_TOOL_CALLS": StopReason.MALFORMED,
     "MISSING_THOUGHT_SIGNATURE": StopReason.MALFORMED,
     "MALFORMED_RESPONSE": StopReason.MALFORMED,
+    "MODEL_ARMOR": StopReason.REFUSAL,
+    "ESCALATION": StopReason.REFUSAL,
+    "PUP_LIMITED_DISABLED": StopReason.REFUSAL,
+    "CONTINUATION": StopReason.LENGTH,
+    "OTHER": StopReason.UNCLEAR,
+    "IMAGE_OTHER": StopReason.UNCLEAR,
+    "NO_IMAGE": StopReason.UNCLEAR,
+    "FINISH_REASON_UNSPECIFIED": StopReason.UNCLEAR,
 }
+_CONFIRM = "require_confirmation"
+_ALLOWED = frozenset({"", "regular", "allowed"})
 _CONFIG = "generationConfig"
 _FIELDS = {"seed": "seed", "stopSequences": "stop", "topP": "top_p", "temperature": "temperature"}
 
@@ -116,12 +126,12 @@ def _tools(tools: tuple[Tool, ...]) -> Iterator[dict[str, Any]]:
 
 def _contents(messages: Any, *, nested: bool) -> list[dict[str, Any]]:
     """All turns. This API identifies calls by function name, so results look it up in earlier turns."""
-    names: dict[str, str] = {}
+    calls: dict[str, ToolCall] = {}
     contents: list[dict[str, Any]] = []
     for message in messages:
-        names |= {part.call.id: part.call.name for part in message.parts if part.call is not None}
+        calls |= {part.call.id: part.call for part in message.parts if part.call is not None}
         raw = _payloads.given_back(message, Gemini.api)
-        parts = raw or list(_parts(message, names, nested=nested))
+        parts = raw or list(_parts(message, calls, nested=nested))
         role = "model" if message.role == "assistant" else "user"
         if parts and contents and contents[-1]["role"] == role:
             contents[-1]["parts"] += parts
@@ -130,7 +140,7 @@ def _contents(messages: Any, *, nested: bool) -> list[dict[str, Any]]:
     return contents
 
 
-def _parts(message: Message, names: Mapping[str, str], *, nested: bool) -> Iterator[dict[str, Any]]:
+def _parts(message: Message, calls: Mapping[str, ToolCall], *, nested: bool) -> Iterator[dict[str, Any]]:
     for part, pictures in _payloads.with_pictures(message.parts):
         if part.text is not None:
             yield {"text": part.text}
@@ -140,16 +150,19 @@ def _parts(message: Message, names: Mapping[str, str], *, nested: bool) -> Itera
             own = {} if "#" in part.call.id else {"id": part.call.id}
             yield {"functionCall": {**own, "name": part.call.name, "args": dict(part.call.arguments)}}
         elif part.result is not None:
-            yield _result(part, names, pictures if nested else [])
+            yield _result(part, calls, pictures if nested else [])
             yield from (_picture(each) for each in pictures if not nested)
 
 
-def _result(part: MessagePart, names: Mapping[str, str], pictures: list[Frame]) -> dict[str, Any]:
+def _result(part: MessagePart, calls: Mapping[str, ToolCall], pictures: list[Frame]) -> dict[str, Any]:
     """The computer tool requires its screen inside the result; a text that is a JSON object becomes the response."""
     call, text = part.result or ("", "")
     response = _payloads.decoded(text) if text.lstrip().startswith("{") else {"output": text}
-    result: dict[str, Any] = {"name": names.get(call, call.partition("#")[0])}
+    result: dict[str, Any] = {"name": calls[call].name if call in calls else call.partition("#")[0]}
     result["response"] = {"error": text} if part.failed else {"output": text} if "" in response else dict(response)
+    if call in calls and _decision(calls[call].arguments)[0] == _CONFIRM:
+        # A run whose policy is to stop at a check has no next request.
+        result["response"]["safety_acknowledgement"] = "true"
     if "#" not in call:
         result["id"] = call  # Its own, not one of ours.
     return {"functionResponse": {**result, "parts": [_picture(each) for each in pictures]} if pictures else result}
@@ -214,16 +227,27 @@ def _first_candidate(reply: dict[str, Any]) -> tuple[list[dict[str, Any]], Any]:
 
 def _to_reply(reply: dict[str, Any], parts: list[dict[str, Any]], finish: Any) -> ParsedReply:
     calls = [part["functionCall"] for part in parts if "functionCall" in part]
+    checks = [check for check in (_decision(call.get("args")) for call in calls) if check[0] not in _ALLOWED]
+    blocked = any(code != _CONFIRM for code, _ in checks)
     return _payloads.reply(
         text="".join(str(part["text"]) for part in parts if "text" in part and not part.get("thought")),
         calls=[(_id(call, place), call["name"], call.get("args") or {}) for place, call in enumerate(calls)],
         thinking="".join(str(part["text"]) for part in parts if part.get("thought") and "text" in part),
-        stop=_STOPS.get(str(finish), StopReason.UNCLEAR),
+        stop=StopReason.REFUSAL if blocked else _STOPS.get(str(finish), StopReason.UNCLEAR),
         model=reply.get("modelVersion"),
         api=Gemini.api,
         content=json.loads(json.dumps(parts)) if any("thoughtSignature" in part for part in parts) else [],
         tokens=_tokens(reply.get("usageMetadata")),
+        checks=checks,
     )
+
+
+def _decision(arguments: Any) -> tuple[str, str]:
+    """The safety system's decision on a call, in lower case, and its words; empty if it has none."""
+    decision = arguments.get("safety_decision") if isinstance(arguments, Mapping) else None
+    if not isinstance(decision, Mapping):
+        return str(decision or "").lower(), ""
+    return str(decision.get("decision") or "").lower(), str(decision.get("explanation") or "")
 
 
 def _id(call: Mapping[str, Any], place: int) -> str:

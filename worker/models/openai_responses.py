@@ -19,7 +19,14 @@ from worker.models.retrying_client import ApiRequest, Caller, ParsedReply
 
 COMPUTER = "computer_call"
 """Name of a call of the computer tool; its arguments are `action` or `actions`, and `pending_safety_checks`."""
-_INCOMPLETE = {"max_output_tokens": StopReason.LENGTH, "content_filter": StopReason.REFUSAL}
+_INCOMPLETE = {
+    "max_output_tokens": StopReason.LENGTH,
+    "max_messages": StopReason.LENGTH,
+    "content_filter": StopReason.REFUSAL,
+    "steered": StopReason.PAUSE,
+}
+NOTHING_TO_ADD = "done"
+"""The text of a result that is the screen alone."""
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
 _KNOWN_CALLS = ("action", "actions", "pending_safety_checks")
 
@@ -127,6 +134,9 @@ def _user(message: Message, computers: Mapping[str, Mapping[str, Any]]) -> Itera
         if part.result is not None and part.result[0] in computers:
             shown = latest
             yield _screenshot(computers[part.result[0]], pictures[-1] if pictures else latest)
+            words = {"type": "input_text", "text": part.result[1]}
+            if part.result[1] != NOTHING_TO_ADD and words not in content:
+                content.append(words)  # A screenshot has no place for words.
         elif part.result is not None:
             yield {"type": "function_call_output", "call_id": part.result[0], "output": part.result[1]}
             content += [_picture(each) for each in pictures if each is not shown]
@@ -142,7 +152,7 @@ def _screenshot(call: Mapping[str, Any], frame: Frame | None) -> dict[str, Any]:
     url = _payloads.BLANK if frame is None else _payloads.picture_url(frame)
     output = {"type": "computer_screenshot", "image_url": url}
     item = {"type": "computer_call_output", "call_id": call["call_id"], "output": output}
-    # The desktop is isolated and discarded afterwards: nothing that the model does there needs a person's consent.
+    # A run whose policy is to stop at a check has no next request.
     checks = call.get("pending_safety_checks")
     return {**item, "acknowledged_safety_checks": checks} if checks else item
 
@@ -185,7 +195,13 @@ def _to_reply(reply: dict[str, Any]) -> ParsedReply:
         # Reasoning must be sent back together with the items that followed it.
         content=output if any(item.get("type") in {"reasoning", COMPUTER} for item in output) else [],
         tokens=_payloads.openai_tokens(reply.get("usage"), "input_tokens", "output_tokens"),
+        checks=[check for item in output if item.get("type") == COMPUTER for check in _checks(item)],
     )
+
+
+def _checks(item: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
+    for check in item.get("pending_safety_checks") or ():
+        yield check.get("code"), check.get("message")
 
 
 def _calls(item: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:

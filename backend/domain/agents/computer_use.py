@@ -6,13 +6,16 @@ returned unchanged. The oldest screens and turns are dropped first.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from pydantic import Field
 
+from backend.domain.agents._asking import ModelAnswer
 from backend.domain.agents._messages import message, reply_message
 from backend.domain.agents._model_agent import ModelAgent
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.errors import InvalidAction
+from backend.domain.model.episode import EndedBy
 from backend.domain.model.trajectory import Action, ActionType, Decision, Frame, Observation
 from backend.domain.ports.agent import CallOutcome, CallResult, CallResults, CoordinateFrame
 from backend.domain.ports.model import Message, MessagePart, ModelReply, ToolCall
@@ -33,6 +36,10 @@ class ComputerUseParams(ModelParams):
     )
     images: int = Field(
         default=10, ge=1, le=1000, description="Newest screens that are shown; older ones are left out."
+    )
+    safety_checks: Literal["acknowledge", "stop"] = Field(
+        default="acknowledge",
+        description="Where the vendor asks for consent before a call: give it, or end the episode.",
     )
     history: int | None = Field(
         default=None, ge=0, description="Earlier turns that are shown; null: all that the model takes."
@@ -122,6 +129,17 @@ class ComputerUse(ModelAgent):
             if reply.calls or not silent:
                 raise
             return (Action(type=ActionType.DONE, note="the model stopped using the computer"),)
+
+    def _read(self, answer: ModelAnswer, sight: CoordinateFrame) -> Decision:
+        decision, checks = super()._read(answer, sight), answer.reply.safety_checks
+        if not checks:
+            return decision
+        if self.params.safety_checks == "stop":
+            return decision.model_copy(
+                update={"actions": (), "invalid": "", "stop": EndedBy.SAFETY_CHECK, "safety_checks": checks}
+            )
+        agreed = tuple(check.model_copy(update={"acknowledged": not decision.invalid}) for check in checks)
+        return decision.model_copy(update={"safety_checks": agreed})
 
     def keep(self, observation: Observation, reply: ModelReply, decision: Decision) -> None:
         failed = bool(decision.invalid)

@@ -84,6 +84,8 @@ def write(file_type: str, order: FileRequest, client: ModelClient, model: str) -
     question = _ASK.format(name=order.name, file_type=file_type, prompts=prompts, like=like, form=form)
     message = Message(role="user", parts=(MessagePart(text=question),))
     reply = client.complete(ModelRequest(model=model, messages=(message,), temperature=0.0, max_tokens=MAX_TOKENS))
+    if reply.problem:
+        raise Invalid(f"the model's answer is not complete: {reply.problem}", code="invalid_model_answer")
     return _MAKE[file_type](_object(reply.text))
 
 

@@ -250,7 +250,8 @@ class _Loop:
         if work.ended_by is not None:
             raise _Stop(work.ended_by)
         if decision.stop is not None:
-            raise _Stop(decision.stop, "the agent ended the episode")
+            checks = "; ".join(check.text for check in decision.safety_checks)
+            raise _Stop(decision.stop, checks or "the agent ended the episode")
         wrong = decision.invalid or work.invalid
         if wrong:
             self._invalid += 1

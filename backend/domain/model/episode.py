@@ -23,6 +23,8 @@ class EndedBy(StrEnum):
     AGENT_ERROR = "agent_error"
     STALLED = "stalled"
     """No part was newly reached within the number of steps that the benchmark allows (OmniBench)."""
+    SAFETY_CHECK = "safety_check"
+    """The model's vendor asked for consent, and the run's policy is to stop."""
 
 
 class Outcome(StrEnum):

@@ -49,6 +49,7 @@ ENDED_LABELS: Mapping[str, str] = {
     EndedBy.INVALID: "too many invalid actions",
     EndedBy.AGENT_ERROR: "agent error",
     EndedBy.STALLED: "no progress",
+    EndedBy.SAFETY_CHECK: "stopped at a safety check",
 }
 STOPPED = frozenset(ENDED_LABELS) - {EndedBy.DONE, EndedBy.INFEASIBLE}
 """Endings that are neither the agent's decision nor an infrastructure failure."""

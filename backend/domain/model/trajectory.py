@@ -244,6 +244,25 @@ class Usage(Frozen):
         )
 
 
+class SafetyCheck(Frozen):
+    """A check by which a model's vendor asks for consent before a call is carried out.
+
+    Attributes:
+        code: its kind, as the API names it.
+        message: its words.
+        acknowledged: consent was given by the run's policy.
+    """
+
+    code: str = Field(default="", max_length=200)
+    message: str = Field(default="", max_length=4_000)
+    acknowledged: bool = False
+
+    @property
+    def text(self) -> str:
+        """In one line."""
+        return ": ".join(filter(None, (self.code, self.message))) or "safety check"
+
+
 class Decision(Frozen):
     """The agent's answer.
 
@@ -258,6 +277,7 @@ class Decision(Frozen):
         stop: the agent ends the episode without DONE or FAIL, for example because its own step budget is used up.
         model: the answering model's name in its API, with its date if given.
         dropped: settings that the API does not support, so that they had no effect.
+        safety_checks: of its vendor, of calls in the reply.
     """
 
     actions: tuple[Action, ...] = ()
@@ -271,6 +291,7 @@ class Decision(Frozen):
     stop: EndedBy | None = None
     model: str = ""
     dropped: tuple[str, ...] = ()
+    safety_checks: tuple[SafetyCheck, ...] = ()
 
 
 class StepTiming(Frozen):

@@ -65,7 +65,8 @@ class TextModel:
             Message(role="user", parts=(MessagePart(text=user),)),
         )
         self.calls += 1
-        text = self._client.complete(ModelRequest(model=self._model, messages=messages, temperature=0.0)).text
+        reply = self._client.complete(ModelRequest(model=self._model, messages=messages, temperature=0.0))
+        text = "" if reply.problem else reply.text
         try:
             answer = json.loads(text[text.index("{") : text.rindex("}") + 1][:_MOST_ANSWER])
         except (ValueError, RecursionError):

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 from pydantic import Field
 
 from backend.domain.model.task import Frozen
-from backend.domain.model.trajectory import Frame, Usage
+from backend.domain.model.trajectory import Frame, SafetyCheck, Usage
 
 
 class ToolCall(Frozen):
@@ -134,6 +134,7 @@ class ModelReply(Frozen):
         stop: why it ended.
         model: the answering model's name in the API, with its date if given.
         dropped: fields of the request that the API does not know.
+        safety_checks: that ask for consent before its calls are carried out.
     """
 
     text: str = ""
@@ -144,6 +145,7 @@ class ModelReply(Frozen):
     model: str = ""
     usage: Usage = Usage()
     dropped: tuple[str, ...] = ()
+    safety_checks: tuple[SafetyCheck, ...] = ()
 
     @property
     def problem(self) -> str:

@@ -123,6 +123,7 @@ class StepRow:
             "model": decision.model[:200] or None,
             "reasoning": decision.reasoning or None,
             "dropped": list(decision.dropped) or None,
+            "safety_checks": [check.model_dump(mode="json") for check in decision.safety_checks] or None,
             "marks": [mark.model_dump(mode="json") for mark in observation.marks]
             if observation.marks is not None
             else None,

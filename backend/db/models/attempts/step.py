@@ -13,7 +13,8 @@ class Step(Base):
 
     `frame_hash` is the perceptual hash of the screenshot, None for steps of releases before it and damaged pictures.
     `agent_view_sha256` is the picture shown to the agent, if it differs from the screenshot. `extras` has optional
-    values: `by`, `marks`, `view`, `clipboard`, `terminal`, `tabs`, `note`.
+    values: `by`, `model`, `reasoning`, `dropped`, `safety_checks`, `marks`, `view`, `clipboard`, `terminal`, `tabs`,
+    `note`.
     """
 
     __tablename__ = "step"

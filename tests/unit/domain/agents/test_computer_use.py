@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from backend.domain.model.trajectory import ActionType, Frame, ScreenView
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.trajectory import ActionType, Decision, Frame, SafetyCheck, ScreenView
 from backend.domain.ports.model import Message, MessagePart, ModelReply, StopReason, ToolCall
 from backend.domain.screen.pictures import decoded
 from tests.fakes.models import COST, FakeModels
@@ -84,7 +85,7 @@ class TestConversation:
 class TestResults:
     """What calls get back beside the next screen."""
 
-    def told(self, reply: ModelReply, **seen_after: Any) -> list[MessagePart]:
+    def parts_after(self, reply: ModelReply, **seen_after: Any) -> list[MessagePart]:
         """The parts of the user's turn after that reply."""
         models = FakeModels(reply, "DONE")
         agent = begun("computer_use", models, action_params={"zoom": True})
@@ -98,7 +99,7 @@ class TestResults:
         out = BytesIO()
         screen.save(out, "PNG")
         after = Frame(data=out.getvalue(), media_type="image/png", width=640, height=480)
-        zoom, region, picture = self.told(calls({"action": "zoom", "region": [100, 50, 140, 80]}), frame=after)
+        zoom, region, picture = self.parts_after(calls({"action": "zoom", "region": [100, 50, 140, 80]}), frame=after)
         assert (zoom.result is not None, zoom.failed) == (True, False)
         assert region.image is not None
         assert (region.image.width, region.image.height) == (320, 240)
@@ -108,23 +109,25 @@ class TestResults:
 
     @pytest.mark.parametrize("region", [[0, 0, 321, 10], [5, 5, 5, 9]])
     def test_a_region_off_the_picture_is_an_error(self, region: list[int]) -> None:
-        (result, _) = self.told(calls({"action": "zoom", "region": region}), note="Your last answer: region")
+        (result, _) = self.parts_after(calls({"action": "zoom", "region": region}), note="Your last answer: region")
         assert result.failed
 
     def test_cursor_position_is_in_the_model_s_scale(self) -> None:
         reply = calls(CLICK, {"action": "cursor_position"})
-        click, position, _ = self.told(reply, results=({}, {"returncode": 0, "output": "301 40\n", "error": ""}))
+        click, position, _ = self.parts_after(reply, results=({}, {"returncode": 0, "output": "301 40\n", "error": ""}))
         assert (click.result, position.result) == (("c0", "done"), ("c1", "X=150,Y=20"))
 
     def test_a_position_that_could_not_be_read_is_an_error(self) -> None:
         reply = calls({"action": "cursor_position"})
-        (position, _) = self.told(reply, results=({"returncode": 1, "output": "", "error": "ModuleNotFoundError"},))
+        (position, _) = self.parts_after(
+            reply, results=({"returncode": 1, "output": "", "error": "ModuleNotFoundError"},)
+        )
         assert position.failed
 
     def test_calls_that_were_not_carried_out_are_errors(self) -> None:
         reply = calls(CLICK, CLICK, TYPE)
         after = ({}, {"error": "off the screen"}, {"skipped": "after an invalid action"})
-        results = self.told(reply, results=after, note="Your last answer could not be carried out")[:3]
+        results = self.parts_after(reply, results=after, note="Your last answer could not be carried out")[:3]
         assert [part.failed for part in results] == [False, True, True]
 
     def test_an_unknown_key_is_the_error_of_its_call(self) -> None:
@@ -136,6 +139,30 @@ class TestResults:
         (result, *_) = models.asked[1].messages[-1].parts
         assert result.failed
         assert "Hyperdrive" in str(result.result)
+
+
+class TestSafetyChecks:
+    CHECK = SafetyCheck(code="malicious_instructions", message="The page gives instructions.")
+
+    def decision(self, reply: ModelReply, **params: Any) -> Decision:
+        checked = reply.model_copy(update={"safety_checks": (self.CHECK,)})
+        decision: Decision = begun("computer_use", FakeModels(checked), **params).act(seen())
+        return decision
+
+    def test_are_acknowledged_and_recorded(self) -> None:
+        decision = self.decision(calls(CLICK))
+        assert [check.acknowledged for check in decision.safety_checks] == [True]
+        assert (len(decision.actions), decision.stop) == (1, None)
+
+    def test_of_a_call_that_is_not_carried_out_are_not_acknowledged(self) -> None:
+        decision = self.decision(calls({"action": "fly"}))
+        assert [check.acknowledged for check in decision.safety_checks] == [False]
+
+    @pytest.mark.parametrize("action", [CLICK, {"action": "fly"}])
+    def test_end_the_episode_where_the_policy_is_to_stop(self, action: dict[str, Any]) -> None:
+        decision = self.decision(calls(action), safety_checks="stop")
+        assert (decision.actions, decision.invalid, decision.stop) == ((), "", EndedBy.SAFETY_CHECK)
+        assert decision.safety_checks == (self.CHECK,)
 
 
 class TestLeftOut:
