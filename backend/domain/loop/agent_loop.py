@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost, GuestRefused, MachineLost, Unavailable
 from backend.domain.loop.action_execution import ActionExecution, settle
+from backend.domain.model.code_results import code_report
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import Budget, RunConfig, Settle
 from backend.domain.model.task import Task
@@ -257,7 +258,7 @@ class _Loop:
             self._invalid += 1
         elif work.carried_out:
             self._invalid = 0
-        self._note = f"Your last answer could not be carried out: {wrong}" if wrong else ""
+        self._note = f"Your last answer could not be carried out: {wrong}" if wrong else code_report(work.results)
         if self._invalid >= self._rules.budget.max_invalid:
             raise _Stop(EndedBy.INVALID, f"{self._invalid} invalid answers in a row, the last: {wrong}")
 

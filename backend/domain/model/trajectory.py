@@ -188,7 +188,7 @@ class Observation(Frozen):
         previous: the frame of the step before.
         terminal: text of the topmost terminal window.
         tabs: titles of the browser's pages, last used first.
-        note: message to the agent: why its last action was invalid, what could not be observed.
+        note: message to the agent: why its last action was invalid, how its code failed, what could not be observed.
         results: what came of each action of the last decision, as its step records it.
     """
 

@@ -17,6 +17,7 @@ from backend.db.repositories.capacity import workers
 from backend.db.repositories.runs import runs
 from backend.domain.errors import AttemptFailure, Conflict, LeaseLost
 from backend.domain.model import score
+from backend.domain.model.code_results import code_failed
 from backend.domain.model.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
 from backend.domain.model.trajectory import StepRecord
 from backend.services import events
@@ -129,6 +130,7 @@ class StepRow:
             else None,
             "view": observation.view.model_dump(mode="json") if observation.view is not None else None,
             "clipboard": observation.clipboard[:MOST_TEXT] if observation.clipboard is not None else None,
+            "code_failed": code_failed(self.record.results) or None,
             "note": observation.note[:MOST_TEXT] or None,
             "tabs": list(observation.tabs) if observation.tabs is not None else None,
             "terminal": observation.terminal[:MOST_TEXT] if observation.terminal is not None else None,

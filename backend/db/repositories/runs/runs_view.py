@@ -96,15 +96,16 @@ def untold(session: Session, run_id: UUID) -> float:
 
 
 def spent(session: Session, run_id: UUID) -> AnyRow:
-    """Sums over the steps of all attempts: tokens, cost, seconds of waiting, and number of steps without a price."""
+    """Sums over the steps of all attempts: tokens, cost, seconds of waiting, steps without a price or with failed code."""
 
     def total(name: str) -> ColumnElement[float]:
         return func.coalesce(func.sum(cast(Step.usage[name].astext, Double)), 0.0).label(name)
 
     names = ("calls", "input_tokens", "output_tokens", "cached_tokens", "usd", "wait_seconds")
     unpriced = func.count().filter(Step.usage["priced"].astext == "false").label("unpriced")
+    failed = func.count().filter(Step.extras.has_key("code_failed")).label("code_failed")
     query = (
-        select(*map(total, names), unpriced)
+        select(*map(total, names), unpriced, failed)
         .join(Attempt, Attempt.id == Step.attempt_id)
         .join(Episode, Episode.id == Attempt.episode_id)
         .where(Episode.run_id == run_id)

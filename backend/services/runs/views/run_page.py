@@ -159,6 +159,7 @@ class RunPage:
         in_use: number of its slots now.
         labels: labels by which the tasks of the benchmark differ, with numbers of tasks.
         spent: tokens and cost of all attempts, including lost ones; `judged` is the cost of judging.
+        failed_code: steps of all attempts whose code failed.
         unrated: a person's ended episode without a rating: its result is hidden.
     """
 
@@ -177,6 +178,7 @@ class RunPage:
     spent: Usage
     judged: JudgeCost
     in_use: int
+    failed_code: int = 0
     human: bool = False
     unrated: UUID | None = None
 
@@ -202,6 +204,7 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
     filters = {**wish.filters, "where": label_filter(wish.where)}
     episodes = repository.episodes(session, run_id, filters, wish.after, PAGE + 1)
     labels = label_counts(repository.task_set(session, row.Run.task_set_id))
+    spent = repository.spent(session, run_id)
     return RunPage(
         run=shown.run.model_copy(update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run_id))}),
         split=shown.split,
@@ -218,7 +221,8 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
         ],
         episodes=_episodes(session, row.Run.config, episodes, unrated),
         events=[EventView.model_validate(event) for event in repository.events(session, run_id, EVENTS)],
-        spent=_spent(repository.spent(session, run_id)),
+        spent=_spent(spent),
+        failed_code=spent.code_failed,
         judged=cost_of_run(session, run_id),
         in_use=row.Run.in_use,
         human=row.AgentConfiguration.human,

@@ -1,0 +1,43 @@
+"""What an agent is told of code that it ran on the desktop, and which of its steps count as failed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+LINES = 8
+LONGEST = 1_500
+"""Most lines and characters of an output that an agent is shown: its end says what went wrong."""
+UNTYPED = "deskarena:"
+"""What the desktop's keyboard begins a report on standard error with."""
+
+
+def code_failed(results: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether code of a step raised, did not end in time, or had text or keys that could not be typed.
+
+    Args:
+        results: of the step's actions, as it records them.
+    """
+    return any(_failed(result) for result in results)
+
+
+def _failed(result: Mapping[str, Any]) -> bool:
+    if "returncode" not in result:
+        return result.get("kind") == "timeout"
+    return result["returncode"] != 0 or any(line.startswith(UNTYPED) for line in _error(result).splitlines())
+
+
+def code_report(results: Sequence[Mapping[str, Any]]) -> str:
+    """What the agent is told: the last lines of what its code wrote to standard error, or its exit code; else empty."""
+    return "\n".join(filter(None, map(_report, results)))
+
+
+def _report(result: Mapping[str, Any]) -> str:
+    if "returncode" not in result:
+        return ""
+    end = "\n".join(_error(result).strip().splitlines()[-LINES:])[-LONGEST:]
+    if result["returncode"] != 0:
+        return f"Your code failed:\n{end}" if end else f"Your code failed with exit code {result['returncode']}."
+    return f"Your code wrote to standard error:\n{end}" if end else ""
+
+
+def _error(result: Mapping[str, Any]) -> str:
+    return str(result.get("error") or "")
