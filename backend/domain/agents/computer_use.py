@@ -155,7 +155,7 @@ class ComputerUse(ModelAgent):
         parts: list[MessagePart | Frame] = []
         for call in answered.reply.calls:
             own = answered.results.get(call.id)
-            text = " ".join(filter(None, (own and own.text, words))) or "done"
+            text = " ".join(filter(None, (own.text if own else "", words))) or "done"
             parts.append(MessagePart(result=(call.id, text), failed=answered.failed or bool(own and own.failed)))
             if own and own.picture and picture is not None:
                 parts.append(own.picture)

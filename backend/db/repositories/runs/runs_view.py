@@ -96,7 +96,7 @@ def untold(session: Session, run_id: UUID) -> float:
 
 
 def spent(session: Session, run_id: UUID) -> AnyRow:
-    """Sums over the steps of all attempts: tokens, cost, seconds of waiting, steps without a price or with failed code."""
+    """Sums over all steps: tokens, cost, seconds of waiting, number without a price, and with failed code."""
 
     def total(name: str) -> ColumnElement[float]:
         return func.coalesce(func.sum(cast(Step.usage[name].astext, Double)), 0.0).label(name)
