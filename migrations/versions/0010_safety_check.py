@@ -9,6 +9,7 @@ down_revision: str | None = "2.0009"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 
+expand = "The constraint allows one word more; what older releases write stays allowed."
 BEFORE = ("done", "infeasible", "steps", "time", "tokens", "money", "invalid", "agent_error", "stalled")
 
 

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 
 import pyautogui
 
+from guest_server.keyboard.pyautogui_keys import types_unicode
 from guest_server.protocol.machine import Box, WindowInfo
-from guest_server.pyautogui_keyboard import types_unicode
 
 _PAUSE = 0.25
 """Seconds after each input, so that programs handle it before the next."""
@@ -118,7 +118,7 @@ class Keyboard:
         self._shell = shell
 
     def write(self, text: str) -> None:
-        """Types text. Without the session's keyboard (`pyautogui_keyboard`), pastes what pyautogui cannot type."""
+        """Types text. Without the session's keyboard (`pyautogui_keys`), pastes what pyautogui cannot type."""
         if text.isascii() or types_unicode(pyautogui):
             pyautogui.write(text)
         else:

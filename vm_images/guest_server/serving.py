@@ -14,7 +14,7 @@ from aiohttp import web
 
 from guest_server import API_VERSION
 from guest_server.app import build_app
-from guest_server.keyboard_socket import serve_keyboard
+from guest_server.keyboard.socket_server import serve_keyboard
 from guest_server.protocol.errors import StartError
 from guest_server.protocol.machine import Machine
 from guest_server.routes import egress

@@ -100,8 +100,10 @@ def _key(name: str) -> str:
     if len(name) == 1 and known(name):
         return name
     plain = name.strip().lower()
-    # `ctrl-` is a combination that lacks a key.
-    bare = "" if plain.strip("-") != plain else plain.replace("_", "").replace("-", "").replace(" ", "")
+    # `ctrl-` is a combination that lacks a key, and `ctrl-l` is not the left one.
+    first = plain.partition("-")[0].strip()
+    combined = ("-" in plain and _ALIASES.get(first, first) in {"", *MODIFIERS}) or plain.endswith("-")
+    bare = "" if combined else plain.replace("_", "").replace("-", "").replace(" ", "")
     key = plain if known(plain) else _ALIASES.get(bare, bare)
     return key if key in KEYS | X11_KEYS else character(name.strip())
 
@@ -170,8 +172,8 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def _chord(keys: Sequence[str]) -> tuple[str, ...]:
-    held = any(key in MODIFIERS for key in keys)
-    return tuple(key.lower() if held and len(key) == 1 else key for key in keys)
+    modified = any(key in MODIFIERS for key in keys)
+    return tuple(key.lower() if modified and len(key) == 1 else key for key in keys)
 
 
 def pressed(keys: Sequence[str]) -> Action:

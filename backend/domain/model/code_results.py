@@ -1,4 +1,4 @@
-"""What an agent is told of code that it ran on the desktop, and which of its steps count as failed."""
+"""Results of an agent's code on the desktop: the report for the agent, and which steps count as failed."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def _failed(result: Mapping[str, Any]) -> bool:
 
 
 def code_report(results: Sequence[Mapping[str, Any]]) -> str:
-    """What the agent is told: the last lines of what its code wrote to standard error, or its exit code; else empty."""
+    """For the agent: the last lines that its code wrote to standard error, or its exit code; empty if all went well."""
     return "\n".join(filter(None, map(_report, results)))
 
 

@@ -118,7 +118,7 @@ class CoordinateFrame(Frozen):
 
 
 class CallOutcome(Frozen):
-    """What came of one call of a model.
+    """Outcome of one call of a model.
 
     Attributes:
         results: the desktop's, one per action of the call (`Observation.results`).
@@ -132,7 +132,7 @@ class CallOutcome(Frozen):
 
 
 class CallResult(Frozen):
-    """What a model is told of one of its calls.
+    """Result of one call, for the model.
 
     Attributes:
         picture: shown before the screen.

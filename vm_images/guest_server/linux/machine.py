@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 from guest_server.a11y_process import AccessibilityProcess
 from guest_server.egress_tunnels import EgressTunnels
+from guest_server.keyboard.pyautogui_keys import NAME
 from guest_server.linux.clipboard import XClipboard
 from guest_server.linux.commands import LinuxCommands
 from guest_server.linux.environment import SessionConfig, own_environment
@@ -22,7 +23,6 @@ from guest_server.linux.window_control import XWindows
 from guest_server.linux.x11 import XClient
 from guest_server.protocol.machine import Machine
 from guest_server.protocol.secret import Secret
-from guest_server.pyautogui_keyboard import NAME
 
 _ACCESSIBILITY = "guest_server.linux.a11y_helper"
 # For programs that do not answer pings: how long the screen must be still before input counts as handled.

@@ -194,34 +194,6 @@ class TestInvalid:
         assert "no code block" in episode.agent.seen[1].note
 
 
-class TestCode:
-    CODE = Decision(actions=(Action(type=ActionType.PYTHON, text="import time"),) * 2)
-
-    def note(self, monkeypatch: pytest.MonkeyPatch, *results: dict[str, Any]) -> str:
-        """What the agent is told of code with these results."""
-        episode = LoopRun(self.CODE, DONE)
-        answers = iter(results)
-        monkeypatch.setattr(episode.desktop, "perform", lambda _: next(answers))
-        episode.run()
-        assert episode.agent.seen[1].results == results
-        return episode.agent.seen[1].note
-
-    def test_that_raised_is_reported_with_its_last_lines(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        good = {"returncode": 0, "output": "x", "error": ""}
-        error = "\n".join([*(f"line {number}" for number in range(50)), "ZeroDivisionError: division by zero"])
-        note = self.note(monkeypatch, good, {"returncode": 1, "output": "", "error": error})
-        assert note.endswith("ZeroDivisionError: division by zero")
-        assert "line 1\n" not in note
-
-    def test_that_wrote_to_standard_error_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        good = {"returncode": 0, "output": "", "error": ""}
-        assert "no key 'x1'" in self.note(monkeypatch, {**good, "error": "deskarena: there is no key 'x1'"}, good)
-
-    def test_that_went_well_is_not_mentioned(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        good = {"returncode": 0, "output": "42", "error": ""}
-        assert not self.note(monkeypatch, good, good)
-
-
 class TestAgentError:
     @pytest.mark.parametrize(
         "error", [AgentFailed("no idea"), ValueError("no idea"), TimeoutError("no idea"), KeyError("no idea")]

@@ -38,7 +38,7 @@ def _install(pyautogui: "Any") -> None:
     package = str(Path(__file__).resolve().parents[3])
     sys.path.append(package)
     try:
-        from guest_server.pyautogui_keyboard import install, session_keyboard
+        from guest_server.keyboard.pyautogui_keys import install, session_keyboard
 
         install(pyautogui, session_keyboard())
     except (ImportError, OSError):

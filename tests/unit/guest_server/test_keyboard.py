@@ -12,12 +12,12 @@ from typing import Any, cast
 import pytest
 
 from guest_server.environment import LIBRARY
-from guest_server.keyboard_socket import serve_keyboard
+from guest_server.keyboard.pyautogui_keys import NAME
+from guest_server.keyboard.socket_server import serve_keyboard
 from guest_server.protocol.errors import GuestError
 from guest_server.protocol.input_events import Event, Key, Type
 from guest_server.protocol.limits import GuestLimits
 from guest_server.protocol.machine import Machine
-from guest_server.pyautogui_keyboard import NAME
 
 # As much of pyautogui 0.9 as its keyboard needs: the real one cannot be imported without a display.
 PYAUTOGUI = """
@@ -42,7 +42,7 @@ def _keyUp(key):
 """
 
 
-class Input:
+class RecordedInput:
     """Takes what the session would perform."""
 
     def __init__(self) -> None:
@@ -56,14 +56,14 @@ class Input:
         self.events += events
 
 
-def machine(device: Input, path: Path | None) -> Machine:
+def machine(device: RecordedInput, path: Path | None) -> Machine:
     async def within(_: float, function: Callable[..., Any], *args: Any) -> Any:
         return function(*args)
 
     return cast("Machine", SimpleNamespace(limits=GuestLimits(), input=device, within=within, keyboard_socket=path))
 
 
-def run_code(code: str, runtime: Path, device: Input, *, served: bool = True) -> tuple[str, str]:
+def run_code(code: str, runtime: Path, device: RecordedInput, *, served: bool = True) -> tuple[str, str]:
     """Output and errors of code in a process of its own, beside a session's keyboard."""
     package = runtime / "site" / "pyautogui"
     package.mkdir(parents=True)
@@ -88,20 +88,20 @@ def run_code(code: str, runtime: Path, device: Input, *, served: bool = True) ->
 
 class TestTyping:
     def test_a_text_arrives_as_by_the_api(self, tmp_path: Path) -> None:
-        device = Input()
+        device = RecordedInput()
         code = "import pyautogui\nfor word in ('a<b', 'é €'):\n    pyautogui.write(f'{word}\\n')"
         assert run_code(code, tmp_path, device) == ("", "")
         assert device.events == [Type("a<b\n"), Type("é €\n")]
 
     def test_keys_and_characters_are_pressed(self, tmp_path: Path) -> None:
-        device = Input()
+        device = RecordedInput()
         code = "from pyautogui import press\npress('enter')\npress('é')"
         assert run_code(code, tmp_path, device) == ("", "")
         keys = [(event.key, event.down) for event in device.events if isinstance(event, Key)]
         assert keys == [("enter", True), ("enter", False), ("é", True), ("é", False)]
 
     def test_a_list_of_keys_and_an_interval(self, tmp_path: Path) -> None:
-        device = Input()
+        device = RecordedInput()
         code = "import pyautogui\npyautogui.typewrite(['a', 'up'])\npyautogui.write('xy', interval=0.001)"
         assert run_code(code, tmp_path, device) == ("", "")
         assert [event for event in device.events if isinstance(event, Type)] == [Type("x"), Type("y")]
@@ -118,13 +118,13 @@ class TestTyping:
     def test_what_cannot_be_typed_is_reported(
         self, tmp_path: Path, call: str, reported: str, typed: list[Event]
     ) -> None:
-        device = Input()
+        device = RecordedInput()
         output, error = run_code(f"import pyautogui\npyautogui.{call}\nprint('on')", tmp_path, device)
         assert (output, error.count("deskarena:"), device.events) == ("on\n", 1, typed)
         assert reported in error
 
     def test_without_a_session_pyautogui_stays_as_it_is(self, tmp_path: Path) -> None:
-        assert run_code("import pyautogui\npyautogui.write('a')", tmp_path, Input(), served=False) == (
+        assert run_code("import pyautogui\npyautogui.write('a')", tmp_path, RecordedInput(), served=False) == (
             "own a\nown a\n",
             "",
         )
@@ -132,7 +132,7 @@ class TestTyping:
 
 class TestSocket:
     def test_takes_nothing_but_the_keyboard(self, tmp_path: Path) -> None:
-        device = Input()
+        device = RecordedInput()
         wrong = (
             '[{"type": "click"}]',
             '[{"type": "press", "key": "a"}]',

@@ -15,7 +15,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 NAME = "deskarena-keyboard"
 """The socket's name in `XDG_RUNTIME_DIR`."""
@@ -23,14 +23,12 @@ _AT_ONCE = 1000
 _TYPED_CONTROLS = frozenset("\n\r\t\b")
 
 
-class Keyboard(Protocol):
-    """Performs one event of `/input`. Returns the kind of the error, empty without one."""
-
-    def __call__(self, event: Mapping[str, str]) -> str: ...
+PerformKey = Callable[[Mapping[str, str]], str]
+"""Performs one keyboard event of `/input`; returns the kind of the error, empty without one."""
 
 
 class SocketKeyboard:
-    """The session's keyboard, through its socket (`keyboard_socket`)."""
+    """The session's keyboard, through its socket (`socket_server`)."""
 
     def __init__(self, path: Path) -> None:
         """Connects. Raises OSError if this session has none."""
@@ -55,7 +53,7 @@ class SocketKeyboard:
         return str(json.loads(line).get("error", ""))
 
 
-def session_keyboard() -> Keyboard:
+def session_keyboard() -> PerformKey:
     """The keyboard of this process's session. Raises OSError or ImportError if there is none."""
     if os.name == "nt":
         from guest_server.windows.input import perform_keyboard
@@ -64,7 +62,7 @@ def session_keyboard() -> Keyboard:
     return SocketKeyboard(Path(os.environ.get("XDG_RUNTIME_DIR", "/nonexistent")) / NAME)
 
 
-def install(pyautogui: Any, keyboard: Keyboard) -> None:
+def install(pyautogui: Any, keyboard: PerformKey) -> None:
     """Replaces pyautogui's keyboard.
 
     Args:
@@ -83,7 +81,7 @@ def types_unicode(pyautogui: Any) -> bool:
     return hasattr(pyautogui.platformModule, "session_keyboard")
 
 
-def _pressing(own: Callable[[Any], None], kind: str, keyboard: Keyboard) -> Callable[[Any], None]:
+def _pressing(own: Callable[[Any], None], kind: str, keyboard: PerformKey) -> Callable[[Any], None]:
     def press(key: Any) -> None:
         if not isinstance(key, str):
             own(key)  # The code of a key.
@@ -93,7 +91,7 @@ def _pressing(own: Callable[[Any], None], kind: str, keyboard: Keyboard) -> Call
     return press
 
 
-def _typing(pyautogui: Any, keyboard: Keyboard) -> Callable[..., None]:
+def _typing(pyautogui: Any, keyboard: PerformKey) -> Callable[..., None]:
     own = pyautogui.typewrite
 
     def typewrite(message: Any, interval: float = 0.0, logScreenshot: Any = None, _pause: bool = True) -> None:  # noqa: ARG001, FBT001, FBT002, N803 - pyautogui's signature.

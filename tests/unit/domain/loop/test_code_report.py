@@ -1,0 +1,49 @@
+"""What the loop tells an agent of its code."""
+
+from typing import Any
+
+import pytest
+
+from backend.domain.loop.agent_loop import LoopDependencies, LoopProgress, Rules, run_episode
+from backend.domain.model.run import Budget, ScreenSize, Settle
+from backend.domain.model.trajectory import Action, ActionType, Decision
+from backend.domain.observations.screenshot import Screenshot
+from backend.domain.ports.agent import AgentContext
+from tests.fakes.agent import ScriptedAgent
+from tests.fakes.desktop import FakeDesktop
+from tests.fakes.recorder import MemoryRecorder
+
+SCREEN = ScreenSize(width=640, height=480)
+DONE = Decision(actions=(Action(type=ActionType.DONE),))
+
+
+class TestCode:
+    CODE = Decision(actions=(Action(type=ActionType.PYTHON, text="import time"),) * 2)
+
+    def note(self, monkeypatch: pytest.MonkeyPatch, *results: dict[str, Any]) -> str:
+        """What the agent is told of code with these results."""
+        agent, desktop = ScriptedAgent(answers=(self.CODE, DONE)), FakeDesktop(SCREEN)
+        answers = iter(results)
+        monkeypatch.setattr(desktop, "perform", lambda _: next(answers))
+        parts = LoopDependencies(agent, desktop, Screenshot(), MemoryRecorder(), desktop.clock)
+        context = AgentContext(instruction="do it", screen=SCREEN, max_steps=5, seed=1)
+        budget = Budget(max_steps=5)
+        rules = Rules(max_steps=5, budget=budget, settle=Settle(), wait=Settle())
+        run_episode(parts, context, rules, LoopProgress())
+        assert agent.seen[1].results == results
+        return agent.seen[1].note
+
+    def test_that_raised_is_reported_with_its_last_lines(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        good = {"returncode": 0, "output": "x", "error": ""}
+        error = "\n".join([*(f"line {number}" for number in range(50)), "ZeroDivisionError: division by zero"])
+        note = self.note(monkeypatch, good, {"returncode": 1, "output": "", "error": error})
+        assert note.endswith("ZeroDivisionError: division by zero")
+        assert "line 1\n" not in note
+
+    def test_that_wrote_to_standard_error_is_reported(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        good = {"returncode": 0, "output": "", "error": ""}
+        assert "no key 'x1'" in self.note(monkeypatch, {**good, "error": "deskarena: there is no key 'x1'"}, good)
+
+    def test_that_went_well_is_not_mentioned(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        good = {"returncode": 0, "output": "42", "error": ""}
+        assert not self.note(monkeypatch, good, good)
