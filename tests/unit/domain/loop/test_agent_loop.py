@@ -8,7 +8,7 @@ from backend.domain.loop.agent_loop import AgentTimeout, LoopDependencies, LoopP
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import Budget, RunConfig, ScreenSize
 from backend.domain.model.task import EvaluatorSpec, Task, TaskKey
-from backend.domain.model.trajectory import Action, ActionType, Decision, Observation, SafetyCheck, StepRecord, Usage
+from backend.domain.model.trajectory import Action, ActionType, Decision, Observation, StepRecord, Usage
 from backend.domain.observations.a11y_tree import A11yTree
 from backend.domain.observations.screenshot import Screenshot
 from backend.domain.ports.agent import AgentContext, ObservationSpace
@@ -108,13 +108,6 @@ class TestEnds:
         episode = LoopRun(*[costly] * 9, max_usd=1.0)
         assert episode.run() is EndedBy.MONEY
         assert len(episode.steps) == 3
-
-    def test_a_safety_check_ends_it_with_its_words(self) -> None:
-        check = SafetyCheck(code="malicious_instructions", message="The page gives instructions.")
-        episode = LoopRun(TYPE, Decision(stop=EndedBy.SAFETY_CHECK, safety_checks=(check,)))
-        assert episode.run() is EndedBy.SAFETY_CHECK
-        assert episode.progress.note == check.text
-        assert (episode.last.results[0]["ended_by"], episode.last.results[0]["note"]) == ("safety_check", check.text)
 
     def test_empty_answers_waste_steps_and_are_not_invalid(self) -> None:
         episode = LoopRun(*[Decision()] * 9, max_steps=7)

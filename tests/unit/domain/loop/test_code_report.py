@@ -1,12 +1,13 @@
-"""What the loop tells an agent of its code."""
+"""What the loop reports: to the agent how its code failed, in the record why the agent stopped."""
 
 from typing import Any
 
 import pytest
 
 from backend.domain.loop.agent_loop import LoopDependencies, LoopProgress, Rules, run_episode
+from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import Budget, ScreenSize, Settle
-from backend.domain.model.trajectory import Action, ActionType, Decision
+from backend.domain.model.trajectory import Action, ActionType, Decision, SafetyCheck
 from backend.domain.observations.screenshot import Screenshot
 from backend.domain.ports.agent import AgentContext
 from tests.fakes.agent import ScriptedAgent
@@ -17,6 +18,25 @@ SCREEN = ScreenSize(width=640, height=480)
 DONE = Decision(actions=(Action(type=ActionType.DONE),))
 
 
+def run(agent: ScriptedAgent, desktop: FakeDesktop) -> tuple[EndedBy, LoopProgress, MemoryRecorder]:
+    """One episode: how it ended, its progress and its record."""
+    recorder, progress = MemoryRecorder(), LoopProgress()
+    parts = LoopDependencies(agent, desktop, Screenshot(), recorder, desktop.clock)
+    context = AgentContext(instruction="do it", screen=SCREEN, max_steps=5, seed=1)
+    rules = Rules(max_steps=5, budget=Budget(max_steps=5), settle=Settle(), wait=Settle())
+    return run_episode(parts, context, rules, progress), progress, recorder
+
+
+class TestSafetyCheck:
+    def test_ends_the_episode_with_its_words(self) -> None:
+        check = SafetyCheck(code="malicious_instructions", message="The page gives instructions.")
+        stop = Decision(stop=EndedBy.SAFETY_CHECK, safety_checks=(check,))
+        ended_by, progress, recorder = run(ScriptedAgent(answers=(stop,)), FakeDesktop(SCREEN))
+        assert (ended_by, progress.note) == (EndedBy.SAFETY_CHECK, check.text)
+        result = recorder.steps[-1].results[0]
+        assert (result["ended_by"], result["note"]) == ("safety_check", check.text)
+
+
 class TestCode:
     CODE = Decision(actions=(Action(type=ActionType.PYTHON, text="import time"),) * 2)
 
@@ -25,11 +45,7 @@ class TestCode:
         agent, desktop = ScriptedAgent(answers=(self.CODE, DONE)), FakeDesktop(SCREEN)
         answers = iter(results)
         monkeypatch.setattr(desktop, "perform", lambda _: next(answers))
-        parts = LoopDependencies(agent, desktop, Screenshot(), MemoryRecorder(), desktop.clock)
-        context = AgentContext(instruction="do it", screen=SCREEN, max_steps=5, seed=1)
-        budget = Budget(max_steps=5)
-        rules = Rules(max_steps=5, budget=budget, settle=Settle(), wait=Settle())
-        run_episode(parts, context, rules, LoopProgress())
+        run(agent, desktop)
         assert agent.seen[1].results == results
         return agent.seen[1].note
 

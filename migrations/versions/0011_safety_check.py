@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from alembic import op
 
-revision: str = "2.0010"
-down_revision: str | None = "2.0009"
+revision: str = "2.0011"
+down_revision: str | None = "2.0010"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 
