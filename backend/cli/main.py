@@ -22,6 +22,7 @@ from backend.cli.commands import (
     project,
     quarantine,
     run,
+    run_files,
     study,
     task,
     up,
@@ -44,6 +45,8 @@ app.command("up")(up.up)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
 benchmark.app.command("fetch")(benchmark_assets.fetch)
+run.app.command("export")(run_files.export)
+run.app.command("import-results")(run_files.import_results)
 benchmark.app.add_typer(benchmark_assets.app, name="asset")
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(run.app, name="run")

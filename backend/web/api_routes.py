@@ -12,6 +12,7 @@ from backend.web.capacity import api as capacity_api
 from backend.web.capacity import licences_api
 from backend.web.configurations import api as configurations_api
 from backend.web.export import api as export_api
+from backend.web.export import runs_api as export_runs_api
 from backend.web.judging import api as judging_api
 from backend.web.results import checkpoint_analyses_api, comparison_api, core_operations_api, cuts_api, failures_api
 from backend.web.runs import api as runs_api
@@ -38,6 +39,7 @@ ROUTERS = (
     quarantine_api.router,
     authoring_api.router,
     export_api.router,
+    export_runs_api.router,
     capacity_api.router,
     licences_api.router,
     accounts_api.router,

@@ -1,14 +1,10 @@
 """`deskarena run`: submit, list, show, watch, pause, resume, update, cancel, retry, rescore, failures, export."""
 
 import json
-import sys
-from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from backend.addresses import API
 from backend.cli.client import Api
 from backend.cli.errors import UsageError
 from backend.cli.options import (
@@ -68,13 +64,6 @@ from backend.cli.wait_and_report import ALPHA, RunChecks, finish
 
 app = typer.Typer(help="Submit and inspect runs.", no_args_is_help=True)
 RESCORE_SECONDS = 600.0
-
-
-class ExportFormat(StrEnum):
-    """File format of an export."""
-
-    JSONL = "jsonl"
-    ZIP = "zip"
 
 
 @app.command()
@@ -322,28 +311,6 @@ def failures(
     """Draw a sample of failed episodes; shows labels by people, labels suggested by rules, and their shares."""
     with Api(server) as api:
         print_object(api.get(f"/runs/{run}/failure-sample", sample=sample, seed=seed), output, show_failures)
-
-
-@app.command()
-def export(
-    run: RunId,
-    form: Annotated[
-        ExportFormat, typer.Option("--format", help=("JSON lines, or a zip that also has a table of the episodes."))
-    ] = ExportFormat.JSONL,
-    to: Annotated[Path | None, typer.Option("--to", metavar="FILE", help="File to write (default: stdout).")] = None,
-    server: Server = None,
-) -> None:
-    """Export a run with all its episodes, attempts, steps and evaluations as one file."""
-    with Api(server) as api:
-        data = api.download(f"{API}/runs/{run}/export?format={form}")
-    if to is None:
-        sys.stdout.buffer.write(data)
-        return
-    try:
-        to.write_bytes(data)
-    except OSError as error:
-        raise UsageError(f"--to {to} cannot be written: {error.strerror}.", code="file_not_writable") from None
-    progress(f"Wrote {to}")
 
 
 def command(run: str, word: str, output: Output, server: str | None, body: dict[str, Any] | None = None) -> None:

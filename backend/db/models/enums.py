@@ -19,6 +19,13 @@ class Purpose(StrEnum):
 RANKED_PURPOSES = (Purpose.MEASURE.value, Purpose.DEMO.value)
 
 
+class Origin(StrEnum):
+    """Where a run's results come from: measured here, or imported from another tool's results."""
+
+    MEASURED = "measured"
+    OUTSIDE = "outside"
+
+
 class AttemptController(StrEnum):
     """Who acts in an attempt: the agent, a person as the agent, or an agent with a person's help.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -62,6 +63,7 @@ class RecordedStep:
         invalid: why the reply could not be parsed.
         by: `agent` or `person`.
         reached: names of the task's parts that were first reached by this step.
+        at: when it was recorded.
     """
 
     index: int
@@ -80,6 +82,7 @@ class RecordedStep:
     usage: Mapping[str, Any] = field(default_factory=dict)
     timing: Mapping[str, Any] = field(default_factory=dict)
     reached: tuple[str, ...] = ()
+    at: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Views of configurations."""
 
+import json
 from datetime import datetime
 from typing import Any
 
@@ -26,6 +27,21 @@ class ConfigurationView(ConfigurationRef):
     runs: int
     created_at: datetime
     newest_run_at: datetime | None
+
+
+HEAD = (
+    "configuration", "name", "agent", "model", "observation", "action_space", "params", "identity_hash", "privileged",
+    "human", "runs", "created_at", "newest_run_at",
+)  # fmt: skip
+"""Columns of a table of configurations; `params` as JSON."""
+
+
+def table_row(view: ConfigurationView) -> list[Any]:
+    """The values of HEAD."""
+    spaces = [view.definition.get(name) for name in ("observation", "action_space")]
+    params = json.dumps(view.params, ensure_ascii=False, sort_keys=True)
+    names = [view.id, view.name, view.agent, view.params.get("model"), *spaces, params, view.identity_hash]
+    return [*names, view.privileged, view.human, view.runs, view.created_at, view.newest_run_at]
 
 
 def configuration_row(row: AnyRow) -> ConfigurationView:

@@ -5,10 +5,12 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import RawIOBase
 
+from backend.domain.model.trajectory_export import SUFFIXES
 from backend.services.export.export import ExportFile
 
 _BEGINNING = (1980, 1, 1, 0, 0, 0)
 _MODE = 0o644
+_PICTURES = tuple(f".{suffix}" for suffix in SUFFIXES.values())
 
 
 def as_tar(entries: Iterable[ExportFile]) -> Iterator[bytes]:
@@ -30,7 +32,7 @@ def as_zip(entries: Iterable[ExportFile]) -> Iterator[bytes]:
             info = zipfile.ZipInfo(entry.name, _BEGINNING)
             info.external_attr = _MODE << 16
             info.file_size = entry.size
-            info.compress_type = zipfile.ZIP_STORED if entry.name.startswith("images/") else zipfile.ZIP_DEFLATED
+            info.compress_type = zipfile.ZIP_STORED if entry.name.endswith(_PICTURES) else zipfile.ZIP_DEFLATED
             with archive.open(info, "w") as target:
                 for chunk in entry.chunks():
                     target.write(chunk)

@@ -31,7 +31,7 @@ def recorded(
     measures = attempts.measures(session, [one.evaluation.id for one in page])
     for start in range(0, len(page), TOGETHER):
         some = page[start : start + TOGETHER]
-        steps = _steps(session, some, store, masker)
+        steps = steps_of(session, [one.attempt.id for one in some], store, masker)
         for one in some:
             yield one, _recorded(session, one, measures[one.evaluation.id], steps.get(one.attempt.id, ()), masker)
 
@@ -98,10 +98,11 @@ def _with_reached(step: RecordedStep, parts: Sequence[PartResult]) -> RecordedSt
     return replace(step, reached=names) if names else step
 
 
-def _steps(
-    session: Session, page: Sequence[TrainingEpisode], store: ArtifactStore, masker: Masker
+def steps_of(
+    session: Session, attempt_ids: Sequence[UUID], store: ArtifactStore, masker: Masker
 ) -> Mapping[UUID, Sequence[RecordedStep]]:
-    rows = list(repository.steps(session, [one.attempt.id for one in page]))
+    """Steps by attempt, in order."""
+    rows = list(repository.steps(session, attempt_ids))
     types = repository.media_types(session, {row.agent_view_sha256 for row in rows if row.agent_view_sha256})
     return {
         attempt_id: [_step(row, types, store, masker) for row in own]
@@ -127,4 +128,5 @@ def _step(row: models.Step, types: Mapping[str, str], store: ArtifactStore, mask
         by=row.extras.get("by", "agent"),
         usage=row.usage,
         timing=row.timing,
+        at=row.created_at,
     )

@@ -44,6 +44,20 @@ class JsonLines:
         return number
 
 
+def load_arrow() -> tuple[Any, Any]:
+    """(pyarrow, pyarrow.parquet). Raises Unavailable if they are not installed."""
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ImportError:
+        raise Unavailable(
+            "Parquet cannot be written here: pyarrow is not installed",
+            code="parquet_not_installed",
+            hint="Install deskarena[parquet], or ask for another format.",
+        ) from None
+    return pa, parquet
+
+
 class Parquet:
     """A Parquet table. The bytes depend on the version of pyarrow, too."""
 
@@ -51,15 +65,7 @@ class Parquet:
 
     def __init__(self, columns: Mapping[str, Column]) -> None:
         """Args: columns: of the form. Raises Unavailable if pyarrow is not installed."""
-        try:
-            import pyarrow as pa
-            from pyarrow import parquet
-        except ImportError:
-            raise Unavailable(
-                "Parquet cannot be written here: pyarrow is not installed",
-                code="parquet_not_installed",
-                hint="Install deskarena[parquet], or ask for jsonl.",
-            ) from None
+        pa, parquet = load_arrow()
         self._arrow, self._parquet = pa, parquet
         self._columns = dict(columns)
         self._schema = pa.schema([(name, self._type(column)) for name, column in columns.items()])

@@ -31,6 +31,7 @@ class BoardQuery(BaseModel):
         conditions: key of the conditions of ranked rows; None = those with most ranked rows.
         common: rank on the tasks that all rows share.
         configuration: rank these only; empty = all.
+        imported: rank imported results, too.
         sort: column; None = by rank.
         column: columns that are shown; empty = the usual ones.
         measure: of the breakdowns; None = the primary one.
@@ -43,6 +44,7 @@ class BoardQuery(BaseModel):
     conditions: Annotated[str, Field(max_length=KEY_LENGTH), AfterValidator(_printable)] | None = None
     common: bool = False
     configuration: list[UUID] = Field(default=[], max_length=100)
+    imported: bool = False
     sort: Word | None = None
     column: list[Word] = Field(default=[], max_length=100)
     measure: Word | None = None
@@ -51,7 +53,7 @@ class BoardQuery(BaseModel):
     @property
     def options(self) -> BoardOptions:
         """What decides which rows are ranked."""
-        return BoardOptions(self.conditions, self.common, self.configuration)
+        return BoardOptions(self.conditions, self.common, self.configuration, self.imported)
 
     @property
     def stored(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from backend.services.results.conditions import RunConditions
 
 MOST_LOST = 0.05
 REFERENCES = {"floor": "baseline", "privileged": "sees the task", "human": "person"}
+OUTSIDE_ORIGIN = NotRanked("outside_origin", "imported results, not measured here")
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class ConditionsChoice:
 
 
 def board_tasks(rows: Sequence[BoardRow], whole: int) -> BoardTasks:
-    """The board's tasks, from rows under its conditions."""
+    """The board's tasks, from rows under its conditions; imported ones decide only where none was measured."""
+    rows = [row for row in rows if not row.imported] or rows
     if any(row.attempted_tasks == whole for row in rows):
         return BoardTasks(whole, whole)
     complete = [row for row in rows if row.passes is not None and _is_complete(row, whole)]
@@ -67,28 +69,35 @@ def _is_complete(row: BoardRow, whole: int) -> bool:
     return 0 < whole - row.attempted_tasks <= counts.not_runnable and row.attempted_tasks > 0 and not unfinished
 
 
-def choices(rows: Sequence[BoardRow], whole: int, measure: str) -> list[ConditionsChoice]:
-    """All conditions, those with most ranked rows first, then with most agents, then the newest."""
+def choices(rows: Sequence[BoardRow], whole: int, measure: str, *, imported: bool = False) -> list[ConditionsChoice]:
+    """All conditions: those of measured rows first, of these those with most ranked rows, most agents, the newest.
+
+    Args:
+        rows: of the board.
+        whole: number of tasks.
+        measure: the primary one.
+        imported: whether imported results are ranked, too.
+    """
     groups: dict[str, list[BoardRow]] = {}
     for row in rows:
         groups.setdefault(row.conditions.key, []).append(row)
 
-    def order(group: Sequence[BoardRow]) -> tuple[int, int, str]:
-        return _number_ranked(group, whole, measure), _number_of_agents(group), max(row.run.id.hex for row in group)
+    def number_ranked(group: Sequence[BoardRow]) -> int:
+        tasks = board_tasks(group, whole)
+        return sum(not reasons_of(row, row.conditions, tasks, measure, imported=imported) for row in group)
+
+    def order(group: Sequence[BoardRow]) -> tuple[bool, int, int, str]:
+        measured = any(not row.imported for row in group)
+        return measured, number_ranked(group), _number_of_agents(group), max(row.run.id.hex for row in group)
 
     return [
-        ConditionsChoice(group[0].conditions, _number_of_agents(group), _number_ranked(group, whole, measure))
+        ConditionsChoice(group[0].conditions, _number_of_agents(group), number_ranked(group))
         for group in sorted(groups.values(), key=order, reverse=True)
     ]
 
 
 def _number_of_agents(rows: Sequence[BoardRow]) -> int:
     return sum(not row.reference for row in rows)
-
-
-def _number_ranked(rows: Sequence[BoardRow], whole: int, measure: str) -> int:
-    tasks = board_tasks(rows, whole)
-    return sum(not reasons_of(row, row.conditions, tasks, measure) for row in rows)
 
 
 def chosen_conditions(known: Sequence[ConditionsChoice], key: str | None) -> RunConditions | None:
@@ -105,12 +114,22 @@ def chosen_conditions(known: Sequence[ConditionsChoice], key: str | None) -> Run
     )
 
 
-def reasons_of(row: BoardRow, conditions: RunConditions, tasks: BoardTasks, measure: str) -> list[NotRanked]:
-    """Why a row is not ranked on a board of these conditions and tasks; empty if it is."""
+def reasons_of(
+    row: BoardRow, conditions: RunConditions, tasks: BoardTasks, measure: str, *, imported: bool = False
+) -> list[NotRanked]:
+    """Why a row is not ranked on a board of these conditions and tasks; empty if it is.
+
+    Args:
+        row: the row.
+        conditions: of the board.
+        tasks: of the board.
+        measure: the primary one.
+        imported: whether imported results are ranked, too.
+    """
     if row.reference:
         return [NotRanked("reference", REFERENCES[row.reference])]
-    reasons = []
-    if difference := row.conditions.differences(conditions):
+    reasons = [] if imported or not row.imported else [OUTSIDE_ORIGIN]
+    if difference := row.differences(conditions):
         reasons.append(NotRanked("conditions", difference))
     if row.passes is None:
         return [*reasons, NotRanked("not_computed", "no result yet")]

@@ -7,13 +7,13 @@ from typing import Any
 from uuid import UUID
 
 from backend.db.models import AgentConfiguration, PassRollup, Run
-from backend.db.models.enums import Dimension
+from backend.db.models.enums import Dimension, Origin
 from backend.domain.model.score import SCORE
 from backend.domain.statistics.intervals import Interval
 from backend.domain.statistics.ranks import Standing
 from backend.services.people.human_baselines import Means
 from backend.services.results import measure_rollups
-from backend.services.results.conditions import RunConditions
+from backend.services.results.conditions import OUTSIDE_PARTS, RunConditions
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.rollups import summary_of
 from backend.services.runs.summary import EpisodeCounts, RunSummary, RunTotals, describe
@@ -70,6 +70,15 @@ class BoardRow:
     reasons: Sequence[NotRanked] = ()
     people: Means | None = None
     efficiency: tuple[float, int] | None = None
+
+    @property
+    def imported(self) -> bool:
+        """Whether another tool measured it."""
+        return self.run.origin == Origin.OUTSIDE
+
+    def differences(self, conditions: RunConditions) -> str:
+        """What is not alike; of imported results, only what is known of them is compared."""
+        return self.conditions.differences(conditions, OUTSIDE_PARTS if self.imported else None)
 
     @property
     def means(self) -> measure_rollups.Means:

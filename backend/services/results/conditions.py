@@ -1,6 +1,6 @@
 """Conditions of runs: what else decides a score besides who acts. Runs are alike if their conditions are equal."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,8 @@ from backend.domain.model.task import digest
 from backend.services.results.configuration_differences import CONDITIONS
 
 KEY_LENGTH = 12
+OUTSIDE_PARTS = ("steps", "screen", "variant")
+"""Parts of the conditions that are known of imported results."""
 _DEFAULTS: Mapping[str, Any] = RunConfig(agent="").model_dump(mode="json", include=set(CONDITIONS))
 _WITHOUT: Mapping[str, str] = {
     "tokens": "no token limit",
@@ -36,12 +38,12 @@ class RunConditions:
         """`15 steps, 30 min, local, 1920x1080`."""
         return ", ".join(words for words in self.parts.values() if words)
 
-    def differences(self, board: "RunConditions") -> str:
-        """`50 steps, this board has 15 steps`; empty if both are alike."""
+    def differences(self, board: "RunConditions", only: Collection[str] | None = None) -> str:
+        """`50 steps, this board has 15 steps`; empty if both are alike. `only`: names of the parts to compare."""
         return "; ".join(
             f"{words or _WITHOUT[name]}, this board has {board.parts[name] or _WITHOUT[name]}"
             for name, words in self.parts.items()
-            if words != board.parts[name]
+            if words != board.parts[name] and (only is None or name in only)
         )
 
 

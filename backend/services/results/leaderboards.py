@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from types import SimpleNamespace
 from uuid import UUID
 
@@ -78,11 +79,13 @@ class BoardOptions:
         conditions: key of the conditions; None = those with most ranked rows.
         common: rank on the tasks that all rows share.
         configurations: rank these only; empty = all.
+        imported: rank imported results among the measured ones.
     """
 
     conditions: str | None = None
     common: bool = False
     configurations: Sequence[UUID] = ()
+    imported: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,14 +123,17 @@ def leaderboard(
     done = human_baselines.trials(session, task_set.id)
     rows = _rows(session, task_set.id, whole, measure, {Dimension.ALL, *dimensions})
     rows = _with_people(session, rows, human_baselines.by_run(done))
-    known = board_ranking.choices(rows, whole, measure)
+    known = board_ranking.choices(rows, whole, measure, imported=options.imported)
     conditions = board_ranking.chosen_conditions(known, options.conditions)
     alike = [row for row in rows if conditions is not None and row.conditions.key == conditions.key]
     tasks, common = board_ranking.board_tasks(alike, whole), None
     if conditions is not None and options.common:
-        rows, common = common_tasks.rank_on_common_tasks(session, rows, conditions, measure, options.configurations)
+        rows, common = common_tasks.rank_on_common_tasks(
+            session, rows, conditions, measure, options.configurations, imported=options.imported
+        )
     elif conditions is not None:
-        rows = [replace(row, reasons=board_ranking.reasons_of(row, conditions, tasks, measure)) for row in rows]
+        reasons = partial(board_ranking.reasons_of, imported=options.imported)
+        rows = [replace(row, reasons=reasons(row, conditions, tasks, measure)) for row in rows]
     return BenchmarkBoard(
         benchmark_row,
         task_set,
@@ -233,5 +239,5 @@ def _pooled_cubes(passes: PassRollup, dimensions: Collection[str]) -> tuple[Cube
 
 
 def label(row: BoardRow) -> str:
-    """Its configuration's name."""
-    return row.agent.title
+    """Its configuration's name, marked if its results are imported."""
+    return f"{row.agent.title} (imported)" if row.imported else row.agent.title

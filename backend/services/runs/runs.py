@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Episode, Project, Run, Task, TaskSet
+from backend.db.models.enums import Origin
 from backend.db.repositories.attempts import reevaluations
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.benchmarks import tasks
@@ -254,6 +255,8 @@ def retry_run(
     run = _lock(session, run_id)
     if RunState(run.state) is RunState.CANCELLED:
         raise Conflict("Cancelled runs cannot be retried.", code="run_cancelled", hint="Submit a new run.")
+    if run.origin == Origin.OUTSIDE:
+        raise Conflict("Imported results cannot be retried here.", code="run_not_measured_here")
     _wants_from_now(session, run)
     failures = [kind.value for kind in failure_classes]
     again: EpisodeChange = {

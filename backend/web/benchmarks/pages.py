@@ -11,9 +11,9 @@ from backend.services.benchmarks import versions
 from backend.services.benchmarks.views import benchmark_page
 from backend.services.capacity.views.capabilities import LOCAL, abilities
 from backend.web.api_common import Where
-from backend.web.csv_files import attachment
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Text, page_router
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
@@ -49,11 +49,9 @@ def benchmark(  # noqa: PLR0913 - one parameter per filter in the address
 
 
 @router.get("/benchmarks/{name}/labels.csv")
-def labels(session: SessionDep, name: str, version: Version = None) -> Response:
+def labels(session: SessionDep, write: TableDep, name: str, version: Version = None) -> Response:
     """Every label of every task, one a row."""
-    return attachment(
-        f"{name}-labels.csv", ("task", "label", "value"), label_service.label_rows(session, name, version)
-    )
+    return write(f"{name}-labels", ("task", "label", "value"), label_service.label_rows(session, name, version))
 
 
 @router.get("/benchmarks/{name}/diff")

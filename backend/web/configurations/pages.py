@@ -10,13 +10,15 @@ from sqlalchemy.orm import Session
 from backend.domain.errors import Conflict, DeskarenaError, Invalid
 from backend.services.configurations import configurations as service
 from backend.services.configurations.definitions import LONGEST_NAME
-from backend.services.configurations.views import configuration_row
+from backend.services.configurations.views import HEAD, configuration_row, table_row
 from backend.services.results.views.configuration import configuration_page
 from backend.web.dependencies import ProjectDep, SessionDep
 from backend.web.page_common import Cursor, Id, Text, page_router, redirect
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
+PAGE = 500
 
 
 @router.get("/configurations")
@@ -27,6 +29,18 @@ def configurations(
     page = service.list_configurations(session, project, words=q, cursor=after.hex if after else None)
     values = {"rows": [configuration_row(row) for row in page.items], "next": page.next, "q": q, "after": after}
     return render(request, "configurations.html", values)
+
+
+@router.get("/configurations.csv")
+def table(session: SessionDep, project: ProjectDep, write: TableDep, q: Text = "") -> Response:
+    """The same list as a table."""
+    rows, cursor = [], None
+    while True:
+        page = service.list_configurations(session, project, words=q, cursor=cursor, limit=PAGE)
+        rows += [table_row(configuration_row(row)) for row in page.items]
+        cursor = page.next
+        if cursor is None:
+            return write("configurations", HEAD, rows)
 
 
 @router.get("/configurations/{configuration_id}")

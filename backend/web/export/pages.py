@@ -1,19 +1,24 @@
-"""`/exports`: recorded training data and how to download it."""
+"""`/exports`: recorded training data and how to download it; and the table of a run's episodes."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from fastapi import Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 from starlette.datastructures import QueryParams
 
 from backend.domain.errors import Invalid
 from backend.domain.model.export_request import read_filters
 from backend.domain.model.trajectory_export import AttemptResult
 from backend.services.export import views as service
+from backend.services.runs import runs as run_service
+from backend.services.runs.views.episode import episode_view
 from backend.web.dependencies import ProjectDep, SessionDep
-from backend.web.page_common import page_router
+from backend.web.export.run_tables import COLUMNS, episode_rows
+from backend.web.page_common import Id, page_router
+from backend.web.runs.api import all_episodes
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
@@ -57,6 +62,14 @@ def values_of(query: list[tuple[str, str]]) -> dict[str, Any]:
     if "any_result" in several:
         values["results"] = ()
     return {**values, "measures": several.get("measure", [])}
+
+
+@router.get("/runs/{run_id}/episodes.csv")
+def episodes(session: SessionDep, write: TableDep, run_id: Id) -> Response:
+    """Every episode of a run."""
+    run = run_service.get_run(session, run_id)
+    views = [episode_view(row, run.config) for row in all_episodes(session, run_id)]
+    return write(f"run-{run_id}-episodes", COLUMNS, episode_rows(views))
 
 
 @router.get("/exports")

@@ -16,10 +16,10 @@ from backend.services.accounts.projects import person as person_of
 from backend.services.judging import reviews
 from backend.services.judging import views as service
 from backend.services.judging.judges import get_judge
-from backend.web.csv_files import attachment
 from backend.web.dependencies import ProjectDep, SessionDep
 from backend.web.page_common import Id, page_router, redirect
 from backend.web.runs.new_run_page import read_form, text
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
@@ -147,10 +147,8 @@ def next_address(judge_id: UUID, name: str) -> RedirectResponse:
 
 
 @router.get("/judges/{judge_id}/{table}.csv")
-def table(session: SessionDep, judge_id: Id, table: Literal["agreement", "answers"]) -> Response:
+def table(session: SessionDep, write: TableDep, judge_id: Id, table: Literal["agreement", "answers"]) -> Response:
     """The numbers of the page; every answer."""
     view = service.judge_page(session, judge_id).judge
     rows = list(service.agreement_rows(view) if table == "agreement" else service.answer_rows(session, view))
-    return attachment(
-        f"judge-{judge_id}-{table}.csv", list(rows[0]) if rows else [], [list(row.values()) for row in rows]
-    )
+    return write(f"judge-{judge_id}-{table}", list(rows[0]) if rows else [], [list(row.values()) for row in rows])

@@ -10,9 +10,9 @@ from fastapi.responses import HTMLResponse, Response
 
 from backend.services.results import checkpoint_analyses as service
 from backend.services.results.checkpoint_analyses import AnalysesView
-from backend.web.csv_files import attachment
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import page_router
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
@@ -31,11 +31,11 @@ def analyses(request: Request, session: SessionDep, name: str, run: Runs = None)
 
 
 @router.get("/benchmarks/{name}/analyses/{table}.csv")
-def table(session: SessionDep, name: str, table: Table, run: Runs = None) -> Response:
+def table(session: SessionDep, write: TableDep, name: str, table: Table, run: Runs = None) -> Response:
     """One of the tables."""
     analyses = service.analyses(session, name, run or ())
     head, rows = _HEADS[table], _rows(analyses, table)
-    return attachment(f"{name}-{table}.csv", head, rows)
+    return write(f"{name}-{table}", head, rows)
 
 
 _GAP = ("s_int", "s_final", "difference", "tasks")

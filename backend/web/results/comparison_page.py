@@ -14,9 +14,9 @@ from backend.services.results.views import comparison_page as service
 from backend.services.results.views.compared_sides import ComparedSides
 from backend.services.results.views.comparison import MOST_RUNS, compare_sides
 from backend.services.results.views.comparison_page import MatrixFilter
-from backend.web.csv_files import attachment
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Cursor, Text, page_router, redirect
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
@@ -82,7 +82,7 @@ def compare(  # noqa: PLR0913 - one parameter per part of the address
 
 
 @router.get("/compare/tasks.csv")
-def table(session: SessionDep, sides: SidesDep) -> Response:
+def table(session: SessionDep, write: TableDep, sides: SidesDep) -> Response:
     """The results of every common task in every run."""
     comparison = compare_sides(session, sides)
     head = ["task", "flipped", *(f"{each.title}: {name}" for each in comparison.runs for name in RESULTS)]
@@ -90,7 +90,7 @@ def table(session: SessionDep, sides: SidesDep) -> Response:
         [row.task, row.flipped, *(getattr(result, name) for result in row.results for name in RESULTS)]
         for row in comparison.tasks
     ]
-    return attachment(f"{comparison.benchmark}-comparison.csv", head, rows)
+    return write(f"{comparison.benchmark}-comparison", head, rows)
 
 
 def address(query: Mapping[str, Any], path: str = "/compare") -> str:

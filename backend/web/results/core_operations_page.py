@@ -6,9 +6,9 @@ from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from backend.services.results import core_operations as service
-from backend.web.csv_files import attachment
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import page_router
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
@@ -23,7 +23,7 @@ def operations(request: Request, session: SessionDep, benchmark: str, version: V
 
 
 @router.get("/leaderboards/{benchmark}/operations.csv")
-def table(session: SessionDep, benchmark: str, version: Version = None) -> Response:
+def table(session: SessionDep, write: TableDep, benchmark: str, version: Version = None) -> Response:
     """The same as a table."""
     board = service.operation_board(session, benchmark, version=version)
-    return attachment(f"{benchmark}-operations.csv", service.HEAD, service.rows(board))
+    return write(f"{benchmark}-operations", service.HEAD, service.rows(board))

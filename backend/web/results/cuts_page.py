@@ -7,9 +7,9 @@ from fastapi.responses import HTMLResponse, Response
 
 from backend.services.results.views import cuts, paper_tables, twins
 from backend.services.results.views.leaderboard import RATES
-from backend.web.csv_files import attachment
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Text, page_router
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
@@ -35,10 +35,12 @@ def labels(  # noqa: PLR0913 - one parameter per part of the address
 
 
 @router.get("/leaderboards/{benchmark}/labels.csv")
-def label_table(session: SessionDep, benchmark: str, label: Text = "", version: Version = None) -> Response:
+def label_table(
+    session: SessionDep, write: TableDep, benchmark: str, label: Text = "", version: Version = None
+) -> Response:
     """The same as a table."""
     cut = cuts.board_cut(session, benchmark, label, version=version)
-    return attachment(f"{benchmark}-{cut.label}.csv", cuts.HEAD, cuts.cut_rows(cut))
+    return write(f"{benchmark}-{cut.label}", cuts.HEAD, cuts.cut_rows(cut))
 
 
 @router.get("/leaderboards/{benchmark}/paper")
@@ -53,7 +55,7 @@ def paper(request: Request, session: SessionDep, benchmark: str, version: Versio
 
 
 @router.get("/leaderboards/{benchmark}/paper.csv")
-def paper_table(session: SessionDep, benchmark: str, version: Version = None) -> Response:
+def paper_table(session: SessionDep, write: TableDep, benchmark: str, version: Version = None) -> Response:
     """Every figure of these tables."""
     view = paper_tables.paper_view(session, benchmark, version=version)
-    return attachment(f"{benchmark}-paper.csv", paper_tables.PAPER_HEAD, paper_tables.paper_rows(view))
+    return write(f"{benchmark}-paper", paper_tables.PAPER_HEAD, paper_tables.paper_rows(view))

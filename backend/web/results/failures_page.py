@@ -14,9 +14,9 @@ from backend.services.results.views import failures as tables
 from backend.services.runs.runs import get_run
 from backend.web import charts
 from backend.web.charts import failures as figures
-from backend.web.csv_files import attachment
 from backend.web.dependencies import ProjectDep, SessionDep
 from backend.web.page_common import Id, page_router, redirect
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
@@ -64,8 +64,9 @@ def chart(
 
 
 @router.get("/runs/{run_id}/failures/{table}.csv")
-def table(
+def table(  # noqa: PLR0913, PLR0917 - one parameter per part of the address
     session: SessionDep,
+    write: TableDep,
     run_id: Id,
     table: Literal["shares", "labels"],
     sample: Number = service.SAMPLE,
@@ -77,7 +78,7 @@ def table(
         "shares": (tables.SHARES_HEAD, tables.share_rows),
         "labels": (tables.ROWS_HEAD, tables.label_rows),
     }[table]
-    return attachment(f"run-{run_id}-failure-{table}.csv", head, rows(draw))
+    return write(f"run-{run_id}-failure-{table}", head, rows(draw))
 
 
 @router.post("/episodes/{episode_id}/failures")

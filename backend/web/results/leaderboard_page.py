@@ -23,11 +23,11 @@ from backend.services.results.views.pareto import COSTS, pareto_chart
 from backend.services.sharing import saved_views
 from backend.web import charts
 from backend.web.charts import radar
-from backend.web.csv_files import attachment
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import page_router, redirect
 from backend.web.results.comparison_page import address
 from backend.web.static_files import FOREVER
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
@@ -49,9 +49,10 @@ def board_options(
     conditions: Annotated[str | None, Query(max_length=KEY_LENGTH)] = None,
     common: Annotated[bool, Query()] = False,  # noqa: FBT002 - a switch in the address
     configuration: Annotated[list[UUID], Query(max_length=100)] = [],  # noqa: B006 - FastAPI's own form of it
+    imported: Annotated[bool, Query(description="Rank imported results, too.")] = False,  # noqa: FBT002 - a switch
 ) -> BoardOptions:
     """What the reader chose, from the address of a board's table or chart."""
-    return BoardOptions(conditions, common, configuration)
+    return BoardOptions(conditions, common, configuration, imported)
 
 
 def board_query(query: Annotated[BoardQuery, Query()]) -> BoardQuery:
@@ -148,8 +149,19 @@ def chart(  # noqa: PLR0913 - one parameter per part of the address
     return JSONResponse(draw(cut, theme))
 
 
+@router.get("/leaderboards/{benchmark}/rows.csv")
+def row_table(
+    session: SessionDep, write: TableDep, benchmark: str, options: OptionsDep, version: Version = None
+) -> Response:
+    """The ranked rows and the others, with their reasons."""
+    board = service.board_of(session, benchmark, version, options)
+    return write(f"{benchmark}-leaderboard", service.ROWS_HEAD, service.table_rows(board))
+
+
 @router.get("/leaderboards/{benchmark}/measures.csv")
-def measures(session: SessionDep, benchmark: str, options: OptionsDep, version: Version = None) -> Response:
+def measures(
+    session: SessionDep, write: TableDep, benchmark: str, options: OptionsDep, version: Version = None
+) -> Response:
     """Every measure of every row."""
     board = service.board_of(session, benchmark, version, options)
     head = (
@@ -171,16 +183,21 @@ def measures(session: SessionDep, benchmark: str, options: OptionsDep, version: 
         for name in board.measures
         if name in row.measures
     ]
-    return attachment(f"{benchmark}-measures.csv", head, rows)
+    return write(f"{benchmark}-measures", head, rows)
 
 
 @router.get("/leaderboards/{benchmark}/{dimension}.csv")
-def table(
-    session: SessionDep, benchmark: str, dimension: Dimension, options: OptionsDep, version: Version = None
+def table(  # noqa: PLR0913, PLR0917 - one parameter per part of the address
+    session: SessionDep,
+    write: TableDep,
+    benchmark: str,
+    dimension: Dimension,
+    options: OptionsDep,
+    version: Version = None,
 ) -> Response:
     """The table of a chart."""
     cut = service.cut(service.board_of(session, benchmark, version, options), dimension)
-    return attachment(f"{benchmark}-by-{dimension}.csv", _head(cut), _rows(cut))
+    return write(f"{benchmark}-by-{dimension}", _head(cut), _rows(cut))
 
 
 @router.get("/charts/{version}/plotly.min.js")

@@ -1,4 +1,4 @@
-"""Runs: submit, list, show (and wait), control, events, summary, export."""
+"""Runs: submit, import, list, show (and wait), control, events, summary."""
 
 import asyncio
 import re
@@ -25,6 +25,7 @@ from backend.services.runs import episodes as episode_service
 from backend.services.runs import runs as service
 from backend.services.runs.episodes import EpisodeSummary
 from backend.services.runs.forecast import Forecast, forecast
+from backend.services.runs.outside_runs import import_results
 from backend.services.runs.scheduling_settings import update_scheduling
 from backend.services.runs.summary import RunSummary
 from backend.services.runs.views.episode import EpisodeView, episode_view
@@ -33,7 +34,6 @@ from backend.services.scheduling.wait_reasons import concurrency_of, explain
 from backend.web.api_common import Cursor, Id, Limit, Page, Word, api_router, next_page_url
 from backend.web.dependencies import ActorDep, AppContext, EdgeDep, ProjectDep, SessionDep
 from backend.web.runs import schemas
-from backend.web.runs.run_export_api import EXPORTS
 
 router = api_router("runs")
 LONGEST_WAIT = 300.0
@@ -69,6 +69,27 @@ def submit_run(  # noqa: PLR0913 - what the edge gives, the body, the key
 ) -> RunView:
     """Start a run. Nothing starts unless the whole request is valid."""
     run = service.submit_run(session, request_of(body, idempotency_key), project=project, actor=actor)
+    response.headers["Location"] = f"{API}/runs/{run.id}"
+    return run_detail(session, run)
+
+
+@router.post("/runs/import", status_code=201)
+def import_run(
+    session: SessionDep, project: ProjectDep, actor: ActorDep, body: schemas.OutsideResultsBody, response: Response
+) -> RunView:
+    """Import results that another tool measured as a completed run. It is marked, and not ranked with measured ones.
+
+    Nothing is imported unless all of it is valid.
+    """
+    run = import_results(
+        session,
+        body.results,
+        benchmark=body.benchmark,
+        version=body.version,
+        name=body.name,
+        project=project,
+        actor=actor,
+    )
     response.headers["Location"] = f"{API}/runs/{run.id}"
     return run_detail(session, run)
 
@@ -227,22 +248,6 @@ def events(
     rows = list_after(session, run_id, after, limit)
     more = f"{API}/runs/{run_id}/events?after={rows[-1].seq}&limit={limit}" if len(rows) == limit else None
     return Page[EventView](items=[EventView.model_validate(row) for row in rows], next=more)
-
-
-@router.get(
-    "/runs/{run_id}/export",
-    response_class=Response,
-    responses={200: {"content": {"application/zip": {}, "application/x-ndjson": {}}, "description": "The file."}},
-)
-def export(session: SessionDep, run_id: Id, format: Literal["jsonl", "zip"] = "jsonl") -> Response:  # noqa: A002 - the parameter's name in the address
-    """The run with its episodes, attempts, steps and evaluations as one file; `zip` also has a table of episodes."""
-    run = service.get_run(session, run_id)
-    name, media_type, make = EXPORTS[format]
-    # Wait reasons are momentary, not part of the results.
-    episodes = [episode_view(row, run.config) for row in all_episodes(session, run_id)]
-    data = make(session, run_detail(session, run), episodes)
-    headers = {"Content-Disposition": f'attachment; filename="run-{run_id}.{name}"'}
-    return Response(data, media_type=media_type, headers=headers)
 
 
 def changed(run: models.Run, episodes: int) -> ChangeResult:

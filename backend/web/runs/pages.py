@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Form, Request
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi import Depends, Form, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
@@ -21,15 +21,17 @@ from backend.services.runs.views.run_page import RunPageQuery
 from backend.web.api_common import Where
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Cursor, Id, Text, changed_fields, page_router, redirect
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
+MOST_RUNS = 10_000
+"""Rows of a table of runs."""
+EXPORTS = {"jsonl": "JSON lines", "zip": "ZIP with a table of episodes", "osworld": "OSWorld results folder (ZIP)"}
+"""Formats of an exported run, for its menu."""
 
 
-@router.get("/runs")
-def runs(  # noqa: PLR0913 - one parameter per filter in the address
-    request: Request,
-    session: SessionDep,
+def list_filters(  # noqa: PLR0913 - one parameter per filter in the address
     *,
     q: Text = "",
     benchmark: Text = "",
@@ -37,11 +39,24 @@ def runs(  # noqa: PLR0913 - one parameter per filter in the address
     configuration: UUID | None = None,
     status: Text = "",
     purpose: Text = "",
-    before: Cursor = None,
-) -> HTMLResponse:
-    """The filterable list of runs."""
+) -> dict[str, str]:
+    """The filters of a list of runs."""
     filters = {"q": q, "benchmark": benchmark, "agent": agent, "status": status, "purpose": purpose}
-    filters["configuration"] = str(configuration or "")
+    return {**filters, "configuration": str(configuration or "")}
+
+
+FiltersDep = Annotated[dict[str, str], Depends(list_filters)]
+
+
+@router.get("/runs.csv")
+def run_table(session: SessionDep, write: TableDep, filters: FiltersDep) -> Response:
+    """The same list as a table, the newest runs of it."""
+    return write("runs", run_view.RUN_HEAD, run_view.table_rows(session, filters, MOST_RUNS))
+
+
+@router.get("/runs")
+def runs(request: Request, session: SessionDep, filters: FiltersDep, before: Cursor = None) -> HTMLResponse:
+    """The filterable list of runs."""
     page = run_view.run_list(session, filters, before)
     values = {"list": page, "filters": filters, "before": before, "statuses": list(RunState)}
     return render(request, "runs.html", values)
@@ -65,6 +80,7 @@ def run(  # noqa: PLR0913 - same
     page = run_view.run_page(session, run_id, RunPageQuery(filters, where, after, row, column))
     means = {} if page.unrated else progress.measures(session, [run_id]).get(run_id, {})
     values = {"page": page, "run": page.run, "filters": {**filters, "where": list(where)}, "after": after}
+    values["exports"] = EXPORTS
     return render(request, "run.html", {**values, "means": means, "measures": in_order(list(means)), "info": info})
 
 

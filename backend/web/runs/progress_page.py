@@ -11,9 +11,9 @@ from backend.services.runs.runs import get_run
 from backend.services.runs.views import progress as service
 from backend.web import charts
 from backend.web.charts import progress as figures
-from backend.web.csv_files import attachment
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Id, page_router
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
@@ -54,12 +54,14 @@ def chart(
 
 
 @router.get("/runs/{run_id}/process/{table}.csv")
-def table(session: SessionDep, run_id: Id, table: Literal["curve", "bins", "parts"], beside: With = None) -> Response:
+def table(
+    session: SessionDep, write: TableDep, run_id: Id, table: Literal["curve", "bins", "parts"], beside: With = None
+) -> Response:
     """The numbers of a chart, or every part of every episode of the run."""
-    name = f"run-{run_id}-{table}.csv"
+    name = f"run-{run_id}-{table}"
     if table == "parts":
-        return attachment(name, service.PARTS_HEAD, service.part_rows(session, run_id))
+        return write(name, service.PARTS_HEAD, service.part_rows(session, run_id))
     processes = service.processes(session, run_id, compared_runs(beside))
     if table == "curve":
-        return attachment(name, service.CURVE_HEAD, service.curve_rows(processes))
-    return attachment(name, service.BINS_HEAD, service.bin_rows(processes))
+        return write(name, service.CURVE_HEAD, service.curve_rows(processes))
+    return write(name, service.BINS_HEAD, service.bin_rows(processes))

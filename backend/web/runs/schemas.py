@@ -10,6 +10,7 @@ from pydantic import Field
 from backend.domain.errors import FailureClass
 from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.model.label_filter import CONDITION
+from backend.domain.model.outside_results import OutsideResults
 from backend.domain.model.run import Budget, ImageView, RunConfig, ScreenSize, Settle
 from backend.domain.scheduling.priorities import HIGHEST, LOWEST
 from backend.services.capacity.scheduling_fields import MOST_AT_ONCE
@@ -104,3 +105,12 @@ class AddEpisodesBody(RequestModel):
         default=[], max_length=100, description="`label=value`, as when the run was started."
     )
     repeats: int = Field(default=1, ge=1, le=100)
+
+
+class OutsideResultsBody(RequestModel):
+    """Results that another tool measured. A missing `score` is a missing result, never a 0."""
+
+    benchmark: str = Field(min_length=1, max_length=100, examples=["osworld"])
+    version: int | None = Field(default=None, ge=1, le=2**31, description="Null = the newest.")
+    name: str = Field(default="", max_length=200, examples=["agent-s on OSWorld"])
+    results: OutsideResults

@@ -14,9 +14,9 @@ from backend.services.studies import views as tables
 from backend.services.studies.views import StudyResults
 from backend.web import charts
 from backend.web.charts import studies as figures
-from backend.web.csv_files import attachment
 from backend.web.dependencies import ProjectDep, SessionDep
 from backend.web.page_common import Cursor, Id, page_router
+from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
@@ -71,9 +71,7 @@ def chart(
 
 
 @router.get("/studies/{study_id}/{table}.csv")
-def table(session: SessionDep, study_id: Id, table: Table) -> Response:
+def table(session: SessionDep, write: TableDep, study_id: Id, table: Table) -> Response:
     """The numbers of the page."""
     rows = list(ROWS[table](tables.results_view(service.study_results(session, study_id))))
-    return attachment(
-        f"study-{study_id}-{table}.csv", list(rows[0]) if rows else [], [list(row.values()) for row in rows]
-    )
+    return write(f"study-{study_id}-{table}", list(rows[0]) if rows else [], [list(row.values()) for row in rows])

@@ -11,10 +11,10 @@ from backend.db.models.enums import Preference
 from backend.services.accounts.projects import LONGEST_NAME, person_or_local
 from backend.services.submissions import pairwise_preferences as service
 from backend.services.submissions import submissions
-from backend.web.csv_files import attachment
 from backend.web.dependencies import EdgeDep, ProjectDep, SessionDep
 from backend.web.file_responses import guest_file
 from backend.web.page_common import Id, page_router, redirect
+from backend.web.table_files import TableDep
 from backend.web.templating import render, with_query
 
 router = page_router()
@@ -71,6 +71,6 @@ def board(request: Request, session: SessionDep, benchmark: str) -> HTMLResponse
 
 
 @router.get("/leaderboards/{benchmark}/submissions.csv")
-def table(session: SessionDep, benchmark: str) -> Response:
+def table(session: SessionDep, write: TableDep, benchmark: str) -> Response:
     """The same as a table."""
-    return attachment(f"{benchmark}-submissions.csv", HEAD, service.rows(service.board(session, benchmark)))
+    return write(f"{benchmark}-submissions", HEAD, service.rows(service.board(session, benchmark)))

@@ -22,7 +22,8 @@ class Run(Base):
     time of the stored cube's data, `rollup_seconds` the duration of its computation. `condition_hash` is `config_hash`
     without the selection, repeats and seed: runs with the same hash measure the same thing, perhaps on different tasks.
     `pins` has everything else that defines the agent: versions, hashes of prompts, prices. A run of a study is one of
-    its cells: `cell` has its levels by factor.
+    its cells: `cell` has its levels by factor. A run of the origin `outside` was imported from another tool's results:
+    its episodes have no attempts.
 
     For the scheduler (docs/internals/scheduling.md): `concurrency` limits its parallel episodes (None: no limit);
     `in_use` = running episodes, updated by `services.lifecycle.state_transitions` and checked by maintenance;
@@ -36,6 +37,7 @@ class Run(Base):
         UniqueConstraint("project_id", "idempotency_key"),
         one_of("state", RunState),
         one_of("purpose", enums.Purpose),
+        one_of("origin", enums.Origin),
         Index("ix_run_active", "id", postgresql_where=text("state IN ('queued', 'running')")),
         Index("ix_run_stale", "id", postgresql_where=text("rollup_stale")),
         Index("ix_run_rollup_started", "id", postgresql_where=text("rollup_started_at IS NOT NULL")),
@@ -64,6 +66,7 @@ class Run(Base):
     state: Mapped[str] = mapped_column(default=RunState.QUEUED)
     accepts_episodes: Mapped[bool] = mapped_column(default=False)
     purpose: Mapped[str] = mapped_column(default=enums.Purpose.MEASURE)
+    origin: Mapped[str] = mapped_column(default=enums.Origin.MEASURED, server_default=enums.Origin.MEASURED.value)
     priority: Mapped[int] = mapped_column(default=NORMAL, server_default=text("0"))
     concurrency: Mapped[int | None]
     in_use: Mapped[int] = mapped_column(default=0, server_default=text("0"))

@@ -127,6 +127,7 @@ class ComparedResults:
             title=title,
             agent=row.AgentConfiguration.name,
             configuration=configuration_ref(row.AgentConfiguration),
+            origin=row.Run.origin,
             version=row.version,
             status=row.Run.state,
             success_rate=success.value if success else None,

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from backend.db.models.enums import Origin
 from backend.domain.model.episode import ENDED_RUNS, RunState
 from backend.domain.statistics.intervals import Interval
 from backend.services.configurations.configuration_ref import ConfigurationRef
@@ -38,6 +39,7 @@ class ComparedRun(ReadModel):
     title: str
     agent: str
     configuration: ConfigurationRef
+    origin: Origin = Field(description="`outside`: imported results, not measured here.")
     version: int = Field(description="Of its task set.")
     status: RunState
     success_rate: float | None

@@ -1,7 +1,8 @@
 """Why and how runs fail, side by side: labels, endings, and the tasks that fail always, never or sometimes."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from pydantic import Field
@@ -212,3 +213,36 @@ def _tasks(outcomes: Sequence[AnyRow], place: Mapping[UUID, int], described: Map
         for key, numbers in passes.items()
         if all(numbers)
     ]
+
+
+def _share_rows(breakdown: FailureBreakdown) -> Iterator[list[Any]]:
+    for group in breakdown.groups:
+        for source, own in (("people", group.by_people), ("rule", group.by_rules)):
+            for one in own:
+                low, high = one.interval or (None, None)
+                yield [*_group(breakdown, group), source, one.label, one.count, one.n, one.share, low, high]
+
+
+def _end_rows(breakdown: FailureBreakdown) -> Iterator[list[Any]]:
+    for group in breakdown.groups:
+        for end, number in group.ends.items():
+            yield [*_group(breakdown, group), end, number, group.episodes, group.failed]
+
+
+def _task_rows(breakdown: FailureBreakdown) -> Iterator[list[Any]]:
+    for task in breakdown.tasks:
+        for each, solved, passes in zip(breakdown.configurations, task.solved, task.passes, strict=True):
+            yield [task.task, each.title, solved, passes, task.flips]
+
+
+def _group(breakdown: FailureBreakdown, group: FailureGroup) -> list[Any]:
+    return [breakdown.configurations[group.configuration].title, breakdown.label, group.value]
+
+
+_GROUP = ("configuration", "label", "value")
+TABLES: Mapping[str, tuple[Sequence[str], Callable[[FailureBreakdown], Iterator[list[Any]]]]] = {
+    "shares": ((*_GROUP, "by", "failure_label", "count", "n", "share", "low", "high"), _share_rows),
+    "ends": ((*_GROUP, "ended_by", "episodes", "scored", "failed"), _end_rows),
+    "tasks": (("task", "configuration", "solved", "passes", "flips"), _task_rows),
+}
+"""Columns and rows of the breakdown's tables."""

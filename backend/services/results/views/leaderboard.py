@@ -111,6 +111,7 @@ def _row(row: BoardRow, *, whole: bool) -> LeaderboardRow:
         label=label(row),
         params=row.agent.params,
         reference=row.reference,
+        origin=row.run.origin,
         variant=row.run.config.get("variant"),
         reasons=[NotRankedView.model_validate(reason) for reason in row.reasons],
         conditions=ConditionsView.model_validate(row.conditions),
@@ -275,3 +276,28 @@ def _sorted(
     rows: Sequence[LeaderboardRow], value: Callable[[LeaderboardRow], float | None], sign: int
 ) -> list[LeaderboardRow]:
     return sorted(rows, key=lambda row: (value(row) is None, sign * (value(row) or 0.0)))
+
+
+ROWS_HEAD = (
+    "rank", "best_rank", "worst_rank", "tie_group", "configuration", "agent", "run", "origin", "reference", "reasons",
+    "conditions", "primary", "low", "high", "success_rate", "success_low", "success_high", "mean_score", "lower_bound",
+    "passes", "episodes", "scored", "lost", "missing_tasks", "steps", "agent_seconds", "created_at",
+)  # fmt: skip
+"""Columns of a board's table; `reasons` are codes."""
+
+
+def table_rows(board: Leaderboard) -> list[list[Any]]:
+    """The values of ROWS_HEAD of each row."""
+    return [_table_row(row) for row in board.rows]
+
+
+def _table_row(row: LeaderboardRow) -> list[Any]:
+    summary, primary = row.summary, row.primary
+    value = [primary.mean, *primary.interval] if primary else [None] * 3
+    return [
+        *(row.rank, row.best_rank, row.worst_rank, row.tie_group, row.configuration.name, row.agent, row.runs[0]),
+        *(row.origin.value, row.reference, " ".join(reason.code for reason in row.reasons), row.conditions.text),
+        *(*value, summary.success_rate, *(summary.success_interval or (None, None)), summary.mean_score),
+        *(row.lower_bound, row.passes.number if row.passes else None, summary.episodes),
+        *(summary.counts.scored, summary.counts.lost, row.missing_tasks, row.steps, row.agent_seconds, row.created_at),
+    ]

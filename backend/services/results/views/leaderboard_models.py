@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from backend.db.models.enums import Origin
 from backend.domain.model.measures import info
 from backend.domain.model.score import SCORE
 from backend.domain.statistics.intervals import Interval
@@ -33,7 +34,8 @@ class NotRankedView(ReadModel):
     """Why a row has no rank."""
 
     code: str = Field(
-        description="`reference`, `conditions`, `partial`, `lost`, `no_value`, `not_computed` or `not_chosen`.",
+        description="`reference`, `outside_origin`, `conditions`, `partial`, `lost`, `no_value`, `not_computed` or"
+        " `not_chosen`.",
         examples=["partial"],
     )
     text: str = Field(examples=["7 of 61 tasks"])
@@ -108,6 +110,7 @@ class LeaderboardRow(ReadModel):
     lower_bound: float | None = Field(default=None, description="`primary` if every lost episode counted as 0.")
     lower_rank: int | None = Field(default=None, description="The rank by `lower_bound`.")
     reference: str = Field(default="", description="`floor`, `privileged` (it sees the task), `human` or empty.")
+    origin: Origin = Field(default=Origin.MEASURED, description="`outside`: imported, not measured here.")
     variant: str | None = Field(default=None, description="Condition under which its tasks were done.")
     runs: list[UUID] = Field(default=[])
     created_at: datetime = Field(description="When the first of `runs`, which stands for all, was submitted.")

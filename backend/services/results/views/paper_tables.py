@@ -207,8 +207,8 @@ def paper_rows(view: PaperView) -> Iterator[list[object]]:
             for column, cell in zip(table.columns, row.cells, strict=True):
                 if cell:
                     origin = str(row.run_id) if row.run_id else "published"
-                    numbers = [cell.text, cell.tasks or "", codes_of(row.reasons)]
+                    numbers = [cell.text, cell.tasks, codes_of(row.reasons), cell.value]
                     yield [table.name, row.agent, row.inputs, origin, row.measure, column, *numbers]
 
 
-PAPER_HEAD = ("table", "agent", "inputs", "run", "measure", "column", "percent", "tasks", "not_ranked")
+PAPER_HEAD = ("table", "agent", "inputs", "run", "measure", "column", "percent", "tasks", "not_ranked", "value")

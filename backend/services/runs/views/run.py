@@ -9,6 +9,7 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 
 from backend.db import models
+from backend.db.models.enums import Origin
 from backend.db.repositories import common_queries as repository
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.episode import RunState
@@ -62,6 +63,9 @@ class RunView(ReadModel):
         default={}, description="What else defines the agent: code, hashes of prompts, model, price, spaces, budgets."
     )
     purpose: str = Field(description="measure, validate or demo", examples=["measure"])
+    origin: Origin = Field(
+        default=Origin.MEASURED, description="`outside`: imported results of another tool, not measured here."
+    )
     accepts_episodes: bool = False
     priority: int = Field(default=0, description="-10 to 10; higher ones come first.")
     concurrency: int | None = Field(default=None, description="Its simultaneous episodes at most; null = no limit.")
@@ -116,6 +120,7 @@ def run_view(row: AnyRow, summary: RunSummary) -> RunView:
         config=run.config,
         pins=run.pins,
         purpose=run.purpose,
+        origin=run.origin,
         accepts_episodes=run.accepts_episodes,
         priority=run.priority,
         concurrency=run.concurrency,

@@ -84,6 +84,31 @@ def run_list(session: Session, filters: dict[str, str], before: UUID | None, lim
     return RunList(rows, rows[-1].run.id if len(runs) > limit else None, benchmarks, agents)
 
 
+RUN_HEAD = (
+    "run", "name", "configuration", "agent", "benchmark", "version", "origin", "purpose", "provider", "status",
+    "episodes", "scored", "lost", "solved", "success_rate", "success_low", "success_high", "mean_score", "mean_low",
+    "mean_high", "lower_bound_success", "created_at", "started_at", "ended_at",
+)  # fmt: skip
+"""Columns of a table of runs."""
+
+
+def table_rows(session: Session, filters: dict[str, str], limit: int) -> list[list[Any]]:
+    """The values of RUN_HEAD of the newest runs."""
+    return [_table_row(row.run) for row in run_list(session, filters, None, limit).rows]
+
+
+def _table_row(run: RunView) -> list[Any]:
+    counts, rates = run.counts, run.summary
+    success, mean = rates.success_interval or (None, None), rates.mean_interval or (None, None)
+    return [
+        *(run.id, run.name, run.configuration.name, run.agent, run.benchmark, run.task_set.version),
+        *(run.origin.value, run.purpose, run.provider, run.status.value),
+        *(sum(counts.model_dump().values()), counts.scored, counts.lost, rates.solved),
+        *(rates.success_rate, *success, rates.mean_score, *mean, rates.lower_bound_success),
+        *(run.created_at, run.started_at, run.ended_at),
+    ]
+
+
 @dataclass(frozen=True)
 class EpisodeList:
     """One page of a run's episodes."""

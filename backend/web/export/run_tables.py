@@ -1,6 +1,5 @@
 """A whole run as one file: JSON lines, or a zip of them with a table of its episodes."""
 
-import csv
 import io
 import json
 import zipfile
@@ -13,6 +12,7 @@ from backend.services.runs import episodes as service
 from backend.services.runs.views.attempt import attempt_views, step_view
 from backend.services.runs.views.episode import EpisodeView
 from backend.services.runs.views.run import RunView
+from backend.web.table_files import csv_text
 
 Export = Callable[[Session, RunView, Sequence[EpisodeView]], bytes]
 COLUMNS = (
@@ -39,19 +39,9 @@ def as_jsonl(session: Session, run: RunView, episodes: Sequence[EpisodeView]) ->
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines(session, run, episodes)).encode()
 
 
-def as_csv(episodes: Sequence[EpisodeView]) -> bytes:
-    """One row per episode. Texts that look like a formula are quoted."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, extrasaction="ignore")
-    writer.writeheader()
-    for episode in episodes:
-        row = episode.model_dump(mode="json")
-        writer.writerow({key: _harmless(value) for key, value in row.items()})
-    return out.getvalue().encode()
-
-
-def _harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
+def episode_rows(episodes: Sequence[EpisodeView]) -> list[list[Any]]:
+    """The values of COLUMNS of each episode."""
+    return [[getattr(episode, name) for name in COLUMNS] for episode in episodes]
 
 
 def as_zip(session: Session, run: RunView, episodes: Sequence[EpisodeView]) -> bytes:
@@ -59,7 +49,7 @@ def as_zip(session: Session, run: RunView, episodes: Sequence[EpisodeView]) -> b
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("run.jsonl", as_jsonl(session, run, episodes))
-        archive.writestr("episodes.csv", as_csv(episodes))
+        archive.writestr("episodes.csv", csv_text(COLUMNS, episode_rows(episodes)))
     return out.getvalue()
 
 

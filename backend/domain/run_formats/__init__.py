@@ -1,0 +1,1 @@
+"""Formats of whole runs for other tools; pure."""
