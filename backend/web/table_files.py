@@ -75,7 +75,7 @@ def _column(arrow: Any, values: Sequence[Any]) -> Any:
         plain = [None if value == "" else value for value in plain]
     try:
         return arrow.array(plain)
-    except (arrow.ArrowInvalid, arrow.ArrowTypeError):
+    except (arrow.ArrowInvalid, arrow.ArrowTypeError, OverflowError):
         return arrow.array([None if value is None else str(value) for value in plain], arrow.string())
 
 

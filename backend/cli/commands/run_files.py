@@ -23,6 +23,8 @@ class ExportFormat(StrEnum):
     JSONL = "jsonl"
     ZIP = "zip"
     OSWORLD = "osworld"
+    INSPECT = "inspect"
+    ATIF = "atif"
 
 
 def export(
@@ -31,7 +33,10 @@ def export(
         ExportFormat,
         typer.Option(
             "--format",
-            help="JSON lines, a zip that also has a table of the episodes, or a zip of OSWorld's folder of results.",
+            help=(
+                "JSON lines, a zip that also has a table of the episodes, a zip of OSWorld's folder of results, "
+                "an Inspect log (.eval), or a zip of ATIF trajectories."
+            ),
         ),
     ] = ExportFormat.JSONL,
     to: Annotated[

@@ -19,6 +19,7 @@ from backend.domain.model.run_export import ExportedEpisode, ExportedRun
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.model.trajectory_export import RecordedStep, action_json
 from backend.domain.ports.run_format import NamedFile, ReadPicture
+from backend.domain.run_formats._messages import after
 
 TIMESTAMP = "%Y%m%d@%H%M%S%f"
 _PNG = b"\x89PNG"
@@ -80,8 +81,8 @@ def _example(episode: ExportedEpisode, folder: str, read_picture: ReadPicture) -
     if episode.steps and (first := _picture(episode.steps[0], read_picture)) is not None:
         yield f"{folder}/initial_state.png", first
     for number, step in enumerate(episode.acted):
-        after = episode.steps[number + 1] if number + 1 < len(episode.steps) else None
-        data = _picture(after, read_picture) if after else None
+        following = after(episode, number)
+        data = _picture(following, read_picture) if following else None
         stamp = _stamp(step.at or episode.started_at)
         name = f"step_{step.index + 1}_{stamp}.png" if data is not None else None
         if name and data is not None:

@@ -19,6 +19,8 @@ from backend.domain.model.run_export import ExportedEpisode, ExportedRun, NoResu
 from backend.domain.model.trajectory_export import PictureRef
 from backend.domain.ports.run_format import RunFormat
 from backend.domain.ports.storage import ArtifactStore
+from backend.domain.run_formats.atif import Atif
+from backend.domain.run_formats.inspect_log import InspectLog
 from backend.domain.run_formats.osworld import OsworldFolder
 from backend.services.benchmarks.variants import task_of
 from backend.services.export.export import ExportFile, Work
@@ -26,7 +28,7 @@ from backend.services.export.masks import Masker
 from backend.services.export.records import TOGETHER, steps_of
 from backend.services.runs.provenance import code_version
 
-RUN_FORMATS: Mapping[str, RunFormat] = {"osworld": OsworldFolder()}
+RUN_FORMATS: Mapping[str, RunFormat] = {"osworld": OsworldFolder(), "inspect": InspectLog(), "atif": Atif()}
 
 
 class RunFiles:

@@ -17,7 +17,7 @@ from backend.web.export.run_tables import EXPORTS
 from backend.web.runs.api import all_episodes, run_detail
 
 router = api_router("runs")
-Form = Literal["jsonl", "zip", "osworld"]
+Form = Literal["jsonl", "zip", "osworld", "inspect", "atif"]
 
 
 @router.get(
@@ -35,8 +35,9 @@ def export_run(
 ) -> Response:
     """The run with its episodes, attempts, steps and evaluations as one file.
 
-    `zip` also has a table of episodes. `osworld` is OSWorld's folder of results. An episode without a result is marked
-    as an error in it, never as a 0.
+    `zip` also has a table of episodes. `osworld` is OSWorld's folder of results, `inspect` an Inspect log (`.eval`),
+    `atif` trajectories in ATIF, each with screenshots. An episode without a result is marked as an error in these,
+    never as a 0.
     """
     run = service.get_run(session, run_id)
     if format in RUN_FORMATS:

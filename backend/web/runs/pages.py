@@ -27,7 +27,13 @@ from backend.web.templating import render
 router = page_router()
 MOST_RUNS = 10_000
 """Rows of a table of runs."""
-EXPORTS = {"jsonl": "JSON lines", "zip": "ZIP with a table of episodes", "osworld": "OSWorld results folder (ZIP)"}
+EXPORTS = {
+    "jsonl": "JSON lines",
+    "zip": "ZIP with a table of episodes",
+    "osworld": "OSWorld results folder (ZIP)",
+    "inspect": "Inspect log (.eval)",
+    "atif": "ATIF trajectories (ZIP)",
+}
 """Formats of an exported run, for its menu."""
 
 

@@ -38,6 +38,7 @@ QUERIES = {
     "/compare/episodes": "?episode={episode_id}&episode={lost}",
     "/api/v1/failures": "?run={run_id}&run={human}",
     "/compare/failures": "?run={run_id}&run={human}",
+    "/compare/failures/{table}.csv": "?run={run_id}&run={human}",
     "/compare/prompts": "?first={sha256}&second={sha256}",
     "/compare/tasks.csv": "?run={run_id}&run={human}",
     "/api/v1/runs/{run_id}/cut": "?label=domain",

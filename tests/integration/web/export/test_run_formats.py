@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from fastapi.testclient import TestClient
 
@@ -14,6 +15,7 @@ from tests.factories.records import World
 from tests.factories.scene import PageScene
 
 RUNS = "/api/v1/runs"
+SCHEMAS = Path(__file__).parents[3] / "samples" / "run_formats"
 
 
 def exported(client: TestClient, run: Any, form: str, more: str = "") -> zipfile.ZipFile:
@@ -74,6 +76,78 @@ class TestOsworld:
     def test_streams_no_run(self, client: TestClient) -> None:
         answer = client.get(f"{RUNS}/00000000-0000-0000-0000-000000000000/export?format=osworld")
         assert (answer.status_code, answer.json()["code"]) == (404, "run_not_found")
+
+
+def validator(name: str, of: str = "") -> Any:
+    """Of a JSON Schema that the format's own library has written (docs/read-results.md names the version)."""
+    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
+    return jsonschema_rs.validator_for({"$defs": schema["$defs"], "$ref": f"#/$defs/{of}"} if of else schema)
+
+
+class TestInspect:
+    def test_has_a_sample_of_every_episode_and_errors_in_place_of_scores(
+        self, client: TestClient, scene: PageScene
+    ) -> None:
+        episodes = {each["task"]: each for each in episodes_of(client, scene.finished)}
+        with exported(client, scene.finished, "inspect") as archive:
+            samples = [json.loads(archive.read(name)) for name in archive.namelist() if name.startswith("samples/")]
+            header = json.loads(archive.read("header.json"))
+            summaries = json.loads(archive.read("summaries.json"))
+            assert "_journal/start.json" in archive.namelist()
+        scores = {each["id"]: each["scores"]["deskarena"]["value"] if each["scores"] else None for each in samples}
+        assert scores == {task: counted(each) for task, each in episodes.items()}
+        assert all((each["scores"] is None) == (each["error"] is not None) for each in samples)
+        assert {each["id"] for each in summaries if not each["completed"]} == {
+            task for task, score in scores.items() if score is None
+        }
+        numbers = [score for score in scores.values() if score is not None]
+        mean = header["results"]["scores"][0]["metrics"]["mean"]["value"]
+        assert mean == pytest.approx(sum(numbers) / len(numbers))
+        validator("inspect").validate(header)
+        for each in samples:
+            validator("inspect", "EvalSample").validate(each)
+
+    def test_screens_are_attachments(self, client: TestClient, scene: PageScene) -> None:
+        task = client.get(f"/api/v1/episodes/{scene.solved}").json()["task"]
+        with exported(client, scene.finished, "inspect") as archive:
+            sample = json.loads(archive.read(f"samples/{task}_epoch_1.json"))
+        images = [
+            part["image"].removeprefix("attachment://")
+            for message in sample["messages"]
+            for part in (message["content"] if isinstance(message["content"], list) else ())
+            if part["type"] == "image"
+        ]
+        assert images
+        assert set(images) == set(sample["attachments"])
+
+
+class TestAtif:
+    def test_is_one_document_per_episode(self, client: TestClient, scene: PageScene) -> None:
+        episodes = {each["task"]: each for each in episodes_of(client, scene.finished)}
+        with exported(client, scene.finished, "atif") as archive:
+            names = set(archive.namelist())
+            documents = {
+                name.rpartition("/")[0]: json.loads(archive.read(name))
+                for name in names
+                if name.endswith("trajectory.json")
+            }
+        assert {each["extra"]["task"]: each["extra"]["score"] for each in documents.values()} == {
+            task: counted(each) for task, each in episodes.items()
+        }
+        for folder, document in documents.items():
+            validator("atif").validate(document)
+            extra, steps = document["extra"], document["steps"]
+            assert (extra["score"] is None) == (extra["error"] is not None) == (steps[-1]["source"] == "system")
+            assert [step["step_id"] for step in steps] == list(range(1, len(steps) + 1))
+            assert all(f"{folder}/{path}" in names for path in paths(document))
+
+
+def paths(document: Any) -> list[str]:
+    """Pictures that a document names."""
+    if isinstance(document, dict):
+        own = [document["path"]] if "media_type" in document else []
+        return [*own, *(path for inner in document.values() for path in paths(inner))]
+    return [path for inner in document for path in paths(inner)] if isinstance(document, list) else []
 
 
 def body(client: TestClient, folder: Path, **more: Any) -> Any:

@@ -1,0 +1,89 @@
+"""Tables as CSV and Parquet: the same rows, in Parquet with types."""
+
+import csv
+import io
+import sys
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from fastapi.testclient import TestClient
+from pyarrow import parquet
+
+from backend.web.table_files import PARQUET, parquet_file
+from tests.factories.scene import PageScene
+
+TABLES = (
+    "/runs.csv",
+    "/runs/{finished}/episodes.csv",
+    "/configurations.csv",
+    "/leaderboards/starter/rows.csv",
+    "/leaderboards/starter/domain.csv",
+    "/leaderboards/starter/labels.csv?label=domain",
+    "/compare/tasks.csv?run={finished}&run={pilot}",
+    "/compare/failures/shares.csv?run={finished}",
+    "/compare/failures/ends.csv?run={finished}",
+    "/compare/failures/tasks.csv?run={finished}",
+    "/runs/{finished}/failures/shares.csv",
+)
+
+
+def address(scene: PageScene, table: str, **more: str) -> str:
+    path = table.format(finished=scene.finished, pilot=scene.pilot)
+    return path + "".join(f"{'&' if '?' in path else '?'}{name}={value}" for name, value in more.items())
+
+
+def table_of(answer: Any) -> pa.Table:
+    assert answer.headers["content-type"] == PARQUET
+    return parquet.read_table(io.BytesIO(answer.content))
+
+
+class TestParquet:
+    @pytest.mark.parametrize("table", TABLES)
+    def test_has_the_rows_of_the_csv(self, client: TestClient, scene: PageScene, table: str) -> None:
+        rows = list(csv.DictReader(io.StringIO(client.get(address(scene, table)).text)))
+        read = table_of(client.get(address(scene, table, format="parquet")))
+        assert (read.num_rows, read.column_names) == (len(rows), list(rows[0]))
+        assert client.get(address(scene, table, format="parquet")).headers["content-disposition"].endswith('.parquet"')
+
+    def test_is_typed(self, client: TestClient, scene: PageScene) -> None:
+        schema = table_of(client.get(address(scene, "/runs.csv", format="parquet"))).schema
+        assert pa.types.is_timestamp(schema.field("created_at").type)
+        assert schema.field("scored").type == pa.int64()
+        assert schema.field("success_rate").type == pa.float64()
+        episodes = table_of(client.get(address(scene, "/runs/{finished}/episodes.csv", format="parquet"))).schema
+        assert (episodes.field("score").type, episodes.field("solved").type) == (pa.float64(), pa.bool_())
+
+    def test_is_chosen_by_the_header_unless_the_address_says_otherwise(self, client: TestClient) -> None:
+        assert table_of(client.get("/runs.csv", headers={"Accept": PARQUET})).num_rows > 0
+        plain = client.get("/runs.csv?format=csv", headers={"Accept": PARQUET})
+        assert plain.headers["content-type"].startswith("text/csv")
+        assert client.get("/runs.csv?format=xlsx").status_code == 422
+
+    def test_without_its_library_says_so(self, client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        answer = client.get("/runs.csv?format=parquet", headers={"Accept": "application/json"})
+        assert (answer.status_code, answer.json()["code"]) == (503, "parquet_not_installed")
+        assert client.get("/runs.csv").status_code == 200
+
+    @pytest.mark.parametrize(
+        ("values", "kind"),
+        [
+            ((1, 2), "int64"),
+            ((1, 2.5), "double"),
+            ((1, ""), "int64"),
+            ((True, None), "bool"),
+            (("=1", "a\ud800"), "string"),
+            ((1, "a"), "string"),
+            ((2**70, 1), "string"),
+        ],
+    )
+    def test_columns_have_the_type_of_all_their_values(self, values: tuple[Any, ...], kind: str) -> None:
+        read = parquet.read_table(
+            io.BytesIO(bytes(parquet_file("t", ["a", "a"], zip(values, values, strict=True)).body))
+        )
+        assert (read.column_names, [str(field.type) for field in read.schema]) == (["a", "a 2"], [kind, kind])
+
+    def test_without_rows(self) -> None:
+        read = parquet.read_table(io.BytesIO(bytes(parquet_file("t", ["a"], []).body)))
+        assert (read.num_rows, read.column_names) == (0, ["a"])
