@@ -6,6 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import ScreenSize
 from backend.domain.model.task import Frozen
 
 OUTSIDE_AGENT = "outside"
@@ -39,7 +40,7 @@ class OutsideResults(Frozen):
         format: where they come from.
         model, action_space, observation: who acted, in the words of that tool.
         max_steps: its step budget, if known.
-        screen: (width, height), if known.
+        screen: its size, if known.
         arguments: all settings that the tool wrote.
     """
 
@@ -48,6 +49,6 @@ class OutsideResults(Frozen):
     action_space: str = Field(min_length=1, max_length=100)
     observation: str = Field(min_length=1, max_length=100)
     max_steps: int | None = Field(default=None, ge=1, le=1000)
-    screen: tuple[int, int] | None = None
+    screen: ScreenSize | None = None
     arguments: Mapping[str, Any] = Field(default_factory=dict)
     episodes: tuple[OutsideEpisode, ...] = Field(min_length=1, max_length=MOST_EPISODES)

@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from backend.domain.errors import Invalid
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.outside_results import LONGEST_ERROR, OutsideEpisode, OutsideResults
+from backend.domain.model.outside_results import LONGEST_ERROR, OutsideResults
+from backend.domain.model.run import ScreenSize
 
 MOST_LISTED = 20
 _MARKERS = frozenset({"result.txt", "traj.jsonl"})
@@ -67,17 +70,29 @@ def read_results(folder: Path, names: Mapping[str, str] | None = None) -> Outsid
     steps = arguments.get("max_steps")
     episodes = [_episode(folder, example, steps, problems) for example in examples]
     problems.raise_any(folder)
-    own = dict(zip(_NAMES, _parents(folder, base), strict=True))
-    width, height = arguments.get("screen_width"), arguments.get("screen_height")
     values = {
-        **own,
+        **dict(zip(_NAMES, _parents(folder, base), strict=True)),
         **{name: value for name, value in (names or {}).items() if value},
         "max_steps": steps if isinstance(steps, int) and 1 <= steps <= 1000 else None,  # noqa: PLR2004 - the budget's own limits
-        "screen": (width, height) if isinstance(width, int) and isinstance(height, int) else None,
+        "screen": _screen(arguments),
         "arguments": arguments,
-        "episodes": tuple(episodes),
+        "episodes": episodes,
     }
-    return OutsideResults.model_validate(values)
+    try:
+        return OutsideResults.model_validate(values)
+    except ValidationError as error:
+        for each in error.errors(include_url=False):
+            problems.add(Path(*map(str, each["loc"])), each["msg"])
+    problems.raise_any(folder)
+    raise AssertionError("a validation error names what is wrong")
+
+
+def _screen(arguments: Mapping[str, Any]) -> ScreenSize | None:
+    """Size of the screen; None if the arguments do not say it."""
+    try:
+        return ScreenSize(width=arguments.get("screen_width"), height=arguments.get("screen_height"))  # type: ignore[arg-type]  # checked by it
+    except ValidationError:
+        return None
 
 
 def _examples(folder: Path, problems: _Problems) -> list[Path]:
@@ -137,7 +152,7 @@ def _arguments(base: Path, problems: _Problems) -> dict[str, Any]:
     if not file.is_file() or file.is_symlink():
         return {}
     try:
-        values = json.loads(file.read_bytes()[: _LARGEST_ARGUMENTS + 1])
+        values = json.loads(file.read_bytes()[: _LARGEST_ARGUMENTS + 1], parse_constant=lambda _: None)
     except (OSError, ValueError, RecursionError):
         problems.add(file, "not JSON, or too large")
         return {}
@@ -145,21 +160,22 @@ def _arguments(base: Path, problems: _Problems) -> dict[str, Any]:
     return {name: value for name, value in known if not _SECRET.search(name)}
 
 
-def _episode(folder: Path, example: Path, max_steps: object, problems: _Problems) -> OutsideEpisode:
+def _episode(folder: Path, example: Path, max_steps: object, problems: _Problems) -> dict[str, Any]:
+    """Fields of an `OutsideEpisode`."""
     place = folder / example
     score = _score(place / "result.txt", example / "result.txt", problems)
     steps, ended_by, error = _trajectory(place / "traj.jsonl", example / "traj.jsonl", problems)
     if ended_by is None and score is not None and isinstance(max_steps, int) and steps >= max_steps > 0:
         ended_by = EndedBy.STEPS
     passes = [match for part in example.parts[:-2] if (match := _PASS.fullmatch(part))]
-    return OutsideEpisode(
-        task="/".join(example.parts[-2:]),
-        repeat=int(passes[0][1]) if passes else 1,
-        score=score,
-        steps=steps,
-        ended_by=None if score is None else ended_by,
-        error="" if score is not None else (error or "no result.txt")[:LONGEST_ERROR],
-    )
+    return {
+        "task": "/".join(example.parts[-2:]),
+        "repeat": int(passes[0][1]) if passes else 1,
+        "score": score,
+        "steps": steps,
+        "ended_by": None if score is None else ended_by,
+        "error": "" if score is not None else (error or "no result.txt")[:LONGEST_ERROR],
+    }
 
 
 def _score(file: Path, name: Path, problems: _Problems) -> float | None:

@@ -97,7 +97,6 @@ def import_results(  # noqa: PLR0913 - what a run needs
 
 def config_of(results: OutsideResults) -> RunConfig:
     """What is known of how it was measured."""
-    width, height = results.screen or (None, None)
     return RunConfig(
         agent=OUTSIDE_AGENT,
         params={"model": results.model},
@@ -106,7 +105,7 @@ def config_of(results: OutsideResults) -> RunConfig:
         action_space=results.action_space,
         repeats=max(each.repeat for each in results.episodes),
         budget=Budget(max_steps=results.max_steps),
-        screen=ScreenSize(width=width, height=height) if width and height else ScreenSize(),
+        screen=results.screen or ScreenSize(),
     )
 
 

@@ -185,6 +185,31 @@ class TestExport:
         assert (done.returncode, done.stdout) == (0, "")
         assert (tmp_path / "out.jsonl").read_bytes() == self.LINES
 
+    def test_of_another_tool_asks_for_its_format(self, tmp_path: Path) -> None:
+        with serving({f"GET /api/v1/runs/{ID}/export": b"zip"}) as service:
+            words = ("run", "export", ID, "--format", "inspect", "--no-pictures", "--out", str(tmp_path / "run.eval"))
+            done = deskarena(*words, server=service.url)
+        assert (done.returncode, (tmp_path / "run.eval").read_bytes()) == (0, b"zip")
+        assert [file.name for file in tmp_path.iterdir()] == ["run.eval"]
+
     def test_to_stdout(self) -> None:
         with serving({f"GET /api/v1/runs/{ID}/export": self.LINES}) as service:
             assert deskarena("run", "export", ID, server=service.url).stdout == self.LINES.decode()
+
+
+class TestImportResults:
+    def test_posts_what_the_folder_has(self, tmp_path: Path) -> None:
+        example = tmp_path / "pyautogui/screenshot/gpt-5/chrome/a"
+        example.mkdir(parents=True)
+        (example / "result.txt").write_text("0.5")
+        with serving({"POST /api/v1/runs/import": (201, run(scored=1))}) as service:
+            done = deskarena("run", "import-results", str(tmp_path), "--benchmark", "osworld", server=service.url)
+            _, _, body = service.asked[0]
+        assert done.returncode == 0, done.stderr
+        assert (body["benchmark"], body["results"]["model"]) == ("osworld", "gpt-5")
+        assert [(each["task"], each["score"]) for each in body["results"]["episodes"]] == [("chrome/a", 0.5)]
+
+    def test_a_folder_without_results_is_refused(self, tmp_path: Path) -> None:
+        done = deskarena("run", "import-results", str(tmp_path), "--benchmark", "osworld", "-o", "json")
+        assert done.returncode == 2
+        assert json.loads(done.stderr.splitlines()[-1])["error"]["code"] == "invalid_results"

@@ -173,6 +173,22 @@ def results(tmp_path: Path) -> Path:
 
 
 class TestRoundTrip:
+    def test_of_a_measured_run_gives_the_same_scores(
+        self, installation: World, fresh: TestClient, tmp_path: Path
+    ) -> None:
+        run, worker = installation.submit(), installation.worker()
+        for number, score in enumerate((1.0, 0.25)):
+            installation.score(installation.must_claim(worker), score, steps=number + 1)
+        installation.lose(installation.must_claim(worker))
+        with exported(fresh, run.id, "osworld") as archive:
+            archive.extractall(tmp_path)
+        copy = body(fresh, tmp_path).json()
+        first, second = episodes_of(fresh, run.id), episodes_of(fresh, copy["id"])
+        assert {(each["task"], each["score"], each["steps"]) for each in second if each["score"] is not None} == {
+            (each["task"], each["score"], each["steps"]) for each in first if each["score"] is not None
+        }
+        assert copy["counts"] | {"scored": 2, "lost": 1} == copy["counts"]
+
     def test_gives_the_same_scores(self, installation: World, fresh: TestClient, tmp_path: Path, results: Path) -> None:
         first = body(fresh, results, name="theirs").json()
         with exported(fresh, first["id"], "osworld") as archive:

@@ -8,6 +8,7 @@ import pytest
 
 from backend.domain.errors import Invalid
 from backend.domain.model.episode import EndedBy
+from backend.domain.model.run import ScreenSize
 from backend.domain.run_formats import osworld_reader
 from backend.domain.run_formats.osworld_reader import read_results
 
@@ -76,8 +77,27 @@ class TestResults:
         results = read_results(tmp_path / MODEL, {"model": "own", "observation": ""})
         assert (results.model, results.observation) == ("own", "screenshot")
 
+    def test_arguments_that_make_no_sense_are_unknown(self, tmp_path: Path) -> None:
+        example(tmp_path, "os/a")
+        (tmp_path / MODEL / "args.json").write_text(
+            '{"max_steps": "x", "screen_width": 1, "screen_height": null, "t": NaN}'
+        )
+        results = read_results(tmp_path)
+        assert (results.max_steps, results.screen, results.arguments["t"]) == (None, None, None)
+
+    def test_the_screen(self, tmp_path: Path) -> None:
+        example(tmp_path, "os/a")
+        (tmp_path / MODEL / "args.json").write_text('{"screen_width": 1280, "screen_height": 800}')
+        assert read_results(tmp_path).screen == ScreenSize(width=1280, height=800)
+
 
 class TestWrong:
+    def test_names_that_are_too_long(self, tmp_path: Path) -> None:
+        example(tmp_path, f"{'d' * 200}/{'e' * 200}")
+        with pytest.raises(Invalid) as error:
+            read_results(tmp_path)
+        assert "task" in error.value.message
+
     @pytest.mark.parametrize("text", ["abc", "", "nan", "inf", "1.5", "-0.1", "__import__('os')", "9" * 2000])
     def test_results(self, tmp_path: Path, text: str) -> None:
         example(tmp_path, "os/a", text)
