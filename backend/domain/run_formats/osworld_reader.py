@@ -26,14 +26,14 @@ _SECRET = re.compile(r"password|secret|token$|api_?key", re.IGNORECASE)
 _NAMES = ("action_space", "observation", "model")
 _DEEPEST = 6
 _LONGEST_RESULT = 1000
-_LARGEST_TRAJECTORY = 2**28
+LARGEST_TRAJECTORY = 2**28
 _LARGEST_ARGUMENTS = 2**18
 _ENDS = {"DONE": EndedBy.DONE, "FAIL": EndedBy.INFEASIBLE}
 _WORDS = {"True": 1.0, "False": 0.0}
 """OSWorld's own reader accepts Python's words for them."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Problems:
     """What is wrong, by file."""
 
@@ -90,7 +90,7 @@ def read_results(folder: Path, names: Mapping[str, str] | None = None) -> Outsid
 def _screen(arguments: Mapping[str, Any]) -> ScreenSize | None:
     """Size of the screen; None if the arguments do not say it."""
     try:
-        return ScreenSize(width=arguments.get("screen_width"), height=arguments.get("screen_height"))  # type: ignore[arg-type]  # checked by it
+        return ScreenSize(width=arguments.get("screen_width"), height=arguments.get("screen_height"))
     except ValidationError:
         return None
 
@@ -232,8 +232,8 @@ def _trajectory(file: Path, name: Path, problems: _Problems) -> tuple[int, Ended
 def _lines(file: Path, name: Path, problems: _Problems) -> Iterator[bytes]:
     if file.is_symlink():
         problems.add(name, "symbolic links are not followed")
-    elif file.is_file() and file.stat().st_size > _LARGEST_TRAJECTORY:
-        problems.add(name, f"larger than {_LARGEST_TRAJECTORY // 2**20} MiB")
+    elif file.is_file() and file.stat().st_size > LARGEST_TRAJECTORY:
+        problems.add(name, f"larger than {LARGEST_TRAJECTORY // 2**20} MiB")
     elif file.is_file():
         with file.open("rb") as lines:
             yield from (line for line in lines if line.strip())

@@ -220,13 +220,13 @@ def _share_rows(breakdown: FailureBreakdown) -> Iterator[list[Any]]:
         for source, own in (("people", group.by_people), ("rule", group.by_rules)):
             for one in own:
                 low, high = one.interval or (None, None)
-                yield [*_group(breakdown, group), source, one.label, one.count, one.n, one.share, low, high]
+                yield [*_group_names(breakdown, group), source, one.label, one.count, one.n, one.share, low, high]
 
 
 def _end_rows(breakdown: FailureBreakdown) -> Iterator[list[Any]]:
     for group in breakdown.groups:
         for end, number in group.ends.items():
-            yield [*_group(breakdown, group), end, number, group.episodes, group.failed]
+            yield [*_group_names(breakdown, group), end, number, group.episodes, group.failed]
 
 
 def _task_rows(breakdown: FailureBreakdown) -> Iterator[list[Any]]:
@@ -235,7 +235,7 @@ def _task_rows(breakdown: FailureBreakdown) -> Iterator[list[Any]]:
             yield [task.task, each.title, solved, passes, task.flips]
 
 
-def _group(breakdown: FailureBreakdown, group: FailureGroup) -> list[Any]:
+def _group_names(breakdown: FailureBreakdown, group: FailureGroup) -> list[Any]:
     return [breakdown.configurations[group.configuration].title, breakdown.label, group.value]
 
 

@@ -129,7 +129,7 @@ class TestWrong:
         assert "result.txt" in error.value.message
 
     def test_trajectories_that_are_too_large(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(osworld_reader, "_LARGEST_TRAJECTORY", 10)
+        monkeypatch.setattr(osworld_reader, "LARGEST_TRAJECTORY", 10)
         example(tmp_path, "os/a", "1", step(1))
         with pytest.raises(Invalid) as error:
             read_results(tmp_path)
