@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import sqlalchemy as sa
 from alembic import op
 
-revision: str = "2.0011"
-down_revision: str | None = "2.0010"
+revision: str = "2.0012"
+down_revision: str | None = "2.0011"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 expand = "Releases before write no origin; the default meets the constraint."
