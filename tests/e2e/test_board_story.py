@@ -99,6 +99,8 @@ class TestSharing:
         page.get_by_label("Name", exact=True).fill("on common tasks")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.locator("#views [aria-current]")).to_have_text("on common tasks")
+        page.get_by_role("button", name="Copy link").click()
+        expect(page.locator(".toast")).to_be_visible()
         page.get_by_role("link", name="Share").click()
         usable(page)
         page.get_by_role("button", name="Create link").click()

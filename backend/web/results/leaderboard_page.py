@@ -81,7 +81,7 @@ def board(
 ) -> HTMLResponse:
     """The ranked table with the measures, the rows that are not ranked, and charts per dimension with their tables."""
     views = saved_views.list_views(session, benchmark)
-    current = next((each for each in views if each.id == view), None)
+    current = next((each for each in views if each.id == view and each.query == query.stored), None)
     values = {
         **board_values(session, benchmark, query),
         "names": service.names(session),

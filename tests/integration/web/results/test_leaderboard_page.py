@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 from fastapi.testclient import TestClient
 
+from tests.factories.records import World
 from tests.factories.team_board import team_installation
 from tests.integration.web.conftest import client_of
 
@@ -61,6 +62,21 @@ class TestPage:
         text = board.get(f"{BOARD}?common=true&{query}&sort=success", headers=PAGE).text
         assert sections(text)[0].count('class="rank"') == 2
         assert all(text.count(f"configuration={each}") > 1 for each in chosen)  # Links keep the choice.
+
+
+class TestNothingRanked:
+    def test_leaves_no_empty_part(
+        self, fresh: TestClient, installation: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("backend.services.results.leaderboards.FLOORS", frozenset())
+        worker = installation.worker("w2", node="n2")
+        installation.submit("random")
+        installation.score(installation.must_claim(worker))
+        installation.roll_up()
+        text = fresh.get(BOARD, headers=PAGE).text
+        assert 'data-empty="nothing-ranked"' in text
+        assert re.findall(r"<(footer|p|dl|nav)[^>]*>\s*</", text) == []
+        assert 'data-controller="choice"' not in text  # One row: there is nothing to compare it with.
 
 
 class TestRest:

@@ -99,6 +99,8 @@ class TestPages:
         assert ">Success rate</a>" not in text
         assert 'aria-current="true">few columns</a>' in text
         assert client.get(f"/api/v1{address}").json()["common_tasks"] == 8
+        changed = client.get(f"{address}&measure=success", headers=PAGE).text
+        assert 'aria-current="true">few columns</a>' not in changed
 
     def test_a_view_of_another_release_names_what_is_not_shown(self, client: TestClient, team: World) -> None:
         view = saved(client, "old", sort="steps")
