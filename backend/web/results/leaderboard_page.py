@@ -113,6 +113,7 @@ def board_values(session: Session, benchmark: str, query: BoardQuery) -> dict[st
     board = service.board_of(session, benchmark, query.version, query.options)
     others = {name: measure.title for name, measure in board.measures.items() if name != board.primary}
     columns = {**COLUMNS, **others}
+    cuts = [service.cut(board, dimension, query.measure) for dimension in service.CUTS]
     sortable = {*service.ASCENDING, *service.DESCENDING, *board.measures}
     return {
         "board": board,
@@ -124,7 +125,7 @@ def board_values(session: Session, benchmark: str, query: BoardQuery) -> dict[st
         "pareto": pareto_chart(board, query.cost),
         "costs": COSTS,
         "published": by_source(board.published_results),
-        "cuts": [service.cut(board, dimension, query.measure) for dimension in service.CUTS],
+        "cuts": [cut for cut in cuts if cut.series and len(cut.keys) > 1],
         "capabilities": CAPABILITIES,
         "complexities": COMPLEXITIES,
         "link": None,
