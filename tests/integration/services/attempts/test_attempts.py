@@ -12,12 +12,13 @@ from backend.db.models import Artifact, Attempt, Episode, Evaluation, Event, Evi
 from backend.db.models.enums import EvidenceRole
 from backend.domain.errors import AttemptFailure, Conflict, FailureClass, IllegalMove, LeaseLost
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.trajectory import Decision, Observation, StepRecord, Window
+from backend.domain.model.trajectory import Decision, Observation, SafetyCheck, StepRecord, Window
 from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import attempts
 from backend.services.attempts.attempts import EvidenceRow, Fence, StepRow
 from backend.services.runs import runs
 from backend.services.runs.views.attempt import startup_of
+from backend.services.runs.views.run_page import RunPageQuery, run_page
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import PNG, World, evaluation, step_row
@@ -114,6 +115,20 @@ class TestWholeLife:
             assert (episode.state, episode.outcome, episode.ended_by) == ("scored", "scored", "steps")
             assert (episode.score, episode.solved, episode.steps) == (0.5, False, 3)
             assert session.scalars(select(func.count()).select_from(Step)).one() == 4
+
+    def test_failed_code_and_safety_checks_of_steps_are_kept_and_counted(self, ready: World, claim: Claim) -> None:
+        check = SafetyCheck(code="malicious_instructions", message="The page gives instructions.", acknowledged=True)
+        results = ({"returncode": 1, "output": "", "error": "NameError"}, {"returncode": 0, "output": "", "error": ""})
+        ready.do(attempts.enter_running, claim.fence, {})
+        for index, result in enumerate(results):
+            decision = Decision(safety_checks=(check,)[index:])
+            record = StepRecord(index=index, observation=Observation(index=index), decision=decision, results=(result,))
+            ready.do(attempts.record_step, claim.fence, StepRow(record=record))
+        with ready.work() as session:
+            extras = session.scalars(select(Step.extras).order_by(Step.index)).all()
+            assert extras == [{"code_failed": True, "safety_checks": [check.model_dump()]}, {}]
+            run_id = session.get_one(Episode, claim.episode_id).run_id
+            assert run_page(session, run_id, RunPageQuery({})).failed_code == 1
 
     def test_measures_and_evidence_are_kept(self, ready: World, claim: Claim) -> None:
         sha256 = ready.store.put(b"found", "text/plain")
