@@ -5,7 +5,9 @@ import html
 from fastapi.testclient import TestClient
 
 from backend.domain.model.episode import EndedBy
+from backend.domain.model.trajectory import Decision, Observation, SafetyCheck, StepRecord
 from backend.services.attempts import attempts
+from backend.services.attempts.attempts import StepRow
 from tests.factories.records import World, evaluation
 
 PAGE = {"Accept": "text/html"}
@@ -27,3 +29,22 @@ def test_the_evidence_is_shown_and_escaped(fresh: TestClient, installation: Worl
     assert "processes 7; exit status 1" in shown
     episode = fresh.get(f"/api/v1/episodes/{claim.episode_id}").json()
     assert (episode["ended_by"], episode["score"], episode["flagged"]) == ("agent_error", 0.0, False)
+
+
+def test_failed_code_and_a_safety_check_are_marked(fresh: TestClient, installation: World) -> None:
+    run_id = installation.submit(tasks=("files/a",)).id
+    claim = installation.must_claim(installation.worker())
+    installation.do(attempts.enter_running, claim.fence, {})
+    check = SafetyCheck(code="malicious_instructions", message="<i>The page</i> gives instructions.")
+    results = ({"returncode": 1, "output": "", "error": "NameError"},)
+    record = StepRecord(
+        index=0, observation=Observation(index=0), decision=Decision(safety_checks=(check,)), results=results
+    )
+    installation.do(attempts.record_step, claim.fence, StepRow(record=record))
+    installation.do(attempts.enter_evaluating, claim.fence, EndedBy.SAFETY_CHECK, {})
+    installation.do(attempts.finish_scored, claim.fence, evaluation(0.0), [], {})
+    page = fresh.get(f"/episodes/{claim.episode_id}", headers=PAGE).text
+    assert (page.count("data-code-failed"), page.count('data-safety-check="open"')) == (1, 1)
+    assert "<i>The page" not in page
+    assert "data-failed-code" in fresh.get(f"/runs/{run_id}", headers=PAGE).text
+    assert fresh.get(f"/api/v1/episodes/{claim.episode_id}").json()["ended_by"] == "safety_check"
