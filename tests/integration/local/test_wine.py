@@ -158,6 +158,10 @@ class TestSession:
     def test_agents_code_finds_its_library(self, there: Desktop) -> None:
         assert self.python(there, "import pyautogui; print(tuple(pyautogui.size()))") == "(800, 600)"
 
+    def test_agents_code_types_through_the_session(self, there: Desktop) -> None:
+        code = "import pyautogui; print(hasattr(pyautogui.platformModule, 'session_keyboard')); pyautogui.write('é<€')"
+        assert self.python(there, code) == "True"
+
     def test_nothing_of_ours_is_in_its_environment(self, there: Desktop) -> None:
         found = self.python(there, "import os; print([name for name in os.environ if name.startswith('DESKARENA')])")
         assert found == "[]"
