@@ -149,7 +149,7 @@ class Settings(BaseSettings):
     )
     models_file: Path | None = Field(
         default=None,
-        description="File with additional model endpoints and prices (default: models.toml in the data folder).",
+        description="File with model endpoints, prices of models and nodes (default: models.toml in the data folder).",
     )
     qemu_warm_vms: int = Field(
         default=2, ge=0, description=("Maximum number of virtual machines kept ready for the slots' next attempts.")
@@ -237,6 +237,11 @@ class Settings(BaseSettings):
         default=(), description="Image pull secrets of the pods (JSON list of names)."
     )
     log_level: str = Field(default="INFO", description="Log level of API and workers.")
+
+    @property
+    def models_path(self) -> Path:
+        """The file with model endpoints and prices; may be missing."""
+        return self.models_file or self.data_dir / "models.toml"
 
     @classmethod
     def settings_customise_sources(

@@ -21,7 +21,7 @@ def junit_xml(run: Mapping[str, Any], episodes: Iterable[Episode], report: Mappi
         report: Of the test against a baseline; its sentence and numbers become properties of every suite.
     """
     ordered = sorted(episodes, key=lambda episode: (episode["domain"], episode["task"], episode["repeat"]))
-    root = Element("testsuites", name=f"{run['benchmark']} {run['agent']}")
+    root = Element("testsuites", name=f"{run['benchmark']} {run['configuration']['name']}")
     for domain, members in groupby(ordered, key=lambda episode: episode["domain"]):
         _suite(root, domain, list(members), _properties(report) if report else {})
     _count(root, ordered)

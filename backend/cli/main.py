@@ -10,6 +10,7 @@ from backend.cli.commands import (
     artifacts,
     benchmark,
     benchmark_assets,
+    configuration,
     demo,
     doctor,
     episode,
@@ -50,6 +51,7 @@ run.app.command("import-results")(run_files.import_results)
 benchmark.app.add_typer(benchmark_assets.app, name="asset")
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(run.app, name="run")
+app.add_typer(configuration.app, name="configuration")
 app.add_typer(study.app, name="study")
 app.add_typer(task.app, name="task")
 app.add_typer(plugin.app, name="plugin")

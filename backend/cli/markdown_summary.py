@@ -30,7 +30,7 @@ def markdown(run: Row, words: str, report: Row | None = None) -> str:
             "not alike": ", ".join(each["name"] for each in report["conditions"]) or "nothing",
         }
     table = "\n".join(f"| {name} | {_cell(text)} |" for name, text in rows.items())
-    title = run["name"] or f"{run['agent']} on {run['benchmark']}"
+    title = run["name"] or f"{run['configuration']['name']} on {run['benchmark']}"
     return f"## {_cell(title)}\n\n{_cell(words)}\n\n| | |\n|---|---|\n{table}\n\n"
 
 

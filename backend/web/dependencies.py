@@ -16,9 +16,11 @@ from sqlalchemy.orm import Session
 from backend.config import Settings
 from backend.db.models import Actor, Project
 from backend.db.session import SessionFactory, make_engine, read_only, session_factory, unit_of_work
-from backend.domain.errors import DeskarenaError
+from backend.domain.errors import DeskarenaError, Invalid
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.ports.web import Web
+from backend.services.capacity.model_endpoints import node_prices
+from backend.services.results.views.row_costs import NodePriceList
 from backend.services.scheduling.autoscaling_signals import CachedSignals
 from backend.web.graceful_shutdown import ShutdownState
 
@@ -117,5 +119,14 @@ def find_person(request: Request, session: SessionDep, project: ProjectDep) -> A
         return actor_for(session, project)
 
 
+def node_price_list(edge: EdgeDep) -> NodePriceList:
+    """The operator's prices of nodes, read for each request, so that a changed file applies to the next one."""
+    try:
+        return NodePriceList(node_prices(edge.settings.models_path))
+    except Invalid as error:
+        return NodePriceList(error=f"invalid price file: {error.message}"[:200])
+
+
+NodePricesDep = Annotated[NodePriceList, Depends(node_price_list)]
 PersonDep = Annotated[Actor, Depends(find_person, scope="function")]
 """The viewer, by the name that is stored in this browser; `local` without one."""

@@ -24,6 +24,7 @@ from backend.web.runs import episode_page, home_page, new_run_page, progress_pag
 from backend.web.runs import pages as runs_pages
 from backend.web.sharing import badges, public_pages
 from backend.web.sharing import pages as sharing_pages
+from backend.web.studies import new_study_page
 from backend.web.studies import pages as studies_pages
 from backend.web.submissions import pages as submissions_pages
 
@@ -35,6 +36,7 @@ MODULES = (
     progress_page,
     runs_pages,
     configurations_pages,
+    new_study_page,  # Before the studies, whose addresses have the same prefix.
     studies_pages,
     judging_pages,
     export_pages,

@@ -112,6 +112,7 @@ def addresses(scene: PageScene) -> dict[str, str]:
         "failures": f"/runs/{scene.finished}/failures",
         "workers": "/workers",
         "studies": "/studies",
+        "new study": "/studies/new",
         "study": f"/studies/{scene.study}",
         "exports": "/exports",
         "wrong exports": "/exports?measure=CR&form=chat",

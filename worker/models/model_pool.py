@@ -56,9 +56,8 @@ class ModelPool:
     @classmethod
     def of(cls, settings: Settings, environ: Mapping[str, str] | None = None) -> "ModelPool":
         """The pool of a worker with these settings; `environ`: default, the process's."""
-        file = settings.models_file or settings.data_dir / "models.toml"
         secrets = TaskSecrets(settings.data_dir / "secrets")
-        return cls(Endpoints(file, secrets, os.environ if environ is None else environ))
+        return cls(Endpoints(settings.models_path, secrets, os.environ if environ is None else environ))
 
     def attempt(self, _claim: "Claim", hold: "HeldLease") -> "AttemptModels":
         """Models of one attempt; waiting ends when it must stop, and is reported by its heartbeats."""

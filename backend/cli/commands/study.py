@@ -15,10 +15,10 @@ from backend.cli.errors import UsageError
 from backend.cli.options import DEFAULT_LIMIT, Concurrency, Limit, OutputForm, Priority, Server, Tasks, note_output
 from backend.cli.output import Output, print_facts, print_object, print_rows, progress
 from backend.cli.tables.studies import COMPARISONS, STUDIES, flat, show_results, study_facts
+from backend.domain.studies.levels import levels_of
 
 app = typer.Typer(help="Compare settings pairwise.", no_args_is_help=True)
 RESULT_SECONDS = 600.0
-NONE = "none"
 StudyId = Annotated[str, typer.Argument(metavar="STUDY", help="Study id.")]
 
 
@@ -170,27 +170,10 @@ def factors(words: list[str]) -> dict[str, list[Any]]:
             raise UsageError(f"--factor must be FIELD=A,B, got {word!r}.", code="invalid_option")
         if name in levels:
             raise UsageError(f"--factor {name} is given twice. Give all its levels at once.", code="invalid_option")
-        levels[name] = _levels(text)
-    return levels
-
-
-def _levels(text: str) -> list[Any]:
-    if text.startswith("["):
         try:
-            listed = json.loads(text)
+            levels[name] = levels_of(text)
         except ValueError as error:
             raise UsageError(
                 f"The levels {text[:80]} are not a valid JSON list: {error}.", code="invalid_option"
             ) from None
-        return list(listed)
-    return [_level(part.strip()) for part in text.split(",")]
-
-
-def _level(word: str) -> Any:
-    """Parses one level: `none` leaves the field out, else JSON where possible, else text."""
-    if word == NONE:
-        return None
-    try:
-        return json.loads(word)
-    except ValueError:
-        return word
+    return levels

@@ -86,6 +86,7 @@ SHAPES: Columns = {
 }
 CELLS: Columns = {
     "cell": lambda cell: levels(cell["levels"]),
+    "configuration": lambda cell: cell["configuration"]["name"],
     "success rate": lambda cell: rate(cell["summary"]["success_rate"], cell["summary"]["success_interval"]),
     "mean score": lambda cell: rate(cell["summary"]["mean_score"], cell["summary"]["mean_interval"]),
     "steps (median)": lambda cell: cell["steps"]["median"] if cell["steps"] else None,

@@ -10,7 +10,19 @@ from backend.domain.benchmarks._diff import FieldChange, TaskChange, differences
 from backend.domain.benchmarks._label_csv import TaskLabels, read_labels
 from backend.domain.benchmarks._lint import TaskLintFinding, findings, lint
 from backend.domain.benchmarks._omnibench_files import read_pool, read_tasks
-from backend.domain.benchmarks._paper_tables import SHARE, STEPS, PaperColumn, PaperTable, paper_tables
+from backend.domain.benchmarks._paper_tables import (
+    DIFFICULTY,
+    MINUTES,
+    NODE_SIZE,
+    SHARE,
+    STEPS,
+    STEPS_DIFFICULTY,
+    STEPS_SUCCESS,
+    SUCCESS_DIFFICULTY,
+    PaperColumn,
+    PaperTable,
+    paper_tables,
+)
 from backend.domain.benchmarks._reported import ReportedFigure, reported_results
 from backend.domain.benchmarks._strict import strict
 from backend.domain.benchmarks._suite_papers import SUITE_PAPERS, SuitePaper
@@ -18,8 +30,14 @@ from backend.domain.benchmarks._task_labels import labels_of
 from backend.domain.benchmarks._validate import expected_score, is_sound
 
 __all__ = [
+    "DIFFICULTY",
+    "MINUTES",
+    "NODE_SIZE",
     "SHARE",
     "STEPS",
+    "STEPS_DIFFICULTY",
+    "STEPS_SUCCESS",
+    "SUCCESS_DIFFICULTY",
     "SUITE_PAPERS",
     "FieldChange",
     "PaperColumn",

@@ -4,8 +4,9 @@ Columns are in the papers' order. Where a paper has subsets as rows and agents a
 table is turned, so that agents are rows everywhere. Source: the papers; their figures are in `reported_results.csv`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from backend.domain.benchmarks._reported import ReportedFigure
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
 from backend.domain.model.score import SCORE
 from backend.domain.model.task import Difficulty, Frozen
@@ -14,6 +15,16 @@ SHARE = "share_of_tasks"
 """Measure of a table: the share of its tasks that a column has."""
 STEPS = "steps"
 """Measure of a table: mean steps of scored episodes."""
+DIFFICULTY = "difficulty"
+"""Measure of a table: mean rating by people who did the tasks, 1 to 3."""
+STEPS_DIFFICULTY, STEPS_SUCCESS, SUCCESS_DIFFICULTY = (
+    f"spearman_{pair}" for pair in ("steps_difficulty", "steps_success", "success_difficulty")
+)
+"""Measures of a table: Spearman's correlations over the tasks that people did."""
+MINUTES = "median_minutes"
+"""Measure of a table: minutes of a run over all tasks, median over the passes."""
+NODE_SIZE = "node_size"
+"""Measure of a table whose rows are nodes: their size and price."""
 
 
 class PaperColumn(Frozen):
@@ -48,6 +59,8 @@ class PaperTable(Frozen):
         columns: empty for one column per value of `label`.
         label: label whose values are the columns.
         heads: headings over several columns: (title, number of columns); empty without.
+        unit: of its figures.
+        figures: its figures, where `reported_results.csv` has none because they are not results.
         note: what the reader should know of it.
     """
 
@@ -59,6 +72,8 @@ class PaperTable(Frozen):
     columns: tuple[PaperColumn, ...] = ()
     label: str = ""
     heads: tuple[tuple[str, int], ...] = ()
+    unit: str = "percent"
+    figures: tuple[ReportedFigure, ...] = ()
     note: str = ""
 
 
@@ -76,6 +91,42 @@ def _whole(title: str, **more: str) -> PaperColumn:
     return PaperColumn(title=title, group=title, kind="overall", **more)
 
 
+NODE_COLUMNS = ("Cores", "RAM", "Storage", "Price per hour")
+_NODE_TABLE = "WindowsAgentArena paper, Table 8"
+_NODES = {
+    "Standard_D2_v3": ("2", "8", "50", "0.096"),
+    "Standard_D4_v3": ("4", "16", "100", "0.192"),
+    "Standard_D8_v3": ("8", "32", "200", "0.384"),
+    "Standard_D16_v3": ("16", "64", "400", "0.768"),
+}
+"""WAA's table 8: cores, GB of memory, GB of storage, USD per hour."""
+
+
+def _node_figures() -> Iterator[ReportedFigure]:
+    for name, values in _NODES.items():
+        for title, printed in zip(NODE_COLUMNS, values, strict=True):
+            yield ReportedFigure(
+                source=_NODE_TABLE,
+                agent=name,
+                inputs="",
+                measure=NODE_SIZE,
+                group_kind="",
+                group=title,
+                value=float(printed),
+                printed=printed,
+                unit="",
+                note="",
+            )
+
+
+_WAA_DOMAINS = (
+    *_columns("domain", {"LibreOffice Calc": "libreoffice_calc", "LibreOffice Writer": "libreoffice_writer"}),
+    *_columns("group", {"Windows System": "Windows System", "Windows Utilities": "Windows Utilities"}),
+    *_columns("domain", {"VLC Player": "vlc", "VS Code": "vs_code"}),
+    *_columns("group", {"Web Browsing": "Web"}),
+    _whole("Overall"),
+)
+"""Columns of its tables 6 and 7."""
 _WAA = (
     PaperTable(
         name="waa-3",
@@ -103,15 +154,43 @@ _WAA = (
         title="Steps, success and difficulty by domain",
         kind="waa",
         source="WindowsAgentArena paper, Table 6",
-        measures={STEPS: STEPS, **SCORES, "difficulty": ""},
-        columns=(
-            *_columns("domain", {"LibreOffice Calc": "libreoffice_calc", "LibreOffice Writer": "libreoffice_writer"}),
-            *_columns("group", {"Windows System": "Windows System", "Windows Utilities": "Windows Utilities"}),
-            *_columns("domain", {"VLC Player": "vlc", "VS Code": "vs_code"}),
-            *_columns("group", {"Web Browsing": "Web"}),
-            _whole("Overall"),
-        ),
-        note="Published: a person. Steps per task; difficulty as rated by that person from 1 to 3.",
+        measures={STEPS: STEPS, **SCORES, DIFFICULTY: DIFFICULTY},
+        columns=_WAA_DOMAINS,
+        unit="steps, percent, rating from 1 to 3",
+        note="Published: a person. Steps per task; difficulty as rated by those who did the tasks.",
+    ),
+    PaperTable(
+        name="waa-7",
+        title="People: steps, success and difficulty together",
+        kind="waa",
+        source="WindowsAgentArena paper, Table 7",
+        measures={name: name for name in (STEPS_DIFFICULTY, STEPS_SUCCESS, SUCCESS_DIFFICULTY)},
+        columns=_WAA_DOMAINS,
+        unit="Spearman's rank correlation",
+        note="Over the tasks that a person has done and, for difficulty, rated from 1 to 3.",
+    ),
+    PaperTable(
+        name="waa-8",
+        title="Nodes and their price",
+        kind="waa",
+        source=_NODE_TABLE,
+        measures={NODE_SIZE: NODE_SIZE},
+        columns=tuple(PaperColumn(title=title, group=title) for title in NODE_COLUMNS),
+        unit="cores, GB, price per hour",
+        figures=tuple(_node_figures()),
+        note="Published: USD as of August 2024, subject to change; the authors mainly used Standard_D8_v3. Own rows: "
+        "prices of nodes in models.toml.",
+    ),
+    PaperTable(
+        name="waa-9",
+        title="Median minutes of a full run",
+        kind="waa",
+        source="WindowsAgentArena paper, Table 9",
+        measures={MINUTES: MINUTES},
+        columns=(_whole("full benchmark run"),),
+        unit="minutes",
+        note="Published: about 50 parallel runs. Own rows: time in which a pass over all tasks had an attempt, median "
+        "over the passes.",
     ),
 )
 _OSWORLD = (

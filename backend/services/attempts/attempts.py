@@ -228,6 +228,7 @@ def enter_evaluating(session: Session, fence: Fence, ended_by: EndedBy, seconds:
     if hold.repeated:
         return
     spent = _added(hold.attempt, seconds)
+    hold.attempt.usage = repository.usage(session, hold.attempt.id)
     move_attempt(session, hold.run, hold.attempt, AttemptState.EVALUATING, ended_by=ended_by.value, seconds=spent)
 
 

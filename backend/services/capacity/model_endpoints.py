@@ -7,17 +7,19 @@ cannot define one.
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from backend.domain.errors import Invalid, TaskSetupFailed
+from backend.domain.machines.node_prices import NodePrice
 from backend.domain.model.prices import Price
 from backend.services.capacity.task_secrets import TaskSecrets
 
 _NAME = r"^[a-z][a-z0-9_.-]{0,99}$"
 _MOST_BYTES = 2**20
+_P = TypeVar("_P", Price, NodePrice)
 
 
 class Endpoint(BaseModel):
@@ -113,9 +115,10 @@ class Endpoints:
         Raises:
             Invalid: the file is invalid; the message says where.
         """
-        content = self._file_content()
+        content = _file_content(self._file)
+        _checked_prices(NodePrice, content, "node_prices", self._file)
         endpoints = {name: self._built_in(name) for name in BUILT_IN}
-        prices = _checked_prices(content.get("prices", []), self._file)
+        prices = _checked_prices(Price, content, "prices", self._file)
         named = content.get("endpoints", {})
         if not isinstance(named, dict):
             raise Invalid(
@@ -165,28 +168,30 @@ class Endpoints:
         except ValidationError as error:
             raise Invalid(error.errors(include_url=False)[0]["msg"], code="invalid_models_file", path=base) from None
 
-    def _file_content(self) -> dict[str, Any]:
-        try:
-            with self._file.open("rb") as file:
-                data = file.read(_MOST_BYTES + 1)
-        except FileNotFoundError:
-            return {}
-        except OSError as error:
-            raise Invalid(
-                f"it cannot be read: {error.strerror}", code="invalid_models_file", path=str(self._file)
-            ) from error
-        if len(data) > _MOST_BYTES:
-            raise Invalid("it is larger than 1 MiB", code="invalid_models_file", path=str(self._file))
-        try:
-            content = tomllib.loads(data.decode())
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise Invalid(f"not valid TOML: {error}", code="invalid_models_file", path=str(self._file)) from error
-        if unknown := set(content) - {"endpoints", "prices"}:
-            known = "Known: [endpoints.NAME] and [[prices]]."
-            raise Invalid(
-                f"unknown: {', '.join(sorted(unknown))}", code="invalid_models_file", path=str(self._file), hint=known
-            )
-        return content
+
+def node_prices(file: Path) -> tuple[NodePrice, ...]:
+    """The operator's prices of nodes. Raises Invalid: the file is invalid; the message says where."""
+    return _checked_prices(NodePrice, _file_content(file), "node_prices", file)
+
+
+def _file_content(file: Path) -> dict[str, Any]:
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(_MOST_BYTES + 1)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise Invalid(f"it cannot be read: {error.strerror}", code="invalid_models_file", path=str(file)) from error
+    if len(data) > _MOST_BYTES:
+        raise Invalid("it is larger than 1 MiB", code="invalid_models_file", path=str(file))
+    try:
+        content = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise Invalid(f"not valid TOML: {error}", code="invalid_models_file", path=str(file)) from error
+    if unknown := set(content) - {"endpoints", "prices", "node_prices"}:
+        known = "Known: [endpoints.NAME], [[prices]] and [[node_prices]]."
+        raise Invalid(f"unknown: {', '.join(sorted(unknown))}", code="invalid_models_file", path=str(file), hint=known)
+    return content
 
 
 def _checked(name: str, options: Any, file: Path) -> Endpoint:
@@ -207,8 +212,8 @@ def _checked(name: str, options: Any, file: Path) -> Endpoint:
         ) from None
 
 
-def _checked_prices(prices: Any, file: Path) -> tuple[Price, ...]:
+def _checked_prices(kind: type[_P], content: Mapping[str, Any], name: str, file: Path) -> tuple[_P, ...]:
     try:
-        return tuple(Price.model_validate(each) for each in prices)
+        return tuple(kind.model_validate(each) for each in content.get(name, []))
     except (ValidationError, TypeError) as error:
-        raise Invalid(f"{error}"[:500], code="invalid_models_file", path=f"{file}: prices") from None
+        raise Invalid(f"{error}"[:500], code="invalid_models_file", path=f"{file}: {name}") from None

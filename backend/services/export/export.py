@@ -151,7 +151,12 @@ class Export:
                 continue
             self._manifest.add(one, trajectory)
             pictures.add(self._form.pictures(trajectory))
-            more = {"task": str(trajectory.task.key), "agent": trajectory.agent, "agent_kind": trajectory.kind.value}
+            more = {
+                "task": str(trajectory.task.key),
+                "agent": trajectory.agent,
+                "configuration": one.agent.title,
+                "agent_kind": trajectory.kind.value,
+            }
             outcome = {
                 "result": trajectory.result.value,
                 "score": trajectory.score,

@@ -81,6 +81,7 @@ class Manifest:
             "benchmark": row.benchmark.name,
             "benchmark_version": row.task_set.version,
             "agent": row.agent.name,
+            "configuration": {"id": str(row.agent.id), "name": row.agent.title},
             "provider": run.provider,
             "config": self.masker.settings(run.config),
             "pins": self.masker.settings(run.pins),

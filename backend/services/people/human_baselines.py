@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import fmean, median
 from typing import Any
@@ -40,6 +40,7 @@ class HumanTrial:
         seconds: of the attempt.
         rating: 1 to 3; None = not rated.
         solved_on_retry: the second try solved it, so `steps` are those of a solution.
+        labels: of the task.
     """
 
     run_id: UUID
@@ -51,6 +52,7 @@ class HumanTrial:
     seconds: float
     rating: int | None
     solved_on_retry: bool = False
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -100,6 +102,7 @@ def trial(row: AnyRow) -> HumanTrial:
         seconds=seconds_of(row.Attempt.seconds),
         rating=answers.get("rating"),
         solved_on_retry=learned,
+        labels=row.Task.labels,
     )
 
 
@@ -136,10 +139,11 @@ def by_domain(of: Sequence[HumanTrial]) -> list[DomainRow]:
     domains = sorted({one.domain for one in of})
     parts = [(ALL, of)] if len(domains) > 1 else []
     parts += [(name, [one for one in of if one.domain == name]) for name in domains]
-    return [_domain(name, part) for name, part in parts]
+    return [domain_row(name, part) for name, part in parts]
 
 
-def _domain(name: str, of: Sequence[HumanTrial]) -> DomainRow:
+def domain_row(name: str, of: Sequence[HumanTrial]) -> DomainRow:
+    """Means and correlations over these trials; each task counts once in a correlation."""
     tasks = [means([one for one in of if one.task == task]) for task in sorted({one.task for one in of})]
     return DomainRow(
         domain=name,

@@ -48,7 +48,7 @@ class BoardQuery(BaseModel):
     sort: Word | None = None
     column: list[Word] = Field(default=[], max_length=100)
     measure: Word | None = None
-    cost: Literal["steps", "seconds"] = "steps"
+    cost: Literal["steps", "seconds", "whole", "tokens", "usd", "nodes"] = "steps"
 
     @property
     def options(self) -> BoardOptions:

@@ -37,7 +37,9 @@ class BoardTasks:
         if row.passes is None or (row.attempted_tasks == self.number and self.key in {"", row.passes.tasks_key}):
             return ""
         if row.attempted_tasks < self.number:
-            return f"{row.attempted_tasks:,} of {self.number:,} tasks"
+            helped = row.summary.counts.human_assisted
+            by_people = f" ({helped:,} with a person's help)" if helped else ""
+            return f"{row.attempted_tasks:,} of {self.number:,} tasks{by_people}"
         return f"{row.attempted_tasks:,} tasks, this board has {self.number:,} others"
 
 

@@ -14,6 +14,7 @@ from backend.domain.statistics.ranks import Standing
 from backend.services.people.human_baselines import Means
 from backend.services.results import measure_rollups
 from backend.services.results.conditions import OUTSIDE_PARTS, RunConditions
+from backend.services.results.costs import PassCosts
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.rollups import summary_of
 from backend.services.runs.summary import EpisodeCounts, RunSummary, RunTotals, describe
@@ -42,6 +43,7 @@ class BoardRow:
         missing_tasks: tasks of the task set without a scored episode.
         conditions: what else decides its score.
         passes: what all its runs scored; None until a worker has computed it.
+        costs: what its scored episodes cost; None until then.
         by: summaries by dimension, then by key.
         measures: means of measures by dimension, then by key; over all tasks under the key "" of `all`.
         primary: mean of the measure by which the board ranks; None without a value.
@@ -61,6 +63,7 @@ class BoardRow:
     conditions: RunConditions
     missing_tasks: int = 0
     passes: PassRollup | None = None
+    costs: PassCosts | None = None
     by: Mapping[str, Mapping[str, RunSummary]] = field(default_factory=dict)
     measures: measure_rollups.Cube = field(default_factory=dict)
     primary: MeasureMean | None = None

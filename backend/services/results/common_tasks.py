@@ -12,6 +12,7 @@ from backend.services.results import measure_rollups, pass_rollups, rollups
 from backend.services.results.board_ranking import OUTSIDE_ORIGIN, REFERENCES
 from backend.services.results.board_rows import BoardRow, NotRanked, primary_mean, with_rates
 from backend.services.results.conditions import RunConditions
+from backend.services.results.costs import PassCosts, pass_costs
 from backend.services.results.rollups import RollupInputs
 from backend.services.runs.summary import summarise
 
@@ -46,7 +47,9 @@ def rank_on_common_tasks(  # noqa: PLR0913 - what the reader chose
     scored = [{task.task_id for task in inputs.totals if task.scored} for inputs in pooled if inputs is not None]
     common = set.intersection(*scored) if scored else set()
     return [
-        replace(row, reasons=[reason] if reason else []) if inputs is None else _on(row, inputs, common, measure)
+        replace(row, reasons=[reason] if reason else [])
+        if inputs is None
+        else _on(row, inputs, common, measure, pass_costs(session, row.runs, common))
         for row, reason, inputs in zip(rows, reasons, pooled, strict=True)
     ], len(common)
 
@@ -66,7 +69,7 @@ def _reason(
     return None if row.summary.scored_tasks else NotRanked("no_value", "no scored episode")
 
 
-def _on(row: BoardRow, inputs: RollupInputs, common: set[UUID], measure: str) -> BoardRow:
+def _on(row: BoardRow, inputs: RollupInputs, common: set[UUID], measure: str, costs: PassCosts) -> BoardRow:
     """The row with the results of these tasks only."""
     totals = [replace(task, lost={}) for task in inputs.totals if task.task_id in common]
     summary = with_rates(summarise(totals), pass_rollups.rates(totals))
@@ -80,6 +83,7 @@ def _on(row: BoardRow, inputs: RollupInputs, common: set[UUID], measure: str) ->
         summary=summary,
         measures=cube,
         by={},
+        costs=costs,
         primary=value,
         lower=None if value is None else value.mean,
         reasons=reasons,

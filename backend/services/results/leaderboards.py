@@ -24,6 +24,7 @@ from backend.services.results import board_ranking, common_tasks, measure_rollup
 from backend.services.results.board_ranking import BoardTasks, ConditionsChoice
 from backend.services.results.board_rows import NOTHING, BoardRow, lower_bound, pooled_summary, primary_mean
 from backend.services.results.conditions import RunConditions, conditions_of
+from backend.services.results.costs import PassCosts
 from backend.services.runs.summary import RunSummary, describe
 
 SHOWN = (Dimension.DOMAIN, Dimension.DIFFICULTY, Dimension.LEVEL, Dimension.CAPABILITY, Dimension.COMPLEXITY)
@@ -194,6 +195,7 @@ def _rows(session: Session, task_set_id: UUID, whole: int, measure: str, dimensi
             summary=pooled_summary(pooled) if pooled else _whole(cubes.get(first, {})),
             conditions=group.conditions,
             passes=pooled,
+            costs=PassCosts.model_validate(pooled.costs) if pooled and pooled.costs else None,
             by=cubes.get(first, {}),
             measures=means.get(first, {}),
         )

@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models.enums import Dimension
+from backend.db.repositories.results import costs as cost_repository
 from backend.db.repositories.results import pass_rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model.task import digest
@@ -19,6 +20,7 @@ from backend.domain.statistics.passes import Estimate, over_passes, pass_at_k, p
 from backend.services.attempts.attempts import DESKTOP_END
 from backend.services.results import measure_rollups, rollups
 from backend.services.results.conditions import conditions_of
+from backend.services.results.costs import pass_costs
 from backend.services.results.rollups import RollupInputs
 
 SUMS = ("scored", "solved", "score_sum", "score_sq_sum", "cancelled", "not_runnable", "waiting", "running", "steps",
@@ -28,11 +30,15 @@ MOST_K = 10
 
 @dataclass(frozen=True)
 class PassInputs:
-    """Inputs of one row: its key, the inputs of each run by its id, oldest first, and facts of their episodes."""
+    """Inputs of one row: its key, the inputs of each run by its id, oldest first, and facts of their episodes.
+
+    `times`: seconds in which a run had an attempt, and the sum over its attempts.
+    """
 
     key: Mapping[str, Any]
     runs: Mapping[UUID, RollupInputs]
     facts: Mapping[str, Any]
+    times: Mapping[UUID, tuple[float, float]]
 
 
 def gather(session: Session, run_id: UUID, own: RollupInputs) -> PassInputs | None:
@@ -50,8 +56,11 @@ def gather(session: Session, run_id: UUID, own: RollupInputs) -> PassInputs | No
     alike = [row.id for row in rows.values() if conditions_of(row.config).key == key]
     runs = {each: own if each == run_id else rollups.gather(session, each) for each in alike}
     facts = dict(repository.episode_facts(session, alike, DESKTOP_END)._mapping)  # noqa: SLF001 - its public name.
+    spent = pass_costs(session, alike)
+    facts |= {"agent_seconds": spent.agent_seconds, "costs": spent.model_dump(mode="json")}
+    times = {row.run: (row.makespan, row.desktop_seconds) for row in cost_repository.makespans(session, alike)}
     columns = {"task_set_id": rows[run_id].task_set_id, "agent_configuration_id": rows[run_id].agent_configuration_id}
-    return PassInputs({**columns, "conditions_key": key}, runs, facts)
+    return PassInputs({**columns, "conditions_key": key}, runs, facts, times)
 
 
 def compute(inputs: PassInputs) -> dict[str, Any]:
@@ -65,7 +74,7 @@ def compute(inputs: PassInputs) -> dict[str, Any]:
         **coverage(merged.totals),
         "rates": rates(merged.totals),
         "pass_rates": pass_rates(merged.totals),
-        "runs": [_run(run_id, run.totals) for run_id, run in inputs.runs.items()],
+        "runs": [_run(run_id, run.totals, inputs.times.get(run_id)) for run_id, run in inputs.runs.items()],
         "summary": whole[0] if whole else {},
         "measures": measures,
         "cells": cells,
@@ -174,11 +183,13 @@ def pass_rates(totals: Sequence[TaskTotals]) -> list[dict[str, Any]]:
     return rows
 
 
-def _run(run_id: UUID, totals: Sequence[TaskTotals]) -> dict[str, Any]:
+def _run(run_id: UUID, totals: Sequence[TaskTotals], times: tuple[float, float] | None) -> dict[str, Any]:
     values = rates(totals)
     return {
         "run": str(run_id),
         "tasks": coverage(totals)["attempted_tasks"],
         "mean": values["mean"] and values["mean"][0],
         "success": values["success"] and values["success"][0],
+        "makespan": times and times[0],
+        "desktop_seconds": times and times[1],
     }

@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Actor, Project, Run, Study
+from backend.db.models import Actor, AgentConfiguration, Project, Run, Study
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.benchmarks import tasks
 from backend.db.repositories.pagination import CursorPage
@@ -64,6 +64,7 @@ class StudyCell:
     """One cell with its run."""
 
     run: Run
+    configuration: AgentConfiguration
     levels: Mapping[str, Any]
     summary: RunSummary
 
@@ -222,9 +223,12 @@ def _views(session: Session, rows: Sequence[Study]) -> list[StudyDetail]:
 
 def study_cells(session: Session, view: StudyDetail) -> list[StudyCell]:
     """The cells with their runs and rates, the base cell first."""
-    runs = repository.runs(session, view.study.id)
-    rates = summaries(session, runs)
-    return [StudyCell(run, view.config.in_order(run.cell or {}), rates[run.id]) for run in runs]
+    rows = repository.runs(session, view.study.id)
+    rates = summaries(session, [row.Run for row in rows])
+    return [
+        StudyCell(row.Run, row.AgentConfiguration, view.config.in_order(row.Run.cell or {}), rates[row.Run.id])
+        for row in rows
+    ]
 
 
 def study_results(session: Session, study_id: UUID) -> Results:

@@ -12,6 +12,7 @@ from backend.domain.statistics.distributions import Bar, Spread
 from backend.domain.statistics.intervals import Interval
 from backend.domain.studies.study import Design, cell_label, level_label
 from backend.domain.studies.study_results import CellResult, LevelResult
+from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.read_model import ReadModel
 from backend.services.runs.summary import RunSummary
 from backend.services.studies.studies import Results, StudyCell, StudyDetail, sentence
@@ -126,6 +127,7 @@ class StudyCellView(ReadModel):
     """One cell: its levels, its run and the run's results."""
 
     levels: dict[str, Any]
+    configuration: ConfigurationRef
     run: UUID
     status: str
     summary: RunSummary
@@ -215,6 +217,7 @@ def results_view(results: Results) -> StudyResults:
 def _cell(cell: StudyCell, result: CellResult) -> StudyCellView:
     return StudyCellView(
         levels=dict(cell.levels),
+        configuration=configuration_ref(cell.configuration),
         run=cell.run.id,
         status=cell.run.state,
         summary=cell.summary,
@@ -297,6 +300,7 @@ def cell_rows(results: StudyResults) -> Iterator[dict[str, Any]]:
         summary, steps = cell.summary, cell.steps
         yield {
             "cell": cell_label(cell.levels),
+            "configuration": cell.configuration.name,
             "run": str(cell.run),
             "episodes": summary.episodes,
             "scored": summary.counts.scored,

@@ -39,7 +39,7 @@ from backend.services.runs.validation import ValidationReport, start_validation,
 from backend.web.api_common import Cursor, Id, Limit, Name, Page, Where, Word, api_router, next_page_url
 from backend.web.benchmarks import schemas as benchmarks_schemas
 from backend.web.benchmarks.uploads import load_url, load_zip
-from backend.web.dependencies import ActorDep, AppContext, EdgeDep, ProjectDep, SessionDep
+from backend.web.dependencies import ActorDep, AppContext, EdgeDep, NodePricesDep, ProjectDep, SessionDep
 
 router = api_router("benchmarks")
 MOST_LABELS = 4 << 20
@@ -235,6 +235,7 @@ def board(  # noqa: PLR0913 - one parameter per choice of the reader
         str | None, Query(max_length=KEY_LENGTH, description="Key of the conditions of ranked rows.")
     ] = None,
     *,
+    prices: NodePricesDep,
     common: Annotated[bool, Query(description="Rank on the tasks that all rows share.")] = False,
     configuration: Annotated[
         list[UUID], Query(max_length=100, description="With `common`: rank these only; all if not given.")
@@ -245,4 +246,5 @@ def board(  # noqa: PLR0913 - one parameter per choice of the reader
 
     Only rows that are alike, cover its tasks and lost at most 5 % are ranked; `reasons` says why others are not.
     """
-    return board_of(session, benchmark, version, BoardOptions(conditions, common, configuration, imported))
+    options = BoardOptions(conditions, common, configuration, imported)
+    return board_of(session, benchmark, version, options, prices)

@@ -5,10 +5,11 @@ from typing import Annotated
 from fastapi import Query
 
 from backend.services.results.views.cuts import BoardCut, RunCut, board_cut, run_cut
+from backend.services.results.views.languages import LanguageTable, language_table
 from backend.services.results.views.paper_tables import PaperView, paper_view
 from backend.services.results.views.twins import TwinTable, twin_table
 from backend.web.api_common import Id, Name, api_router
-from backend.web.dependencies import SessionDep
+from backend.web.dependencies import NodePricesDep, SessionDep
 
 router = api_router("leaderboards")
 Label = Annotated[str, Query(max_length=100, description="Label of the tasks.", examples=["level"])]
@@ -28,12 +29,18 @@ def cut_of_board(session: SessionDep, benchmark: Name, label: Label = "", versio
 
 
 @router.get("/leaderboards/{benchmark}/paper-tables")
-def tables_of_paper(session: SessionDep, benchmark: Name, version: Version = None) -> PaperView:
+def tables_of_paper(session: SessionDep, benchmark: Name, prices: NodePricesDep, version: Version = None) -> PaperView:
     """Show the tables of the benchmark's paper, published rows first, then the board's."""
-    return paper_view(session, benchmark, version=version)
+    return paper_view(session, benchmark, version=version, prices=prices)
 
 
 @router.get("/leaderboards/{benchmark}/twins")
 def twins_of_board(session: SessionDep, benchmark: Name, version: Version = None) -> TwinTable | None:
     """Show Windows tasks paired with their Ubuntu twins; null without twins."""
     return twin_table(session, benchmark, version=version)
+
+
+@router.get("/leaderboards/{benchmark}/languages")
+def languages_of_board(session: SessionDep, benchmark: Name, version: Version = None) -> LanguageTable | None:
+    """Show English against Chinese instructions, paired by task; null for a benchmark without both."""
+    return language_table(session, benchmark, version=version)

@@ -5,9 +5,9 @@ from typing import Annotated
 from fastapi import Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from backend.services.results.views import cuts, paper_tables, twins
+from backend.services.results.views import cuts, languages, paper_tables, twins
 from backend.services.results.views.leaderboard import RATES
-from backend.web.dependencies import SessionDep
+from backend.web.dependencies import NodePricesDep, SessionDep
 from backend.web.page_common import Text, page_router
 from backend.web.table_files import TableDep
 from backend.web.templating import render
@@ -44,18 +44,30 @@ def label_table(
 
 
 @router.get("/leaderboards/{benchmark}/paper")
-def paper(request: Request, session: SessionDep, benchmark: str, version: Version = None) -> HTMLResponse:
+def paper(
+    request: Request, session: SessionDep, benchmark: str, prices: NodePricesDep, version: Version = None
+) -> HTMLResponse:
     """The tables of the benchmark's paper with the board's rows."""
     values = {
-        "view": paper_tables.paper_view(session, benchmark, version=version),
+        "view": paper_tables.paper_view(session, benchmark, version=version, prices=prices),
         "twins": twins.twin_table(session, benchmark, version=version),
+        "languages": languages.language_table(session, benchmark, version=version),
         "version": version,
     }
     return render(request, "paper.html", values)
 
 
 @router.get("/leaderboards/{benchmark}/paper.csv")
-def paper_table(session: SessionDep, write: TableDep, benchmark: str, version: Version = None) -> Response:
+def paper_table(
+    session: SessionDep, write: TableDep, benchmark: str, prices: NodePricesDep, version: Version = None
+) -> Response:
     """Every figure of these tables."""
-    view = paper_tables.paper_view(session, benchmark, version=version)
+    view = paper_tables.paper_view(session, benchmark, version=version, prices=prices)
     return write(f"{benchmark}-paper", paper_tables.PAPER_HEAD, paper_tables.paper_rows(view))
+
+
+@router.get("/leaderboards/{benchmark}/languages.csv")
+def languages_table(session: SessionDep, write: TableDep, benchmark: str, version: Version = None) -> Response:
+    """English against Chinese instructions, paired by task; no row for a benchmark without both."""
+    table = languages.language_table(session, benchmark, version=version)
+    return write(f"{benchmark}-languages", languages.HEAD, languages.language_rows(table) if table else ())

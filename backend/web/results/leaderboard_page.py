@@ -17,13 +17,15 @@ from backend.services.results.conditions import KEY_LENGTH
 from backend.services.results.leaderboards import BoardOptions
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.views import leaderboard as service
+from backend.services.results.views.board_columns import COSTS, NUMBERS
 from backend.services.results.views.compared_sides import ComparedSides
 from backend.services.results.views.leaderboard import BoardBreakdown
-from backend.services.results.views.pareto import COSTS, pareto_chart
+from backend.services.results.views.pareto import pareto_chart
+from backend.services.results.views.row_costs import NodePriceList
 from backend.services.sharing import saved_views
 from backend.web import charts
 from backend.web.charts import radar
-from backend.web.dependencies import SessionDep
+from backend.web.dependencies import NodePricesDep, SessionDep
 from backend.web.page_common import page_router, redirect
 from backend.web.results.comparison_page import address
 from backend.web.static_files import FOREVER
@@ -36,13 +38,10 @@ Name = Annotated[str | None, Query(max_length=100)]
 Dimension = Literal["domain", "difficulty", "level", "capability", "complexity"]
 
 
-COLUMNS = {
-    "interval": "95 % interval", "success": "Success rate", "steps": "Steps", "seconds": "Agent's seconds",
-    "passes": "Passes", "episodes": "Episodes", "run": "Run",
-}  # fmt: skip
-"""Columns besides the rank, the configuration and the primary measure; measures are columns, too."""
-HIDDEN = {"steps", "seconds"}
-"""Columns that are shown on request only."""
+COLUMNS = {"interval": "95 % interval", "success": "Success rate"}
+"""Columns besides the rank, the configuration and the primary measure, before measures."""
+LAST = {"passes": "Passes", "episodes": "Episodes", "run": "Run"}
+"""Those after the numbers."""
 
 
 def board_options(
@@ -72,18 +71,20 @@ def leaderboards(request: Request, session: SessionDep) -> Response:
 
 
 @router.get("/leaderboards/{benchmark}")
-def board(
+def board(  # noqa: PLR0913 - what the edge gives, and what the reader chose
     request: Request,
     session: SessionDep,
     benchmark: str,
+    *,
     query: QueryDep,
+    prices: NodePricesDep,
     view: Annotated[UUID | None, Query(description="A saved view that this is.")] = None,
 ) -> HTMLResponse:
     """The ranked table with the measures, the rows that are not ranked, and charts per dimension with their tables."""
     views = saved_views.list_views(session, benchmark)
     current = next((each for each in views if each.id == view and each.query == query.stored), None)
     values = {
-        **board_values(session, benchmark, query),
+        **board_values(session, benchmark, query, prices),
         "names": service.names(session),
         "library": charts.library_url(),
         "views": views,
@@ -108,19 +109,20 @@ def compare_rows(session: SessionDep, benchmark: str, query: QueryDep) -> Respon
     return redirect(address(sides.query()))
 
 
-def board_values(session: Session, benchmark: str, query: BoardQuery) -> dict[str, Any]:
-    """What `leaderboard.html` shows of a board, for everybody. Raises NotFound."""
-    board = service.board_of(session, benchmark, query.version, query.options)
+def board_values(session: Session, benchmark: str, query: BoardQuery, prices: NodePriceList) -> dict[str, Any]:
+    """What `leaderboard.html` shows of a board, for everybody; `prices`: of nodes. Raises NotFound."""
+    board = service.board_of(session, benchmark, query.version, query.options, prices)
     others = {name: measure.title for name, measure in board.measures.items() if name != board.primary}
-    columns = {**COLUMNS, **others}
+    columns = {**COLUMNS, **others, **{each.name: each.title for each in NUMBERS}, **LAST}
     cuts = [service.cut(board, dimension, query.measure) for dimension in service.CUTS]
-    sortable = {*service.ASCENDING, *service.DESCENDING, *board.measures}
+    sortable = {*service.SORTED, *board.measures}
     return {
         "board": board,
         "rows": service.sorted_by(board, query.sort or "rank"),
         "sort": query.sort if query.sort in sortable else "rank",
         "columns": columns,
-        "shown": set(query.column) or set(columns) - HIDDEN,
+        "numbers": NUMBERS,
+        "shown": set(query.column) or set(columns) - {each.name for each in NUMBERS},
         "chosen": query.configuration,
         "pareto": pareto_chart(board, query.cost),
         "costs": COSTS,
@@ -157,6 +159,28 @@ def row_table(
     """The ranked rows and the others, with their reasons."""
     board = service.board_of(session, benchmark, version, options)
     return write(f"{benchmark}-leaderboard", service.ROWS_HEAD, service.table_rows(board))
+
+
+@router.get("/leaderboards/{benchmark}/costs.csv")
+def costs(  # noqa: PLR0913, PLR0917 - what the edge gives, and the parts of the address
+    session: SessionDep,
+    write: TableDep,
+    benchmark: str,
+    options: OptionsDep,
+    prices: NodePricesDep,
+    version: Version = None,
+) -> Response:
+    """Every number of every row, with its reason where there is none."""
+    board = service.board_of(session, benchmark, version, options, prices)
+    head = ("configuration", "agent", "run", "reference", "column", "value", "note")
+    rows = [
+        [row.label, row.agent, str(row.runs[0]), row.reference, each.name, value,
+         each.missing(row) if value is None else each.note(row)]
+        for row in board.rows
+        for each in NUMBERS
+        for value in [each.value(row)]
+    ]  # fmt: skip
+    return write(f"{benchmark}-costs", head, rows)
 
 
 @router.get("/leaderboards/{benchmark}/measures.csv")

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from backend.addresses import EMBED_PATH, PUBLIC_PATH
 from backend.domain.errors import NotAllowed
 from backend.services.sharing.public_links import shared_board
-from backend.web.dependencies import EdgeDep, SessionDep
+from backend.web.dependencies import EdgeDep, NodePricesDep, SessionDep
 from backend.web.page_common import page_router
 from backend.web.results.leaderboard_page import board_values
 from backend.web.templating import render
@@ -18,15 +18,17 @@ Token = Annotated[str, Path(max_length=100)]
 
 
 @router.get(f"{PUBLIC_PATH}{{token}}")
-def public_board(request: Request, session: SessionDep, token: Token) -> HTMLResponse:
+def public_board(request: Request, session: SessionDep, prices: NodePricesDep, token: Token) -> HTMLResponse:
     """The view, without links into the installation."""
     shared = shared_board(session, token)
-    values = board_values(session, shared.link.benchmark, shared.query)
+    values = board_values(session, shared.link.benchmark, shared.query, prices)
     return render(request, "leaderboard.html", {**values, "link": shared.link, "ignored": shared.ignored})
 
 
 @router.get(f"{EMBED_PATH}{{token}}")
-def embedded_board(request: Request, session: SessionDep, edge: EdgeDep, token: Token) -> HTMLResponse:
+def embedded_board(
+    request: Request, session: SessionDep, edge: EdgeDep, prices: NodePricesDep, token: Token
+) -> HTMLResponse:
     """The same for a frame; `theme` in the address is `light` or `dark`."""
     if not edge.settings.embed_origins:
         raise NotAllowed(
@@ -34,4 +36,4 @@ def embedded_board(request: Request, session: SessionDep, edge: EdgeDep, token: 
             code="embedding_not_allowed",
             hint="Its operator names these sites in DESKARENA_EMBED_ORIGINS.",
         )
-    return public_board(request, session, token)
+    return public_board(request, session, prices, token)

@@ -39,7 +39,7 @@ class ScriptedService:
                 self.end_headers()
                 self.wfile.write(data)
 
-            do_GET = do_POST = answer  # noqa: N815  names that http.server looks for
+            do_GET = do_POST = do_PATCH = answer  # noqa: N815  names that http.server looks for
 
             def log_message(self, *words: object) -> None:
                 """Tests read what the command prints, not what we do."""

@@ -44,7 +44,8 @@ class TestEveryPage:
             assert answer.headers["content-security-policy"]
 
     def test_opens_in_an_empty_installation(self, fresh: TestClient) -> None:
-        for address in ("/", "/runs", "/runs/new", "/benchmarks/starter", "/leaderboards/starter", "/workers"):
+        board = "/leaderboards/starter"
+        for address in ("/", "/runs", "/runs/new", "/studies/new", "/benchmarks/starter", board, "/workers"):
             assert fresh.get(address, headers=PAGE).status_code == 200, address
 
     def test_hostile_words_are_text_everywhere(self, client: TestClient, scene: PageScene) -> None:

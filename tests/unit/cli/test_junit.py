@@ -18,6 +18,10 @@ class TestJunitXml:
         counts = {name: root.get(name) for name in ("tests", "failures", "errors", "skipped", "time")}
         assert counts == {"tests": "5", "failures": "1", "errors": "1", "skipped": "2", "time": "8.750"}
 
+    def test_is_named_after_the_configuration(self) -> None:
+        named = {**run(), "configuration": {"id": "c", "name": "nightly, small model"}}
+        assert fromstring(junit_xml(named, self.EPISODES)).get("name") == "starter nightly, small model"
+
     def test_one_suite_per_domain(self) -> None:
         root = fromstring(junit_xml(run(), self.EPISODES))
         suites = [(suite.get("name"), len(suite.findall("testcase"))) for suite in root]

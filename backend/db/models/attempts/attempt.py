@@ -18,7 +18,8 @@ class Attempt(Base):
     """One try at an episode on one desktop. `live` until it ends; episodes and leases have at most one live attempt.
 
     `human_feedback` has a person's answers: `feasible` before the task, `rating` (1 to 3) after it, and the
-    `second_try` after a failure: its `episode` and, once ended, `steps`, `seconds`, `solved`.
+    `second_try` after a failure: its `episode` and, once ended, `steps`, `seconds`, `solved`. `usage`: sums over the
+    steps (`input_tokens`, `output_tokens`, `calls`, `usd`, `priced`), once the agent has stopped.
     """
 
     __tablename__ = "attempt"
@@ -53,6 +54,7 @@ class Attempt(Base):
     after_action: Mapped[bool] = mapped_column(default=False)
     seconds: Mapped[Json] = mapped_column(default=dict)
     desktop: Mapped[Json] = mapped_column(default=dict)
+    usage: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     human_feedback: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     current_step: Mapped[int] = mapped_column(default=0)
     started_at: Mapped[Created]

@@ -3,6 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
+from sqlalchemy import text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Json, JsonList, ref
@@ -16,7 +17,7 @@ class PassRollup(Base):
     that no other pass made up for, over those and the scored ones. `rates`: mean over tasks of the mean over passes.
     `summary` and `measures` are cells of all tasks; `cells` and `means` those of the other dimensions, where several
     runs are pooled. `ended_desktops` and `flagged`: episodes whose desktop was ended from inside, or whose loss nothing
-    explains. `agent_seconds`: mean over scored episodes.
+    explains. `agent_seconds`: mean over scored episodes. `costs` is a `PassCosts` of `backend.services.results.costs`.
     """
 
     __tablename__ = "pass_rollup"
@@ -39,3 +40,4 @@ class PassRollup(Base):
     ended_desktops: Mapped[int]
     flagged: Mapped[int]
     agent_seconds: Mapped[float | None]
+    costs: Mapped[Json] = mapped_column(default=dict, server_default=text("'{}'"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Double, cast, func, select
 from sqlalchemy import insert as sql_insert
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
@@ -120,6 +120,18 @@ def add_step(session: Session, values: Mapping[str, Any]) -> bool:
         insert(Step).values({"id": uuid7(), **values}).on_conflict_do_nothing(index_elements=["attempt_id", "index"])
     )
     return session.scalar(query.returning(Step.id)) is not None
+
+
+def usage(session: Session, attempt_id: UUID) -> dict[str, Any]:
+    """Sums over the attempt's steps: input_tokens, output_tokens, calls, usd; `priced`: every call has a price."""
+
+    def total(name: str) -> ColumnElement[float]:
+        return func.coalesce(func.sum(cast(Step.usage[name].astext, Double)), 0.0).label(name)
+
+    unpriced = func.count().filter(Step.usage["priced"].astext == "false").label("unpriced")
+    names = ("input_tokens", "output_tokens", "calls", "usd")
+    row = session.execute(select(*map(total, names), unpriced).where(Step.attempt_id == attempt_id)).one()
+    return {**{name: getattr(row, name) for name in names}, "priced": not row.unpriced}
 
 
 def steps(session: Session, attempt_id: UUID, *, after: int = -1, limit: int | None = 1000) -> list[Step]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Double, cast, func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -44,14 +44,12 @@ def episode_facts(session: Session, run_ids: Sequence[UUID], desktop_end: str) -
         desktop_end: key of the attempt's desktop that tells of the end.
 
     Returns:
-        (ended_desktops, flagged, agent_seconds): episodes whose desktop was ended from inside, those whose loss nothing
-        explains, and mean seconds of the agent in a scored one, None without one.
+        (ended_desktops, flagged): episodes whose desktop was ended from inside, and whose loss nothing explains.
     """
     episodes = func.count(Episode.id.distinct())
     query = select(
         episodes.filter(Attempt.desktop.has_key(desktop_end)).label("ended_desktops"),
         episodes.filter(Episode.flagged).label("flagged"),
-        func.avg(cast(Attempt.seconds["agent"].astext, Double)).label("agent_seconds"),
     ).outerjoin(Attempt, (Attempt.episode_id == Episode.id) & (Attempt.state == "scored"))
     return session.execute(query.select_from(Episode).where(Episode.run_id.in_(run_ids))).one()
 

@@ -30,9 +30,14 @@ def listing(session: Session, project_id: UUID, *, cursor: str | None, limit: in
     return page(session, query, Study.id, cursor=cursor, limit=limit, newest_first=True)
 
 
-def runs(session: Session, study_id: UUID) -> list[Run]:
-    """The study's runs in the order of its cells, the base cell first."""
-    return list(session.scalars(select(Run).where(Run.study_id == study_id).order_by(Run.id)))
+def runs(session: Session, study_id: UUID) -> Sequence[AnyRow]:
+    """(Run, AgentConfiguration) of the study's runs in the order of its cells, the base cell first."""
+    query = (
+        select(Run, AgentConfiguration)
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
+        .where(Run.study_id == study_id)
+    )
+    return session.execute(query.order_by(Run.id)).all()
 
 
 def actor(session: Session, study: Study) -> str:

@@ -19,6 +19,7 @@ from backend.services.results.board_ranking import ConditionsChoice
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.leaderboards import BenchmarkBoard, BoardOptions, label, leaderboard
 from backend.services.results.measure_rollups import MeasureMean
+from backend.services.results.views.board_columns import NUMBERS
 from backend.services.results.views.leaderboard_models import (
     ConditionsChoiceView,
     ConditionsView,
@@ -30,6 +31,7 @@ from backend.services.results.views.leaderboard_models import (
     PassRun,
     definition_of,
 )
+from backend.services.results.views.row_costs import NodePriceList, RowCosts, row_costs
 from backend.services.runs.summary import RunSummary
 
 CUTS = ("domain", "difficulty", "level", "capability", "complexity")
@@ -42,8 +44,9 @@ _ORDERS: Mapping[str, Sequence[str]] = {
 }
 
 
-def leaderboard_view(board: BenchmarkBoard) -> Leaderboard:
-    """The view of a leaderboard."""
+def leaderboard_view(board: BenchmarkBoard, prices: NodePriceList) -> Leaderboard:
+    """The view of a leaderboard. `prices`: of nodes."""
+    whole = board.common is None
     return Leaderboard(
         benchmark=board.benchmark.name,
         title=board.benchmark.title,
@@ -58,7 +61,7 @@ def leaderboard_view(board: BenchmarkBoard) -> Leaderboard:
         newer=board.newer and TaskSetRef.model_validate(board.newer),
         as_of=board.as_of,
         stale=board.stale,
-        rows=[_row(row, whole=board.common is None) for row in board.rows],
+        rows=[_row(row, row_costs(row, prices, whole=whole), whole=whole) for row in board.rows],
         primary=board.primary,
         measures={name: definition_of(name) for name in board.measures},
         published_results=[reported_result(row) for row in board.reported],
@@ -99,7 +102,7 @@ def _pass_rate(rate: Mapping[str, Any]) -> PassRate:
     )
 
 
-def _row(row: BoardRow, *, whole: bool) -> LeaderboardRow:
+def _row(row: BoardRow, costs: RowCosts, *, whole: bool) -> LeaderboardRow:
     place = row.standing
     return LeaderboardRow(
         rank=place and place.rank,
@@ -133,7 +136,8 @@ def _row(row: BoardRow, *, whole: bool) -> LeaderboardRow:
         measures_by={dimension: cells for dimension, cells in row.measures.items() if dimension != Dimension.ALL},
         people=row.people,
         steps=row.summary.steps / row.summary.counts.scored if row.summary.counts.scored else None,
-        agent_seconds=row.passes and row.passes.agent_seconds,
+        agent_seconds=costs.agent_seconds,
+        costs=costs,
         efficiency=row.efficiency,
     )
 
@@ -245,28 +249,32 @@ def _keys(keys: set[str], dimension: str) -> list[str]:
     return sorted(keys) if order is None else [name for name in order if name in keys]
 
 
-def board_of(session: Session, benchmark: str, version: int | None, options: BoardOptions | None = None) -> Leaderboard:
-    """The board. Raises NotFound."""
-    return leaderboard_view(leaderboard(session, benchmark, version=version, options=options))
+def board_of(
+    session: Session,
+    benchmark: str,
+    version: int | None,
+    options: BoardOptions | None = None,
+    prices: NodePriceList = NodePriceList(),  # noqa: B008 - it is immutable
+) -> Leaderboard:
+    """The board; `prices`: of nodes. Raises NotFound."""
+    return leaderboard_view(leaderboard(session, benchmark, version=version, options=options), prices)
 
 
-ASCENDING: Mapping[str, Callable[[LeaderboardRow], float | None]] = {
-    "steps": lambda row: row.steps,
-    "seconds": lambda row: row.agent_seconds,
-}
-"""Columns of which less is better."""
-DESCENDING: Mapping[str, Callable[[LeaderboardRow], float | None]] = {
+_DESCENDING: Mapping[str, Callable[[LeaderboardRow], float | None]] = {
     "mean": lambda row: row.summary.mean_score,
     "success": lambda row: row.summary.success_rate,
 }
+_NUMBERS = {column.name: column for column in NUMBERS}
+SORTED = frozenset({*_DESCENDING, *_NUMBERS})
+"""Columns that sort, besides measures."""
 
 
 def sorted_by(board: Leaderboard, column: str) -> list[LeaderboardRow]:
     """The board's rows sorted by a column, the best first and missing values last; by rank for any other name."""
-    if column in ASCENDING:
-        return _sorted(board.rows, ASCENDING[column], 1)
-    if column in DESCENDING:
-        return _sorted(board.rows, DESCENDING[column], -1)
+    if column in _NUMBERS:
+        return _sorted(board.rows, _NUMBERS[column].value, 1 if _NUMBERS[column].ascending else -1)
+    if column in _DESCENDING:
+        return _sorted(board.rows, _DESCENDING[column], -1)
     if column in board.measures:
         return _sorted(board.rows, lambda row: row.measures[column].mean if column in row.measures else None, -1)
     return board.rows

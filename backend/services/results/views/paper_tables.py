@@ -8,8 +8,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.repositories.results import leaderboards as repository
 from backend.domain.benchmarks import (
-    SHARE,
-    STEPS,
+    NODE_SIZE,
     PaperColumn,
     PaperTable,
     ReportedFigure,
@@ -17,14 +16,17 @@ from backend.domain.benchmarks import (
     reported_results,
 )
 from backend.domain.model.measures import info
-from backend.domain.model.score import SCORE
 from backend.services.benchmarks.labels import all_labels
+from backend.services.people import human_baselines
+from backend.services.people.human_baselines import HumanTrial
 from backend.services.read_model import ReadModel
 from backend.services.results.board_rows import BoardRow
 from backend.services.results.leaderboards import BenchmarkBoard, board_version, leaderboard
 from backend.services.results.leaderboards import label as row_label
 from backend.services.results.views.cuts import codes_of
 from backend.services.results.views.leaderboard_models import NotRankedView
+from backend.services.results.views.paper_figures import TITLES, figure_text, own_figure
+from backend.services.results.views.row_costs import NodePriceList
 
 _OBVIOUS = "printed with drop "
 """Beginning of notes that only repeat the difference of two neighbours."""
@@ -34,7 +36,9 @@ class PaperCell(ReadModel):
     """One figure: as printed, or measured here over `tasks`; `mark` refers to a footnote."""
 
     text: str = Field(examples=["19.5"])
-    value: float | None = Field(default=None, description="Measured here: a rate in [0, 1], or mean steps.")
+    value: float | None = Field(
+        default=None, description="Measured here: a rate in [0, 1], or in the table's `unit` if that is not percent."
+    )
     tasks: int | None = None
     mark: int | None = None
     where: str = Field(default="", description="`label=value` of its tasks; empty: all.")
@@ -58,6 +62,7 @@ class PaperTableView(ReadModel):
     name: str
     title: str
     source: str
+    unit: str = Field(examples=["percent"])
     note: str
     heads: list[tuple[str, int]]
     columns: list[str]
@@ -75,23 +80,52 @@ class PaperView(ReadModel):
     tables: list[PaperTableView]
 
 
-def paper_view(session: Session, benchmark: str, *, version: int | None = None) -> PaperView:
-    """The tables of a benchmark's paper, with a row for each of the board's. Raises NotFound."""
+def paper_view(
+    session: Session,
+    benchmark: str,
+    *,
+    version: int | None = None,
+    prices: NodePriceList = NodePriceList(),  # noqa: B008 - it is immutable
+) -> PaperView:
+    """The tables of a benchmark's paper, with a row for each of the board's; `prices`: of nodes. Raises NotFound."""
     task_set = board_version(session, benchmark, version)
     labels = all_labels(task_set)
     tables = [table for table in paper_tables(task_set.kind) if _has_tasks(table, labels)]
     columns = {table.name: _columns(table, labels) for table in tables}
     needed = {column.label for table in tables for column in columns[table.name] if column.label}
     board = leaderboard(session, benchmark, version=version, dimensions=sorted(needed))
+    trials = human_baselines.trials(session, task_set.id)
     sources = {row.source for row in repository.reported(session, board.benchmark.id)}
+    published = {table.name for table in tables if table.source in sources or (table.figures and sources)}
+    views = [
+        _table(table, columns[table.name], _figures(table) if table.name in published else [], board, trials)
+        for table in tables
+    ]
     return PaperView(
         benchmark=board.benchmark.name,
         version=task_set.version,
-        tables=[
-            _table(table, columns[table.name], _figures(table) if table.source in sources else [], board)
-            for table in tables
-        ],
-    )
+        tables=[_with_nodes(view, prices) if NODE_SIZE in table.measures else view
+                for table, view in zip(tables, views, strict=True)],
+    )  # fmt: skip
+
+
+def _with_nodes(view: PaperTableView, prices: NodePriceList) -> PaperTableView:
+    """The table of nodes with the operator's own, newest prices first."""
+    rows = [
+        PaperRow(
+            agent=f"{price.provider} {price.node}",
+            inputs=f"since {price.since}",
+            measure=_title(NODE_SIZE),
+            cells=[
+                *(None if size is None else PaperCell(text=f"{size:g}", value=size)
+                  for size in (price.cores, price.memory_gb, price.disk_gb)),
+                PaperCell(text=f"{price.per_hour:g} {price.currency}", value=price.per_hour),
+            ],
+        )
+        for price in sorted(prices.prices, key=lambda price: price.since, reverse=True)
+    ]  # fmt: skip
+    note = f"{view.note} {prices.error}." if prices.error else view.note
+    return view.model_copy(update={"own": rows, "note": note})
 
 
 def published_view(kind: str) -> list[PaperTableView]:
@@ -100,13 +134,13 @@ def published_view(kind: str) -> list[PaperTableView]:
     return [_table(table, table.columns, _figures(table), None) for table in tables]
 
 
-def _figures(table: PaperTable) -> list[ReportedFigure]:
-    return [figure for figure in reported_results(table.kind) if figure.source == table.source]
+def _figures(table: PaperTable) -> Sequence[ReportedFigure]:
+    return table.figures or [figure for figure in reported_results(table.kind) if figure.source == table.source]
 
 
 def _has_tasks(table: PaperTable, labels: Mapping[str, Mapping[str, int]]) -> bool:
-    names = {column.label for column in table.columns if column.label} or {table.label}
-    return any(name in labels for name in names)
+    names = {column.label for column in table.columns if column.label} | ({table.label} - {""})
+    return not names or any(name in labels for name in names)
 
 
 def _columns(table: PaperTable, labels: Mapping[str, Mapping[str, int]]) -> Sequence[PaperColumn]:
@@ -118,19 +152,28 @@ def _columns(table: PaperTable, labels: Mapping[str, Mapping[str, int]]) -> Sequ
 
 
 def _table(
-    table: PaperTable, columns: Sequence[PaperColumn], figures: Sequence[ReportedFigure], board: BenchmarkBoard | None
+    table: PaperTable,
+    columns: Sequence[PaperColumn],
+    figures: Sequence[ReportedFigure],
+    board: BenchmarkBoard | None,
+    trials: Sequence[HumanTrial] = (),
 ) -> PaperTableView:
     footnotes: dict[str, int] = {}
     return PaperTableView(
         name=table.name,
         title=table.title,
         source=table.source,
+        unit=table.unit,
         note=table.note,
         heads=list(table.heads),
         columns=[column.title for column in columns],
         several=len(table.measures) > 1,
         published=list(_published_rows(table, columns, figures, footnotes)),
-        own=[row for each in (board.rows if board else ()) for row in _own_rows(table, columns, each)],
+        own=[
+            row
+            for each in (board.rows if board else ())
+            for row in _own_rows(table, columns, each, [trial for trial in trials if trial.run_id in each.runs])
+        ],
         footnotes=list(footnotes),
     )
 
@@ -158,12 +201,14 @@ def _published(
     return None
 
 
-def _own_rows(table: PaperTable, columns: Sequence[PaperColumn], row: BoardRow) -> Iterator[PaperRow]:
-    """The row's figures, unless it has none."""
+def _own_rows(
+    table: PaperTable, columns: Sequence[PaperColumn], row: BoardRow, trials: Sequence[HumanTrial]
+) -> Iterator[PaperRow]:
+    """The row's figures, unless it has none. `trials`: those of its person."""
     variant = row.run.config.get("variant")
     inputs = ", ".join(str(value) for value in (row.run.config.get("observation"), variant) if value)
     for measure in filter(None, table.measures.values()):
-        cells = [_measured(column, column.measure or measure, row) for column in columns]
+        cells = [_cell(column, column.measure or measure, row, trials) for column in columns]
         if any(cells):
             yield PaperRow(
                 agent=row_label(row),
@@ -176,39 +221,27 @@ def _own_rows(table: PaperTable, columns: Sequence[PaperColumn], row: BoardRow) 
             )
 
 
-def _measured(column: PaperColumn, measure: str, row: BoardRow) -> PaperCell | None:
-    summary = row.by.get(column.label, {}).get(column.value) if column.label else row.summary
-    means = row.measures.get(column.label, {}).get(column.value, {}) if column.label else row.means
-    if summary is None:
-        return None
-    value, tasks = summary.mean_score, summary.scored_tasks
-    if measure == SHARE:
-        value, tasks = summary.tasks / row.summary.tasks, summary.tasks
-    elif measure == STEPS:
-        value = summary.steps / summary.counts.scored if summary.counts.scored else None
-    elif measure != SCORE:
-        mean = means.get(measure)
-        value, tasks = (mean.mean, mean.tasks) if mean else (None, 0)
+def _cell(column: PaperColumn, measure: str, row: BoardRow, trials: Sequence[HumanTrial]) -> PaperCell | None:
+    value, tasks = own_figure(column, measure, row, trials)
     if value is None:
         return None
     where = f"{column.label}={column.value}" if column.label else ""
-    return PaperCell(text=f"{value if measure == STEPS else 100 * value:.1f}", value=value, tasks=tasks, where=where)
+    return PaperCell(text=figure_text(measure, value), value=value, tasks=tasks, where=where)
 
 
 def _title(measure: str) -> str:
-    words = {SHARE: "share of tasks", SCORE: "mean score", "success_rate": "success rate"}
-    return words.get(measure) or info(measure).title
+    return TITLES.get(measure) or info(measure).title
 
 
 def paper_rows(view: PaperView) -> Iterator[list[object]]:
     """All tables, one figure a row, as PAPER_HEAD names the columns."""
     for table in view.tables:
-        for row in (*table.published, *table.own):
+        for row, without_run in (*((row, "published") for row in table.published), *((row, "") for row in table.own)):
             for column, cell in zip(table.columns, row.cells, strict=True):
                 if cell:
-                    origin = str(row.run_id) if row.run_id else "published"
+                    origin = str(row.run_id) if row.run_id else without_run
                     numbers = [cell.text, cell.tasks, codes_of(row.reasons), cell.value]
                     yield [table.name, row.agent, row.inputs, origin, row.measure, column, *numbers]
 
 
-PAPER_HEAD = ("table", "agent", "inputs", "run", "measure", "column", "percent", "tasks", "not_ranked", "value")
+PAPER_HEAD = ("table", "agent", "inputs", "run", "measure", "column", "figure", "tasks", "not_ranked", "value")

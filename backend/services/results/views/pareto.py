@@ -1,16 +1,11 @@
 """Score against cost of a leaderboard's ranked rows, with the Pareto front."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from backend.domain.statistics.pareto import pareto_front
+from backend.services.results.views.board_columns import COSTS, NumberColumn
 from backend.services.results.views.leaderboard_models import Leaderboard, LeaderboardRow
-
-COSTS: Mapping[str, tuple[str, Callable[[LeaderboardRow], float | None]]] = {
-    "steps": ("steps per scored episode", lambda row: row.steps),
-    "seconds": ("agent's seconds per scored episode", lambda row: row.agent_seconds),
-}
-"""What a score may be compared with: words, and its value."""
 
 
 @dataclass(frozen=True)
@@ -27,25 +22,23 @@ class ParetoPoint:
 
 @dataclass(frozen=True)
 class ParetoChart:
-    """Points by cost; `highest`: cost at the right end."""
+    """Points by cost; `highest`: cost at the right end; `missing`: reasons of ranked rows without a value."""
 
-    cost: str
-    words: str
+    column: NumberColumn
     points: Sequence[ParetoPoint]
     highest: float
+    missing: Sequence[str]
 
 
 def pareto_chart(board: Leaderboard, cost: str) -> ParetoChart:
     """The ranked rows that have a value of this cost, one of `COSTS`."""
-    words, value = COSTS[cost]
-    rows = [
-        (row, at, row.primary.mean)
-        for row in board.rows
-        if row.rank is not None and row.primary is not None and (at := value(row)) is not None
-    ]
+    column = COSTS[cost]
+    ranked = [(row, column.value(row), row.primary.mean) for row in board.rows if row.rank is not None and row.primary]
+    rows = [(row, at, score) for row, at, score in ranked if at is not None]
     front = set(pareto_front([(at, score) for _, at, score in rows]))
     highest = max((at for _, at, _ in rows), default=0.0) or 1.0
     points = [
         ParetoPoint(row, at, score, at / highest, score, place in front) for place, (row, at, score) in enumerate(rows)
     ]
-    return ParetoChart(cost, words, sorted(points, key=lambda point: point.cost), highest)
+    missing = sorted({column.missing(row) or "no value" for row, at, _ in ranked if at is None})
+    return ParetoChart(column, sorted(points, key=lambda point: point.cost), highest, missing)

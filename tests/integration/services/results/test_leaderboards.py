@@ -4,15 +4,16 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from sqlalchemy import select, update
 
-from backend.db.models import PublishedResult
+from backend.db.models import Episode, PublishedResult, Run
 from backend.db.models.enums import Dimension
 from backend.domain.errors import FailureClass, NotFound
 from backend.domain.evaluators.protocols.windowsworld import WindowsWorldScores
 from backend.domain.model.score import PartResult
 from backend.domain.model.task import PartKind
 from backend.services.benchmarks.benchmarks import get_benchmark
-from backend.services.results.leaderboards import BenchmarkBoard, leaderboard
+from backend.services.results.leaderboards import BenchmarkBoard, BoardOptions, leaderboard
 from tests.error_codes import raises_code
 from tests.factories.measured import benchmark_of, checkpoint_task, finish, graph_task, verdict
 from tests.factories.records import World
@@ -100,6 +101,25 @@ class TestLeaderboard:
         play(measured, [1.0], "random", tasks=("files/a",))
         (row,) = board(measured).rows
         assert (row.missing_tasks, row.summary.tasks) == (2, 1)
+
+    def test_what_a_person_helped_with_is_not_covered_and_listed(self, measured: World) -> None:
+        play(measured, [1.0] * 3, "always_fail")
+        helped = play(measured, [1.0] * 3, "random")
+        with measured.work() as session:
+            first = select(Episode.id).where(Episode.run_id == helped).limit(1).scalar_subquery()
+            session.execute(update(Episode).where(Episode.id == first).values(human_assisted=True))
+            session.execute(update(Run).values(rollup_stale=True))
+        alone, with_help = board(measured).rows
+        assert (alone.standing is not None, with_help.standing) == (True, None)
+        assert [(reason.code, reason.text) for reason in with_help.reasons] == [
+            ("partial", "2 of 3 tasks (1 with a person's help)")
+        ]
+        assert (with_help.summary.counts.human_assisted, with_help.summary.counts.scored) == (1, 2)
+        common: BenchmarkBoard = measured.do(leaderboard, "starter", options=BoardOptions(common=True))
+        assert (common.common, sum(row.standing is not None for row in common.rows)) == (2, 2)
+        # Another pass without help covers the task.
+        play(measured, [0.0] * 3, "random")
+        assert all(row.standing is not None for row in board(measured).rows)
 
     def test_validation_runs_are_not_on_it(self, ready: World) -> None:
         play(ready, [0.0] * 3, "noop", purpose="validate")

@@ -58,6 +58,8 @@ class TestRoundTrip:
         manifest, index = manifest_of(files), rows_of(files, "index.jsonl")
         excluded = sum(manifest["excluded"].values())
         assert manifest["counts"]["trajectories"] == len(index)
+        names = {run["id"]: run["configuration"]["name"] for run in manifest["runs"]}
+        assert [row["configuration"] for row in index] == [names[row["run"]] for row in index]
         assert len(index) + excluded == counted["trajectories"] + sum(counted["excluded"].values())
         assert len(rows_of(files, "excluded.jsonl")) == excluded
         named = {word for row in rows_of(files) for word in pictures_in(row)}

@@ -153,7 +153,7 @@ class TestBoard:
         assert first["columns"][:2] == ["Office", "Web Browser"]
         assert first["own"][0]["cells"][0]["value"] == 1.0
         rows = table(scene.client.get("/leaderboards/mine/paper.csv").text)
-        own = {row["column"]: row["percent"] for row in rows if (row["table"], row["run"]) == ("waa-3", str(scene.run))}
+        own = {row["column"]: row["figure"] for row in rows if (row["table"], row["run"]) == ("waa-3", str(scene.run))}
         assert own == {"Office": "100.0", "Web Browser": "0.0", "Coding": "50.0", "Total": "50.0"}
         assert scene.client.get("/api/v1/leaderboards/mine/twins").json() is None
 

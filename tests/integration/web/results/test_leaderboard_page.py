@@ -123,7 +123,35 @@ class TestColumns:
         section = text.split('id="pareto"')[1].split("</section>")[0]
         assert section.count('class="point"') == 2
         assert section.count("<td>yes</td>") + section.count("<td>no</td>") == 2
-        assert 'aria-current="true">steps' in section
+        assert 'aria-current="true">Steps' in section
+
+    def test_an_unknown_cost_is_empty_and_says_why(self, board: TestClient) -> None:
+        address = f"{BOARD}?column=usd&column=nodes&column=lost&cost=usd&sort=usd"
+        text = board.get(address, headers=PAGE).text
+        cells = re.findall(r'data-column="(\w+)"><div>([^<]*)<span class="sub">([^<]*)<', sections(text)[0])
+        assert cells.count(("usd", "–", "no scored episode")) == 2
+        assert cells.count(("nodes", "–", "no hours recorded")) == 2
+        assert 'data-missing="usd"' in text
+        assert "$0" not in text
+
+    def test_costs_are_in_rest_and_a_table(self, board: TestClient) -> None:
+        rows = board.get(f"/api/v1{BOARD}").json()["rows"]
+        assert {row["costs"]["usd_missing"] for row in rows} == {"no scored episode"}
+        table = list(csv.DictReader(io.StringIO(board.get(f"{BOARD}/costs.csv").text)))
+        lost = {row["note"] for row in table if row["column"] == "lost" and row["value"] == "2.0"}
+        assert lost == {"evaluator 2"}
+        assert {row["value"] for row in table if row["column"] == "usd"} == {""}
+
+    def test_a_broken_price_file_breaks_no_board(self, board: TestClient) -> None:
+        edge = board.app.state.edge  # type: ignore[attr-defined]
+        file = edge.settings.models_path
+        file.write_text("node_prices = 1")
+        try:
+            row = board.get(f"/api/v1{BOARD}").json()["rows"][0]
+        finally:
+            file.unlink()
+        assert row["costs"]["nodes"] is None
+        assert "price file" in row["costs"]["nodes_missing"]
 
 
 class TestCompareRows:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from backend.domain.errors import Invalid
-from backend.services.capacity.model_endpoints import BUILT_IN, Endpoints, MissingKey, key_variables
+from backend.services.capacity.model_endpoints import BUILT_IN, Endpoints, MissingKey, key_variables, node_prices
 from backend.services.capacity.task_secrets import TaskSecrets
 from tests.error_codes import raises_code
 
@@ -134,3 +134,35 @@ class TestKeyVariables:
         file = tmp_path / "models.toml"
         file.write_text("not toml")
         assert "OPENAI_API_KEY" in key_variables(file)
+
+
+class TestNodePrices:
+    def test_stand_beside_those_of_models(self, tmp_path: Path) -> None:
+        text = """
+            [[node_prices]]
+            provider = "k8s"
+            node = "Standard_D8_v3"
+            since = 2026-11-01
+            per_hour = 0.384
+            [[node_prices]]
+            provider = "local"
+            since = 2026-11-01
+            per_hour = 0.1
+            currency = "EUR"
+        """
+        endpoints(tmp_path, text).all()
+        prices = node_prices(tmp_path / "models.toml")
+        assert [(price.node, price.per_hour, price.currency) for price in prices] == [
+            ("Standard_D8_v3", 0.384, "USD"),
+            ("*", 0.1, "EUR"),
+        ]
+
+    def test_there_are_none_without_a_file(self, tmp_path: Path) -> None:
+        assert node_prices(tmp_path / "models.toml") == ()
+
+    @pytest.mark.parametrize("text", ["node_prices = 1", "[[node_prices]]\nprovider = 'k8s'", "[[node_price]]"])
+    def test_mistakes_are_named_to_workers_too(self, tmp_path: Path, text: str) -> None:
+        with raises_code(Invalid, "invalid_models_file"):
+            endpoints(tmp_path, text).all()
+        with raises_code(Invalid, "invalid_models_file"):
+            node_prices(tmp_path / "models.toml")

@@ -1,0 +1,113 @@
+"""Columns of a leaderboard that are numbers: how they are named, read, sorted, and what their cells say besides."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from backend.services.results.views.leaderboard_models import LeaderboardRow
+
+
+class NumberKind(StrEnum):
+    """How a number is printed."""
+
+    NUMBER = "number"
+    COUNT = "count"
+    SECONDS = "seconds"
+    USD = "usd"
+    MONEY = "money"
+
+
+def _nothing(_: LeaderboardRow) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """One column.
+
+    Attributes:
+        name: in addresses.
+        hint: what the number is.
+        value: of a row; None without one.
+        note: shown below the number, such as the date of a price.
+        missing: why there is no number.
+        ascending: the smallest is the best.
+        cost: words for the axis of a chart of scores against it; empty for other numbers.
+    """
+
+    name: str
+    title: str
+    hint: str
+    value: Callable[[LeaderboardRow], float | None]
+    kind: NumberKind = NumberKind.NUMBER
+    note: Callable[[LeaderboardRow], str] = _nothing
+    missing: Callable[[LeaderboardRow], str] = lambda row: row.costs.missing
+    ascending: bool = True
+    cost: str = ""
+
+
+def _price_dates(row: LeaderboardRow) -> str:
+    dates = sorted({price.since for price in row.costs.prices if price.since})
+    return f"prices of {', '.join(dates)}" if dates else ""
+
+
+def _node_dates(row: LeaderboardRow) -> str:
+    return f"{row.costs.currency}, prices of {', '.join(map(str, row.costs.node_prices_since))}"
+
+
+def _losses(row: LeaderboardRow) -> str:
+    return ", ".join(f"{name} {number}" for name, number in row.summary.lost.items())
+
+
+NUMBERS: Sequence[NumberColumn] = (
+    NumberColumn(
+        "steps", "Steps", "mean over scored episodes", lambda row: row.steps, cost="steps per scored episode"
+    ),
+    NumberColumn(
+        "seconds", "Agent's time", "the agent's own time, mean over scored episodes", lambda row: row.agent_seconds,
+        NumberKind.SECONDS, cost="agent's seconds per scored episode",
+    ),
+    NumberColumn(
+        "whole", "Whole time", "from the start of the attempt to the score, mean over scored episodes",
+        lambda row: row.costs.seconds, NumberKind.SECONDS, cost="seconds per scored episode, all of it",
+    ),
+    NumberColumn(
+        "tokens_in", "Tokens in", "sent to models, mean over scored episodes", lambda row: row.costs.input_tokens,
+        NumberKind.COUNT,
+    ),
+    NumberColumn(
+        "tokens_out", "Tokens out", "answered by models, mean over scored episodes",
+        lambda row: row.costs.output_tokens, NumberKind.COUNT,
+    ),
+    NumberColumn(
+        "tokens", "Tokens", "in and out, mean over scored episodes", lambda row: row.costs.tokens, NumberKind.COUNT,
+        cost="tokens in and out per scored episode",
+    ),
+    NumberColumn(
+        "usd", "Models", "cost of models by the price table, mean over scored episodes", lambda row: row.costs.usd,
+        NumberKind.USD, _price_dates, lambda row: row.costs.usd_missing or row.costs.missing,
+        cost="USD for models per scored episode",
+    ),
+    NumberColumn(
+        "nodes", "Nodes", "cost of nodes by the operator's price per hour, mean over scored episodes",
+        lambda row: row.costs.nodes, NumberKind.MONEY, _node_dates,
+        lambda row: row.costs.nodes_missing or row.costs.missing, cost="cost of nodes per scored episode",
+    ),
+    NumberColumn(
+        "makespan", "Makespan", "time in which a complete pass had an attempt, median over the passes",
+        lambda row: row.costs.makespan, NumberKind.SECONDS,
+    ),
+    NumberColumn(
+        "parallelism", "Parallelism", "attempts at the same time during the makespan, mean",
+        lambda row: row.costs.parallelism, ascending=False,
+    ),
+    NumberColumn(
+        "lost", "Lost", "lost episodes, by class", lambda row: float(row.summary.counts.lost), NumberKind.COUNT, _losses
+    ),
+    NumberColumn(
+        "n", "n", "scored episodes", lambda row: float(row.summary.counts.scored), NumberKind.COUNT,
+        lambda row: f"{row.tasks:,} tasks", ascending=False,
+    ),
+)  # fmt: skip
+COSTS = {column.name: column for column in NUMBERS if column.cost}
+"""What a score may be compared with."""

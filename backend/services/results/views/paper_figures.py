@@ -1,0 +1,84 @@
+"""An installation's own figures in the papers' tables, and how they are printed."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from backend.domain.benchmarks import (
+    DIFFICULTY,
+    MINUTES,
+    NODE_SIZE,
+    SHARE,
+    STEPS,
+    STEPS_DIFFICULTY,
+    STEPS_SUCCESS,
+    SUCCESS_DIFFICULTY,
+    PaperColumn,
+)
+from backend.domain.model.score import SCORE
+from backend.services.people.human_baselines import DomainRow, HumanTrial, domain_row
+from backend.services.results.board_rows import BoardRow
+from backend.services.results.views.row_costs import pass_times
+
+Figure = tuple[float | None, int]
+"""A value, None if there is none, and the number of tasks that it is of."""
+FORMATS: Mapping[str, Callable[[float], str]] = {
+    STEPS: "{:.1f}".format,
+    MINUTES: "{:.1f}".format,
+    DIFFICULTY: "{:.1f}".format,
+    **dict.fromkeys((STEPS_DIFFICULTY, STEPS_SUCCESS, SUCCESS_DIFFICULTY), "{:.2f}".format),
+}
+"""How measures are printed that are not rates, with the papers' digits."""
+TITLES = {
+    SHARE: "share of tasks",
+    SCORE: "mean score",
+    "success_rate": "success rate",
+    MINUTES: "minutes",
+    NODE_SIZE: "size and price",
+    STEPS_DIFFICULTY: "steps and difficulty",
+    STEPS_SUCCESS: "steps and success",
+    SUCCESS_DIFFICULTY: "success and difficulty",
+}
+_OF_PEOPLE: Mapping[str, Callable[[DomainRow], Figure]] = {
+    DIFFICULTY: lambda row: (row.means.rating, row.tasks),
+    STEPS_DIFFICULTY: lambda row: (row.steps_difficulty.value, row.steps_difficulty.n),
+    STEPS_SUCCESS: lambda row: (row.steps_success.value, row.steps_success.n),
+    SUCCESS_DIFFICULTY: lambda row: (row.success_difficulty.value, row.success_difficulty.n),
+}
+
+
+def figure_text(measure: str, value: float) -> str:
+    """A figure as printed: `19.5` for a rate of 0.195."""
+    return FORMATS[measure](value) if measure in FORMATS else f"{100 * value:.1f}"
+
+
+def own_figure(column: PaperColumn, measure: str, row: BoardRow, trials: Sequence[HumanTrial]) -> Figure:
+    """A row's figure in a column. `trials`: those of its person, empty for agents."""
+    if measure in _OF_PEOPLE:
+        part = [one for one in trials if not column.label or column.value in one.labels.get(column.label, ())]
+        return _OF_PEOPLE[measure](domain_row(column.title, part)) if part else (None, 0)
+    return _minutes(row) if measure == MINUTES else _of_tasks(column, measure, row)
+
+
+def _of_tasks(column: PaperColumn, measure: str, row: BoardRow) -> Figure:
+    summary = row.by.get(column.label, {}).get(column.value) if column.label else row.summary
+    if summary is None:
+        return None, 0
+    if measure == SCORE:
+        return summary.mean_score, summary.scored_tasks
+    if measure == SHARE:
+        return summary.tasks / row.summary.tasks, summary.tasks
+    if measure == STEPS:
+        return (summary.steps / summary.counts.scored if summary.counts.scored else None), summary.scored_tasks
+    return _mean_of(column, measure, row)
+
+
+def _mean_of(column: PaperColumn, measure: str, row: BoardRow) -> Figure:
+    means = row.measures.get(column.label, {}).get(column.value, {}) if column.label else row.means
+    mean = means.get(measure)
+    return (mean.mean, mean.tasks) if mean else (None, 0)
+
+
+def _minutes(row: BoardRow) -> Figure:
+    """Of rows that cover the board's tasks only."""
+    makespan, _ = pass_times(row)
+    partial = any(reason.code in {"partial", "not_computed"} for reason in row.reasons)
+    return (None, 0) if makespan is None or partial else (makespan / 60, row.attempted_tasks)
