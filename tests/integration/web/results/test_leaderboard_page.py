@@ -187,8 +187,9 @@ class TestCompareRows:
         assert links
         assert all("conditions=" in each and "benchmark=starter" in each for each in links if "run=" not in each)
         assert {board.get(each, headers=PAGE).status_code for each in links} == {200}
-        (table,) = re.findall(r'href="(/compare/tasks.csv[^"]*)"', text)
-        assert board.get(html.unescape(table)).text.startswith("task,flipped,beta: score")
+        table, parquet = map(html.unescape, re.findall(r'href="(/compare/tasks.csv[^"]*)"', text))
+        assert board.get(table).text.startswith("task,flipped,beta: score")
+        assert board.get(parquet).content.startswith(b"PAR1")
 
     def test_others_are_refused(self, board: TestClient) -> None:
         (one, *_) = (row["configuration"]["id"] for row in self.rows(board).values())
