@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 TAGGED = ("text/html", "text/csv", "application/json", "application/problem+json", "image/svg+xml")
 CACHE = "private, no-cache"
 """Browsers keep a copy and ask at each use whether it is still current."""
-_KEPT = {"cache-control", "content-location", "date", "etag", "expires", "vary"}
+_OF_304 = {"cache-control", "content-location", "date", "etag", "expires", "vary"}
 """Headers of a 304; RFC 9110, section 15.4.5."""
 
 
@@ -68,7 +68,7 @@ def _tag(start: Message, body: Message, known: str) -> Message:
     if not is_known(tag, known):
         return body
     start["status"] = 304
-    start["headers"] = [(name, value) for name, value in start["headers"] if name.decode("latin-1").lower() in _KEPT]
+    start["headers"] = [(name, value) for name, value in start["headers"] if name.decode("latin-1").lower() in _OF_304]
     return {**body, "body": b""}
 
 

@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import UUID
 
@@ -48,10 +48,11 @@ the machine.
 
 
 @dataclass(frozen=True)
-class Reply:
-    """One request: milliseconds from its planned moment to the end of the answer, and the answer's size as sent."""
+class TimedResponse:
+    """One request: milliseconds from its planned moment to the end of the answer, its status, and its size as sent."""
 
     milliseconds: float
+    status: int
     size: int
 
 
@@ -99,7 +100,7 @@ def measure(stack: WorkerStack, runs: Sequence[UUID], seconds: int) -> list[Figu
         base = f"http://127.0.0.1:{servers.port}"
         for what, address in addresses(stack.world, runs).items():
             _say(what)
-            figures.append(page_figure(what, asyncio.run(replies(base, address, seconds))))
+            figures.append(page_figure(what, asyncio.run(responses(base, address, seconds))))
         _say("an export")
         figures += export(base, runs[0])
     finally:
@@ -151,36 +152,34 @@ def roll_up(world: World, run_id: UUID) -> Figure:
 STALE = text("UPDATE run SET rollup_stale = true, rollup_as_of = NULL WHERE id = :id")
 
 
-async def replies(base: str, address: str, seconds: int) -> list[Reply]:
-    """Requests an address `RATE` times a second for so long.
-
-    Raises:
-        SystemExit: an answer is not 200.
-    """
+async def responses(base: str, address: str, seconds: int) -> list[TimedResponse]:
+    """Requests an address `RATE` times a second for so long."""
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=200)
     async with httpx.AsyncClient(base_url=base, timeout=60, limits=limits) as client:
         for _ in range(4):  # Opens connections and reads templates.
-            await _reply(client, address, time.perf_counter())
-        start = time.perf_counter() + 0.1
-        planned = [start + number / RATE for number in range(seconds * RATE)]
-        return await asyncio.gather(*(_reply(client, address, moment) for moment in planned))
+            await _response(client, address, time.perf_counter())
+        start, tasks = time.perf_counter(), []
+        for number in range(seconds * RATE):
+            planned = start + number / RATE
+            await asyncio.sleep(planned - time.perf_counter())
+            tasks.append(asyncio.create_task(_response(client, address, planned)))
+        return await asyncio.gather(*tasks)
 
 
-async def _reply(client: httpx.AsyncClient, address: str, planned: float) -> Reply:
-    await asyncio.sleep(max(0.0, planned - time.perf_counter()))
+async def _response(client: httpx.AsyncClient, address: str, planned: float) -> TimedResponse:
     headers = {"Accept": "text/html", "Accept-Encoding": "gzip"}
     async with client.stream("GET", address, headers=headers) as response:
         size = sum([len(part) async for part in response.aiter_raw()])
-    if response.status_code != httpx.codes.OK:
-        raise SystemExit(f"{address}: {response.status_code}")
-    return Reply((time.perf_counter() - planned) * 1000, size)
+    return TimedResponse((time.perf_counter() - planned) * 1000, response.status_code, size)
 
 
-def page_figure(what: str, answers: Sequence[Reply]) -> Figure:
-    """The figure of a page, with its size as sent."""
+def page_figure(what: str, answers: Sequence[TimedResponse]) -> Figure:
+    """The figure of a page, with its size as sent and failed requests, which miss the aim."""
     kilobytes = percentile([answer.size / 1000 for answer in answers], 0.5)
+    failed = sum(answer.status != httpx.codes.OK for answer in answers)
     values = [answer.milliseconds for answer in answers]
-    return _figure(f"{what} ({kilobytes:.0f} kB)", "p95", PAGE_MS, "ms", values)
+    figure = _figure(f"{what} ({kilobytes:.0f} kB)", "p95", PAGE_MS, "ms", values)
+    return replace(figure, what=f"{figure.what}, {failed} failed", met=False) if failed else figure
 
 
 def export(base: str, run_id: UUID) -> list[Figure]:
