@@ -117,7 +117,13 @@ def _multiply(session: Session, tasks: int) -> None:
     _copy(session, Task, task, f"task o, {series}")
     session.execute(text("CREATE TEMP TABLE number AS SELECT id, row_number() OVER () AS n FROM task"))
     solved = "(n * 7 + ascii(right(o.run_id::text, 1))) % 10 < 3"
-    episode = {"id": "gen_random_uuid()", "task_id": "number.id", "solved": solved, "score": f"({solved})::int::float"}
+    episode = {
+        "id": "gen_random_uuid()",
+        "task_id": "number.id",
+        "solved": solved,
+        "score": f"({solved})::int::float",
+        "ended_at": "now() - random() * interval '400 days'",
+    }
     _copy(session, Episode, episode, "episode o, number WHERE number.id <> o.task_id")
     attempt = {"id": "gen_random_uuid()", "episode_id": "e.id"}
     other = "JOIN episode own ON own.id = o.episode_id JOIN episode e ON e.run_id = own.run_id AND e.id <> own.id"

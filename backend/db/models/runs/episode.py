@@ -51,6 +51,8 @@ class Episode(Base):
             "ix_episode_no_requirements", "id", postgresql_where=text("state = 'waiting' AND requirements_id IS NULL")
         ),
         Index("ix_episode_running", "run_id", postgresql_where=text("state = 'running'")),
+        Index("ix_episode_ended_at", "ended_at"),
+        Index("ix_episode_flagged", "id", postgresql_where=text("flagged")),
         Index("ix_episode_run_page", "run_id", "id"),
         Index("ix_episode_task", "task_id", "id"),
         Index("uq_episode_token_sha256", "token_sha256", unique=True),

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session, load_only
 
 from backend.db.models import AgentConfiguration, Episode, Run, Task, TaskSet
 
-SAMPLE = 400
+SAMPLE, RUNS = 400, 20
 
 
 def tasks(session: Session, task_set_id: UUID) -> Sequence[Task]:
@@ -37,16 +37,20 @@ def judged(session: Session, task_set_id: UUID) -> int:
 
 
 def durations(session: Session, benchmark_id: UUID, agent: str, provider: str) -> Sequence[float]:
-    """Seconds from start to end of the newest ended episodes of an agent on a benchmark."""
-    seconds = func.extract("epoch", Episode.ended_at - Episode.started_at)
-    query = (
-        select(seconds)
-        .join(Run, Run.id == Episode.run_id)
+    """Seconds from start to end of ended episodes of an agent on a benchmark, from its newest runs."""
+    newest = (
+        select(Run.id)
         .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .join(TaskSet, TaskSet.id == Run.task_set_id)
         .where(TaskSet.benchmark_id == benchmark_id, AgentConfiguration.name == agent, Run.provider == provider)
+        .order_by(Run.id.desc())
+        .limit(RUNS)
+    )
+    query = (
+        select(func.extract("epoch", Episode.ended_at - Episode.started_at))
+        .where(Episode.run_id.in_(session.scalars(newest).all()))
         .where(Episode.outcome == "scored", Episode.started_at.is_not(None))
-        .order_by(Episode.id.desc())
+        .order_by(Episode.run_id.desc(), Episode.id.desc())
         .limit(SAMPLE)
     )
     return [float(value) for value in session.scalars(query)]

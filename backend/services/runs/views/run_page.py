@@ -9,6 +9,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.db.models import Run
 from backend.db.repositories.benchmarks import quarantine
 from backend.db.repositories.capacity import licences
 from backend.db.repositories.common_queries import AnyRow
@@ -23,12 +24,13 @@ from backend.services.benchmarks.labels import LabelCounts, label_counts
 from backend.services.capacity.licences import shortage
 from backend.services.events.views import EventView
 from backend.services.judging.judges import JudgeCost, cost_of_run
+from backend.services.lru_cache import LruCache
 from backend.services.people import human_agent
 from backend.services.read_model import short
 from backend.services.runs.episodes import EpisodeSummary
 from backend.services.runs.views.episode import EpisodeView, episode_view, without_result
 from backend.services.runs.views.run import ConcurrencyView, RunView
-from backend.services.runs.views.run_rows import RunRow, Tile, run_rows, tiles
+from backend.services.runs.views.run_rows import ResultsKey, RunRow, Tile, results_key, run_rows, tiles
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
 
 DOMAIN, DIFFICULTY = "domain", "difficulty"
@@ -230,6 +232,7 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
     episodes = repository.episodes(session, run_id, filters, wish.after, PAGE + 1)
     labels = label_counts(repository.task_set(session, row.Run.task_set_id))
     spent = repository.spent(session, run_id)
+    parts = _parts_of(session, row.Run)
     return RunPage(
         run=shown.run.model_copy(update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run_id))}),
         split=shown.split,
@@ -237,13 +240,10 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
         tiles=tiles(session, run_id=run_id),
         waits=_waits(session, run_id),
         labels=labels,
-        matrix=_matrix(session, run_id, *_heat_map_labels(labels, wish)),
-        phases=_phases(repository.phases(session, run_id), repository.untold(session, run_id)),
-        losses=[_loss(loss) for loss in repository.losses(session, run_id, REASONS)],
-        not_runnable=[
-            (Reason(ReasonCode(item.reason_code or ReasonCode.OTHER), item.reason), item.n)
-            for item in repository.not_runnable(session, run_id)
-        ],
+        matrix=_matrix_of(session, row.Run, *_heat_map_labels(labels, wish)),
+        phases=parts.phases,
+        losses=parts.losses,
+        not_runnable=parts.not_runnable,
         episodes=_episodes(session, row.Run.config, episodes, unrated),
         events=[EventView.model_validate(event) for event in repository.events(session, run_id, EVENTS)],
         spent=_spent(spent),
@@ -253,6 +253,42 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
         human=row.AgentConfiguration.human,
         unrated=unrated,
     )
+
+
+@dataclass(frozen=True)
+class _ResultParts:
+    """Parts of the page that follow from the run's results."""
+
+    phases: list[PhaseSeconds]
+    losses: list[LossGroup]
+    not_runnable: list[tuple[Reason, int]]
+
+
+_PARTS: LruCache[ResultsKey, _ResultParts] = LruCache(500)
+_MATRICES: LruCache[tuple[ResultsKey, str, str], Matrix] = LruCache(500)
+
+
+def _parts_of(session: Session, run: Run) -> _ResultParts:
+    key = results_key(run)
+    return _parts(session, run.id) if key is None else _PARTS.get_or_make(key, lambda: _parts(session, run.id))
+
+
+def _parts(session: Session, run_id: UUID) -> _ResultParts:
+    return _ResultParts(
+        phases=_phases(repository.phases(session, run_id), repository.untold(session, run_id)),
+        losses=[_loss(loss) for loss in repository.losses(session, run_id, REASONS)],
+        not_runnable=[
+            (Reason(ReasonCode(item.reason_code or ReasonCode.OTHER), item.reason), item.n)
+            for item in repository.not_runnable(session, run_id)
+        ],
+    )
+
+
+def _matrix_of(session: Session, run: Run, row: str, column: str) -> Matrix:
+    key = results_key(run)
+    if key is None:
+        return _matrix(session, run.id, row, column)
+    return _MATRICES.get_or_make((key, row, column), lambda: _matrix(session, run.id, row, column))
 
 
 def _unrated(session: Session, run_id: UUID) -> UUID | None:

@@ -9,9 +9,12 @@ from uuid import UUID
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
+from backend.db.models import Run
 from backend.db.repositories import common_queries as repository
 from backend.db.repositories.common_queries import AnyRow
+from backend.domain.model.episode import ENDED_RUNS, RunState
 from backend.domain.model.outcome_style import OutcomeCounts, OutcomeStyle
+from backend.services.lru_cache import LruCache
 from backend.services.results.run_summaries import summaries
 from backend.services.runs.views.attempt import DesktopStartup, startup_of
 from backend.services.runs.views.episode import max_steps_of
@@ -34,11 +37,36 @@ class RunRow:
     split: OutcomeCounts
 
 
+ResultsKey = tuple[UUID, datetime]
+_BARS: LruCache[ResultsKey, OutcomeCounts] = LruCache(10_000)
+
+
+def results_key(run: Run) -> ResultsKey | None:
+    """Key of what follows from the results of an ended run, to remember it by; None while they change.
+
+    Whatever changes a result marks the run's roll-ups as stale in the same transaction.
+    """
+    changing = run.rollup_stale or run.rollup_started_at is not None or RunState(run.state) not in ENDED_RUNS
+    return None if changing or run.rollup_as_of is None else (run.id, run.rollup_as_of)
+
+
 def run_rows(session: Session, rows: Sequence[AnyRow]) -> list[RunRow]:
     """Rows of `repositories.common_queries.run_columns` with their bars and rates."""
-    bars = splits(repository.looks_by_run(session, [row.Run.id for row in rows]))
-    rates = summaries(session, [row.Run for row in rows])
-    return [RunRow(run_view(row, rates[row.Run.id]), bars.get(row.Run.id, OutcomeCounts({}))) for row in rows]
+    runs = [row.Run for row in rows]
+    bars, rates = _bars(session, runs), summaries(session, runs)
+    return [RunRow(run_view(row, rates[row.Run.id]), bars[row.Run.id]) for row in rows]
+
+
+def _bars(session: Session, runs: Sequence[Run]) -> dict[UUID, OutcomeCounts]:
+    keys = {run.id: results_key(run) for run in runs}
+    bars = {run_id: counts for run_id, key in keys.items() if key and (counts := _BARS.get(key))}
+    others = [run.id for run in runs if run.id not in bars]
+    counted = splits(repository.looks_by_run(session, others)) if others else {}
+    for run_id in others:
+        bars[run_id] = counted.get(run_id, OutcomeCounts({}))
+        if key := keys[run_id]:
+            _BARS.put(key, bars[run_id])
+    return bars
 
 
 @dataclass(frozen=True)
