@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import sqlalchemy as sa
 from alembic import op
 
 revision: str = "2.0012"
@@ -13,9 +12,8 @@ expand = "Releases before write no origin; the default meets the constraint."
 
 
 def upgrade() -> None:
-    op.add_column("run", sa.Column("origin", sa.Text(), server_default="measured", nullable=False))
-    op.execute("ALTER TABLE run ADD CONSTRAINT ck_run_origin CHECK (origin IN ('measured', 'outside')) NOT VALID")
-    op.execute("ALTER TABLE run VALIDATE CONSTRAINT ck_run_origin")
+    check = "CONSTRAINT ck_run_origin CHECK (origin IN ('measured', 'outside'))"
+    op.execute(f"ALTER TABLE run ADD COLUMN origin text DEFAULT 'measured' NOT NULL {check}")
 
 
 def downgrade() -> None:
