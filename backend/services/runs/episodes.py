@@ -1,5 +1,6 @@
 """Queries of episodes, attempts, steps and evaluations."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -108,6 +109,14 @@ def located_attempts(session: Session, episode_id: UUID) -> list[LocatedAttempt]
     return attempt_repository.located(session, Attempt.episode_id == episode_id)
 
 
+def attempts_of(session: Session, episode_ids: Sequence[UUID]) -> dict[UUID, list[LocatedAttempt]]:
+    """All attempts of these episodes by episode, in order, with where they ran."""
+    by_episode: dict[UUID, list[LocatedAttempt]] = defaultdict(list)
+    for row in attempt_repository.located(session, Attempt.episode_id.in_(episode_ids)):
+        by_episode[row.attempt.episode_id].append(row)
+    return dict(by_episode)
+
+
 def located_attempt(session: Session, attempt_id: UUID) -> LocatedAttempt:
     """The attempt with where it ran. Raises NotFound."""
     for row in attempt_repository.located(session, Attempt.id == attempt_id):
@@ -141,6 +150,14 @@ def counted_attempt(session: Session, episode_id: UUID) -> Attempt | None:
 def steps(session: Session, attempt_id: UUID, *, after: int = -1, limit: int | None = 1000) -> list[Step]:
     """An attempt's steps with an index above `after`, in order; the last one may be the final state."""
     return attempt_repository.steps(session, attempt_id, after=after, limit=limit)
+
+
+def steps_of_attempts(session: Session, attempt_ids: Sequence[UUID]) -> dict[UUID, list[Step]]:
+    """All steps of these attempts by attempt, in order."""
+    by_attempt: dict[UUID, list[Step]] = defaultdict(list)
+    for step in attempt_repository.steps_of(session, attempt_ids):
+        by_attempt[step.attempt_id].append(step)
+    return dict(by_attempt)
 
 
 def evaluations(session: Session, attempt_ids: Sequence[UUID]) -> list[EvaluationRow]:

@@ -1,20 +1,22 @@
 """A whole run as one file: our own JSON lines, or a format of another tool."""
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Annotated, Literal
 
 from fastapi import Query, Response
 from fastapi.responses import StreamingResponse
+from sqlalchemy.orm import Session
 
 from backend.db.session import read_only
 from backend.services.export.archives import as_zip
 from backend.services.export.masks import Masker
 from backend.services.export.run_files import RUN_FORMATS, RunFiles
 from backend.services.runs import runs as service
-from backend.services.runs.views.episode import episode_view
 from backend.web.api_common import Id, api_router
 from backend.web.dependencies import EdgeDep, SessionDep
-from backend.web.export.run_tables import EXPORTS
-from backend.web.runs.api import all_episodes, run_detail
+from backend.web.export.run_tables import as_jsonl, zipped
+from backend.web.runs.api import run_detail
 
 router = api_router("runs")
 Form = Literal["jsonl", "zip", "osworld", "inspect", "atif"]
@@ -39,16 +41,20 @@ def export_run(
     `atif` trajectories in ATIF, each with screenshots. An episode without a result is marked as an error in these,
     never as a 0.
     """
-    run = service.get_run(session, run_id)
-    if format in RUN_FORMATS:
-        form = RUN_FORMATS[format]
-        masker = Masker(edge.settings.data_dir / "secrets")
-        files = RunFiles(lambda: read_only(edge.factory), edge.store, masker, run_id, pictures=pictures)
-        headers = {"Content-Disposition": f'attachment; filename="run-{run_id}-{format}.{form.suffix}"'}
-        return StreamingResponse(as_zip(files.entries(form)), media_type=form.media_type, headers=headers)
-    name, media_type, make = EXPORTS[format]
-    # Wait reasons are momentary, not part of the results.
-    episodes = [episode_view(row, run.config) for row in all_episodes(session, run_id)]
-    data = make(session, run_detail(session, run), episodes)
-    headers = {"Content-Disposition": f'attachment; filename="run-{run_id}.{name}"'}
-    return Response(data, media_type=media_type, headers=headers)
+    run = run_detail(session, service.get_run(session, run_id))
+
+    def work() -> AbstractContextManager[Session]:
+        return read_only(edge.factory)
+
+    if format == "jsonl":
+        return _attachment(as_jsonl(work, run), f"run-{run_id}.jsonl", "application/x-ndjson")
+    if format == "zip":
+        return _attachment(zipped(work, run), f"run-{run_id}.zip", "application/zip")
+    form, masker = RUN_FORMATS[format], Masker(edge.settings.data_dir / "secrets")
+    files = RunFiles(work, edge.store, masker, run_id, pictures=pictures)
+    return _attachment(as_zip(files.entries(form)), f"run-{run_id}-{format}.{form.suffix}", form.media_type)
+
+
+def _attachment(parts: Iterator[bytes], name: str, media_type: str) -> StreamingResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(parts, media_type=media_type, headers=headers)

@@ -140,6 +140,12 @@ def steps(session: Session, attempt_id: UUID, *, after: int = -1, limit: int | N
     return list(session.scalars(query))
 
 
+def steps_of(session: Session, attempt_ids: Sequence[UUID]) -> list[Step]:
+    """Steps of these attempts, by attempt and in order."""
+    query = select(Step).where(Step.attempt_id.in_(attempt_ids)).order_by(Step.attempt_id, Step.index)
+    return list(session.scalars(query))
+
+
 def evaluations(session: Session, attempt_ids: Sequence[UUID]) -> list[Evaluation]:
     """Evaluations of these attempts, oldest first."""
     query = select(Evaluation).where(Evaluation.attempt_id.in_(attempt_ids)).order_by(Evaluation.id)

@@ -62,10 +62,10 @@ class TaskTotals:
 
 
 _TOTALS = text("""
-    SELECT t.id, t.domain, t.difficulty, t.level, t.apps, t.labels,
+    SELECT t.id, t.domain, t.difficulty, t.level, t.apps,
         s.scored, s.solved, s.score_sum, s.score_sq_sum, s.lost, s.cancelled, s.not_runnable, s.waiting, s.running,
-        s.steps, s.human_assisted, s.handed_in, s.quarantined, t.spec #>> '{evaluator,protocol}' AS protocol,
-        t.spec #> '{labels,extra}' AS extra
+        s.steps, s.human_assisted, coalesce(t.spec #>> '{evaluator,protocol}', ''),
+        coalesce(t.spec #> '{labels,extra}', '{}'), s.handed_in, s.quarantined, t.labels
     FROM (
         SELECT task_id,
             count(*) FILTER (WHERE state = 'scored' AND NOT human_assisted AND counts) AS scored,
@@ -94,32 +94,14 @@ _TOTALS = text("""
 
 def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
     """One row per task of the run, from its current episodes."""
-    return [
-        TaskTotals(
-            task_id=row.id,
-            domain=row.domain,
-            difficulty=row.difficulty,
-            level=row.level,
-            apps=tuple(row.apps),
-            scored=row.scored,
-            solved=row.solved,
-            score_sum=row.score_sum,
-            score_sq_sum=row.score_sq_sum,
-            lost={name: row.lost.count(name) for name in sorted(set(row.lost or ()))},
-            cancelled=row.cancelled,
-            not_runnable=row.not_runnable,
-            waiting=row.waiting,
-            running=row.running,
-            steps=row.steps,
-            human_assisted=row.human_assisted,
-            protocol=row.protocol or "",
-            extra=row.extra or {},
-            handed_in=row.handed_in,
-            quarantined=row.quarantined,
-            labels=row.labels,
-        )
-        for row in session.execute(_TOTALS, {"run": run_id})
-    ]
+    # By position, in the order of the fields: reading 25,000 rows by name takes twice as long.
+    return [_totals(list(row)) for row in session.execute(_TOTALS, {"run": run_id}).tuples()]
+
+
+def _totals(values: list[Any]) -> TaskTotals:
+    apps, lost = values[4], values[9] or ()
+    values[4], values[9] = tuple(apps), {name: lost.count(name) for name in sorted(set(lost))}
+    return TaskTotals(*values)
 
 
 def replace(session: Session, run_id: UUID, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -200,6 +200,17 @@ class TestLargeRuns:
         shown = shown_summary(ready, run)
         assert (shown.counts.scored, shown.as_of) == (2, None)
 
+    def test_are_never_computed_for_a_list(self, ready: World) -> None:
+        """After an upgrade every cube is out of date: a list of large runs would take minutes."""
+        worker, run = ready.worker(), ready.submit(tasks=("files/a", "files/b"))
+        for _ in range(2):
+            ready.score(ready.must_claim(worker))
+        rollup_jobs.renew(ready.factory, run.id)
+        set_run(ready, run, "rollup_stale = true")
+        with read_only(ready.factory) as session:
+            listed = run_summaries.summaries(session, [session.get_one(Run, run.id)])[run.id]
+        assert (listed.counts.scored, listed.as_of) == (2, now(ready, run).rollup_as_of)
+
     def test_are_exact_before_their_first_cube(self, ready: World) -> None:
         _, run = ready.worker(), ready.submit()
         assert shown_summary(ready, run).counts.waiting == 3

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from fastapi.testclient import TestClient
 
+from backend.web.export import run_tables
 from tests.factories.records import World
 from tests.factories.scene import PageScene
 
@@ -225,12 +226,16 @@ class TestEvents:
 
 
 class TestExport:
-    def test_json_lines(self, client: TestClient, scene: PageScene) -> None:
+    def test_json_lines(self, client: TestClient, scene: PageScene, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(run_tables, "TOGETHER", 7)
         answer = client.get(f"/api/v1/runs/{scene.finished}/export")
         lines = [json.loads(line) for line in answer.text.splitlines()]
         assert answer.headers["content-disposition"].startswith("attachment")
         assert lines[0]["kind"] == "run"
-        assert sum(line["kind"] == "episode" for line in lines) == 26
+        episodes = [line["id"] for line in lines if line["kind"] == "episode"]
+        assert (len(episodes), len(set(episodes))) == (26, 26)
+        owners = [line["id"] if line["kind"] == "episode" else line["episode_id"] for line in lines[1:]]
+        assert list(dict.fromkeys(owners)) == episodes
         assert all(line["steps"] for line in lines if line["kind"] == "attempt" and line["state"] == "scored")
 
     def test_zip_with_a_table_of_episodes(self, client: TestClient, scene: PageScene) -> None:
