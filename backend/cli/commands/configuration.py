@@ -5,11 +5,12 @@ from typing import Annotated
 import typer
 
 from backend.cli.client import Api
-from backend.cli.options import DEFAULT_LIMIT, Limit, OutputForm, Server
+from backend.cli.options import DEFAULT_LIMIT, Limit, OutputForm, Server, an_id
 from backend.cli.output import Columns, Output, Row, print_facts, print_object, print_rows
+from backend.cli.tables.comparison import show_comparison
 from backend.cli.tables.runs import moment
 
-app = typer.Typer(help="List, show and rename configurations.", no_args_is_help=True)
+app = typer.Typer(help="List, show, rename and compare configurations.", no_args_is_help=True)
 ConfigurationId = Annotated[str, typer.Argument(metavar="CONFIGURATION", help="Configuration id.")]
 CONFIGURATIONS: Columns = {
     "configuration": lambda row: row["id"],
@@ -51,6 +52,36 @@ def rename(
     with Api(server) as api:
         row = api.patch(f"/configurations/{configuration}", {"name": name})
         print_object(row, output, show_configuration)
+
+
+@app.command()
+def compare(  # noqa: PLR0913, PLR0917 - its options
+    configurations: Annotated[
+        list[str], typer.Argument(metavar="CONFIGURATION...", help="Ids of 2 to 8; the first one is the base.")
+    ],
+    benchmark: Annotated[str, typer.Option("--benchmark", help="Benchmark on which they are compared.")],
+    version: Annotated[int | None, typer.Option("--version", min=1, help="Version of its tasks.")] = None,
+    conditions: Annotated[
+        str | None, typer.Option("--conditions", help="Key of the conditions, as in a board's address.")
+    ] = None,
+    label: Annotated[str | None, typer.Option("--label", help="Label of the tasks to cut by (in -o json).")] = None,
+    output: OutputForm = Output.TABLE,
+    server: Server = None,
+) -> None:
+    """Compare configurations with all their passes under equal conditions, on their common tasks."""
+    with Api(server) as api:
+        print_object(
+            api.get(
+                "/compare",
+                configuration=[an_id(each, "deskarena configuration list") for each in configurations],
+                benchmark=benchmark,
+                version=version,
+                conditions=conditions,
+                label=label,
+            ),
+            output,
+            show_comparison,
+        )
 
 
 def show_configuration(row: Row) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qs
 
 
 class ScriptedService:
@@ -22,6 +23,7 @@ class ScriptedService:
     def __init__(self, answers: dict[str, Any], port: int = 0) -> None:
         self.answers = answers
         self.asked: list[tuple[str, dict[str, str], Any]] = []
+        self.queries: list[dict[str, list[str]]] = []
         service = self
 
         class ScriptedServiceHandler(BaseHTTPRequestHandler):
@@ -30,6 +32,7 @@ class ScriptedService:
                 body = self.rfile.read(length)
                 asked = f"{self.command} {self.path.partition('?')[0]}"
                 is_json = self.headers.get("Content-Type", "").startswith("application/json")
+                service.queries.append(parse_qs(self.path.partition("?")[2]))
                 service.asked.append((asked, dict(self.headers), json.loads(body) if is_json and body else body))
                 found = service.answers.get(asked, (404, {"detail": f"there is no {asked}"}))
                 status, value = found if isinstance(found, tuple) else (200, found)

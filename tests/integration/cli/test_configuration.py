@@ -61,6 +61,21 @@ class TestConfiguration:
         assert [(asked, body) for asked, _, body in service.asked] == [(f"PATCH {PATH}", {"name": name})]
         assert "weekly" in capsys.readouterr().out
 
+    def test_compare(self, capsys: pytest.CaptureFixture[str]) -> None:
+        empty: dict[str, Any] = {name: [] for name in ("conditions", "differences", "tasks", "runs", "configurations")}
+        other = "0198c0de-0000-7000-8000-00000000000d"
+        answer = {**empty, "left_out": {"quarantined": 2}}
+        with serving({"GET /api/v1/compare": answer}) as service:
+            run(service, "compare", ROW["id"], other, "--benchmark", "starter", "--version", "3")
+        assert service.queries == [{"configuration": [ROW["id"], other], "benchmark": ["starter"], "version": ["3"]}]
+        assert "2 tasks left out: quarantined." in capsys.readouterr().out
+
+    def test_ids_that_are_none_are_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
+        with serving({}) as service, pytest.raises(SystemExit) as ended:
+            main(["configuration", "compare", "x", "y", "--benchmark", "starter", "--server", service.url])
+        assert ended.value.code == 2
+        assert "deskarena configuration list" in capsys.readouterr().err
+
     def test_an_unknown_one_is_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
         problem = {"detail": "Configuration not found.", "code": "configuration_not_found", "status": 404}
         with serving({f"GET {PATH}": (404, problem)}) as service, pytest.raises(SystemExit) as ended:
