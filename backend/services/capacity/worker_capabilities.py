@@ -1,7 +1,7 @@
 """Merged capabilities of the workers, and checks of a run's configuration against them."""
 
 import difflib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -116,6 +116,12 @@ class Capabilities:
         unusable = image_offer.reason or _unshown(image_offer, screen)
         fault = Reason(ReasonCode.IMAGE_UNUSABLE, unusable) if unusable else None
         return (image_offer.os,), image_offer.programs, where, fault
+
+
+def needs_of(task: Task) -> Hashable:
+    """All that `Capabilities.why_not` reads of a task: tasks with equal needs have one answer."""
+    licences = tuple(sorted((task.licences or {}).items()))
+    return task.os, tuple(task.requires), licences, task.requires_judge, task.has_user_functions
 
 
 def images_of(able: Mapping[str, Any], provider: str) -> tuple[ImageOffer, ...]:

@@ -1,6 +1,6 @@
 """Why tasks cannot run here: used at submission, at retries, and by the form."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -10,7 +10,7 @@ from backend.db.models.enums import Purpose
 from backend.db.repositories.benchmarks import quarantine
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import RunConfig
-from backend.services.capacity.worker_capabilities import Capabilities, has_judge
+from backend.services.capacity.worker_capabilities import Capabilities, has_judge, needs_of
 
 
 def reasons(  # noqa: PLR0913 - what a task may lack
@@ -34,6 +34,7 @@ def reasons(  # noqa: PLR0913 - what a task may lack
     """
     aside = {} if purpose == Purpose.VALIDATE else quarantine.in_force(session, [task.id for task in chosen])
     judge = has_judge(config)
+    lacks: dict[Hashable, Reason | None] = {}
 
     def reason(task: Task) -> Reason | None:
         if task.id in lacking:
@@ -42,6 +43,10 @@ def reasons(  # noqa: PLR0913 - what a task may lack
             return Reason(ReasonCode.QUARANTINED, f"quarantined: {aside[task.id].reason}")
         if can is None:
             return None
-        return can.why_not(config.provider, task, judge=judge, image=config.desktop_image, screen=config.screen)
+        needs = needs_of(task)
+        if needs not in lacks:
+            image, screen = config.desktop_image, config.screen
+            lacks[needs] = can.why_not(config.provider, task, judge=judge, image=image, screen=screen)
+        return lacks[needs]
 
     return {task.id: reason(task) for task in chosen}

@@ -1,7 +1,7 @@
 """Form that starts a run: choices, and the request from submitted values."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from backend.services.benchmarks.labels import LabelCounts, label_counts
 from backend.services.benchmarks.variants import known_variants
 from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.views.capabilities import AgentView, RunOptions, abilities
+from backend.services.capacity.worker_capabilities import needs_of
 
 
 @dataclass(frozen=True)
@@ -104,13 +105,17 @@ def _domains(
     session: Session, benchmark: str, machine: tuple[str, str | None], able: RunOptions
 ) -> dict[str, list[TaskChoice]]:
     by_domain: dict[str, list[TaskChoice]] = {}
+    lacks: dict[Hashable, Reason | None] = {}
     for task in repository.tasks(session, latest_task_set(session, benchmark).id):
+        needs = needs_of(task)
+        if needs not in lacks:
+            lacks[needs] = able.why_not(machine[0], task, machine[1])
         choice = TaskChoice(
             key=task.key,
             name=task.name,
             instruction=task.instruction,
             difficulty=task.difficulty or UNLABELLED,
-            why_not=able.why_not(machine[0], task, machine[1]),
+            why_not=lacks[needs],
         )
         by_domain.setdefault(task.domain, []).append(choice)
     return by_domain
