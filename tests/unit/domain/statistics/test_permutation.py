@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]
 
 from backend.domain.statistics.paired import sign_test
-from backend.domain.statistics.permutation import MOST_EXACT, sign_flip
+from backend.domain.statistics.permutation import MOST_EXACT, fair_tail, sign_flip
 
 DIFFERENCES = [-1, 0, 0, 0.5, -0.5, -0.25, 0, -1, 0.125, -1, 0.75, -0.375]
 SAMPLE = [float(value) for value in np.random.default_rng(3).normal(-0.08, 0.3, 60)]
@@ -71,3 +71,9 @@ class TestSignFlip:
         assert sign_flip(values, flips=99).two_sided == 0.01
         assert sign_flip(SAMPLE, seed=1) == sign_flip(SAMPLE[::-1], seed=1)
         assert sign_flip(SAMPLE, seed=1) != sign_flip(SAMPLE, seed=2)
+
+
+class TestFairTail:
+    @pytest.mark.parametrize(("most", "n"), [(0, 0), (0, 1), (3, 10), (10, 10), (480, 1_000), (4_900, 10_000)])
+    def test_is_scipys(self, most: int, n: int) -> None:
+        assert fair_tail(most, n) == pytest.approx(stats.binom.cdf(most, n, 0.5), rel=1e-9)
