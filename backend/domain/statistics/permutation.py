@@ -69,7 +69,7 @@ def fair_tail(most: int, n: int) -> float:
     for heads in range(most + 1):
         ways += binomial
         binomial = binomial * (n - heads) // (heads + 1)
-    return ways / 2**n
+    return ways / (1 << n)
 
 
 def _all_sums(values: Sequence[float]) -> "NDArray[np.float64]":
