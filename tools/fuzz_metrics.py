@@ -9,6 +9,7 @@ With `--page` the result is written as docs/reports/fuzz-metrics.md, anew after 
 """
 
 import argparse
+import inspect
 import math
 import os
 import platform
@@ -100,8 +101,10 @@ def _tried(rng: random.Random, key: Key, call: Call, folder: Path) -> tuple[str,
     """What came of a call, its seconds and its memory."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    result = _mutated_result(rng, call.args[0], folder) if call.args else None
     metric = registry.lookup(PluginKind.METRIC, key[1], key[0])
+    arguments, own = list(call.args), _position(metric)
+    if arguments:
+        arguments[own] = _mutated_result(rng, arguments[own], folder)
     reader, writer = os.pipe()
     sys.stdout.flush()
     child = os.fork()
@@ -109,7 +112,7 @@ def _tried(rng: random.Random, key: Key, call: Call, folder: Path) -> tuple[str,
         os.close(reader)
         _limit()
         os.write(writer, f"{_pages()[1] * resource.getpagesize()} ".encode())
-        os.write(writer, _called(metric, (result, *call.args[1:]), call.options).encode()[:4000])
+        os.write(writer, _called(metric, tuple(arguments), call.options).encode()[:4000])
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, "rb") as answers:
@@ -117,6 +120,11 @@ def _tried(rng: random.Random, key: Key, call: Call, folder: Path) -> tuple[str,
     _, status, usage = os.wait4(child, 0)
     ended = f"ended by {signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else 'itself'}"
     return words or ended, usage.ru_utime + usage.ru_stime, max(0, usage.ru_maxrss * 1024 - int(before or 0))
+
+
+def _position(metric: Any) -> int:
+    """Position of the argument that the agent left behind: `is_in_vm_clickboard` takes the rules before it."""
+    return int(next(iter(inspect.signature(metric).parameters), "") == "rules")
 
 
 def _limit() -> None:
