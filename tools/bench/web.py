@@ -1,9 +1,9 @@
 """`make bench-web`: measures pages, a roll-up and an export with 1,000,000 episodes of 40 configurations.
 
 A real PostgreSQL that waits for the disk holds the episodes, each with an attempt, an evaluation and three measures.
-Processes of the service answer on loopback. Each page is requested 50 times a second, whether or not earlier requests
-are answered, so waiting counts. Writes docs/reports/performance-web.md; ends with 1 if an aim is missed. With `--quick`
-there are 20,000 episodes, fewer requests, and nothing is written.
+Processes of the service answer on loopback. Each page is requested 50 times a second (`--rate`), whether or not earlier
+requests are answered, so waiting counts. Writes docs/reports/performance-web.md; ends with 1 if an aim is missed. With
+`--quick` there are 20,000 episodes, fewer requests, and nothing is written.
 """
 
 import argparse
@@ -33,7 +33,7 @@ from tools.bench.viewer import ApiServers
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-web.md"
 CONFIGURATIONS, PROCESSES = 40, 2
 RATE, SECONDS = 50, 10
-"""Requests a second, and for how long each page is requested."""
+"""Requests a second by default, and for how long each page is requested."""
 PATIENCE_SECONDS = 20
 """A request without an answer for so long has failed."""
 PAGE_MS, QUERY_MS, ROLLUP_SECONDS, FIRST_BYTE_SECONDS, EXPORT_SECONDS = 100.0, 50.0, 1.0, 1.0, 20.0
@@ -42,9 +42,9 @@ HEAD = f"""# Performance of pages
 Measured by `make bench-web`, which writes this page: {{episodes:,}} scored episodes of {CONFIGURATIONS} configurations
 on {{tasks:,}} composed tasks, each with an attempt, an evaluation of five parts and three measures, in a real
 PostgreSQL that waits for the disk. {PROCESSES} processes of the service answer on loopback, compressed as browsers ask
-for it. Each page is requested {RATE} times a second for {SECONDS} s, whether or not earlier requests are answered; the
-clock runs from the planned moment until the whole answer is there. Database, service and the program that asks share
-the machine.
+for it. Each page is requested {{rate}} times a second for {SECONDS} s, whether or not earlier requests are answered;
+the clock runs from the planned moment until the whole answer is there. Database, service and the program that asks
+share the machine.
 
 """
 
@@ -62,6 +62,7 @@ def main() -> int:
     """Measures, writes the page; the exit code tells whether all aims were met."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--episodes", type=int, default=1_000_000)
+    parser.add_argument("--rate", type=int, default=RATE, help="requests a second")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     episodes = 20_000 if options.quick else options.episodes
@@ -69,8 +70,8 @@ def main() -> int:
     with installation() as stack:
         _say(f"storing {episodes:,} episodes")
         runs = filled(stack.world, tasks, CONFIGURATIONS)
-        figures = measure(stack, runs, 2 if options.quick else SECONDS)
-    head = HEAD.format(episodes=episodes, tasks=tasks)
+        figures = measure(stack, runs, options.rate, 2 if options.quick else SECONDS)
+    head = HEAD.format(episodes=episodes, tasks=tasks, rate=options.rate)
     markdown = page(figures, load, head)
     sys.stdout.write(markdown)
     if not options.quick:
@@ -93,14 +94,14 @@ def installation() -> Iterator[WorkerStack]:
             stack.close()
 
 
-def measure(stack: WorkerStack, runs: Sequence[UUID], seconds: int) -> list[Figure]:
+def measure(stack: WorkerStack, runs: Sequence[UUID], rate: int, seconds: int) -> list[Figure]:
     """All figures, in the page's order."""
     _say("the board's query and a roll-up")
     figures = [board_query(stack.world), roll_up(stack.world, runs[0])]
     for what, address in addresses(stack.world, runs).items():
         _say(what)
         with serving(stack) as base:
-            figures.append(page_figure(what, asyncio.run(responses(base, address, seconds))))
+            figures.append(page_figure(what, asyncio.run(responses(base, address, rate, seconds))))
     _say("an export")
     with serving(stack) as base:
         return [*figures, *export(base, runs[0])]
@@ -160,15 +161,15 @@ def roll_up(world: World, run_id: UUID) -> Figure:
 STALE = text("UPDATE run SET rollup_stale = true, rollup_as_of = NULL WHERE id = :id")
 
 
-async def responses(base: str, address: str, seconds: int) -> list[TimedResponse]:
-    """Requests an address `RATE` times a second for so long."""
+async def responses(base: str, address: str, rate: int, seconds: int) -> list[TimedResponse]:
+    """Requests an address so many times a second for so long."""
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=200)
     async with httpx.AsyncClient(base_url=base, timeout=PATIENCE_SECONDS, limits=limits) as client:
         for _ in range(4):  # Opens connections and reads templates.
             await _response(client, address, time.perf_counter())
         start, tasks = time.perf_counter(), []
-        for number in range(seconds * RATE):
-            planned = start + number / RATE
+        for number in range(seconds * rate):
+            planned = start + number / rate
             await asyncio.sleep(planned - time.perf_counter())
             tasks.append(asyncio.create_task(_response(client, address, planned)))
         return await asyncio.gather(*tasks)
