@@ -95,7 +95,7 @@ _TOTALS = text("""
 def task_totals(session: Session, run_id: UUID) -> list[TaskTotals]:
     """One row per task of the run, from its current episodes."""
     # By position, in the order of the fields: reading 25,000 rows by name takes twice as long.
-    return [_totals(list(row)) for row in session.execute(_TOTALS, {"run": run_id}).tuples()]
+    return [_totals(list(row)) for row in session.execute(_TOTALS, {"run": run_id})]
 
 
 def _totals(values: list[Any]) -> TaskTotals:
