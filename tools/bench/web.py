@@ -162,7 +162,7 @@ STALE = text("UPDATE run SET rollup_stale = true, rollup_as_of = NULL WHERE id =
 
 
 async def responses(base: str, address: str, rate: int, seconds: int) -> list[TimedResponse]:
-    """Requests an address so many times a second for so long."""
+    """Requests an address `rate` times a second for `seconds`."""
     limits = httpx.Limits(max_connections=200, max_keepalive_connections=200)
     async with httpx.AsyncClient(base_url=base, timeout=PATIENCE_SECONDS, limits=limits) as client:
         for _ in range(4):  # Opens connections and reads templates.
