@@ -10,7 +10,9 @@ from typing import Any, cast
 
 import pytest
 
+from tests.descriptors import open_descriptors
 from tests.error_codes import raises_code
+from tests.waiting import until
 from worker.qemu import template
 from worker.qemu.machine import MachineSpec
 from worker.qemu.process import Qemu, QemuFailed
@@ -118,26 +120,21 @@ def _full(request: pytest.FixtureRequest) -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def opened() -> set[str]:
-    """Descriptors of this process."""
-    return {each.name for each in Path("/proc/self/fd").iterdir()}
-
-
 class TestStart:
     @pytest.mark.usefixtures("_full")
     def test_what_finds_no_room_is_not_held_open(self, slot: VmSlot) -> None:
-        before = opened()
+        before = open_descriptors()
         with pytest.raises(OSError, match="File too large"):
             slot.start(StartRequest("cold", MACHINE))
-        assert opened() == before
+        until(lambda: not open_descriptors() - before, what="nothing is held open")
         assert slot.machines == {}
 
     def test_nor_is_what_no_command_line_can_be_made_of(self, slot: VmSlot) -> None:
         without_height = replace(MACHINE, screen=cast("tuple[int, int]", (640,)))
-        before = opened()
+        before = open_descriptors()
         with pytest.raises(ValueError, match="not enough values"):
             slot.start(StartRequest("cold", without_height))
-        assert opened() == before
+        until(lambda: not open_descriptors() - before, what="nothing is held open")
         assert slot.machines == {}
 
 
@@ -175,10 +172,10 @@ class TestTemplate:
     ) -> None:
         disk.write_bytes(b"golder")
         os.utime(disk, ns=(0, 10**9))
-        before = opened()
+        before = open_descriptors()
         with raises_code(QemuFailed, "disk_changed"):
             slot.start(StartRequest("clone", replace(MACHINE, disk=str(disk)), place=made))
-        assert opened() == before
+        until(lambda: not open_descriptors() - before, what="nothing is held open")
         assert not (made / template.ABOUT).exists()
 
     def test_of_one_that_was_made_before_that_was_noted_nothing_is_known(
