@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from backend.domain.errors import FailureClass
 from backend.services import events
@@ -171,6 +171,22 @@ class TestReplay:
             page.keyboard.press("End")
             expect(page.locator(".step[aria-current]")).to_have_attribute("data-final", "yes")
             page.reload()
+            expect(page.locator(".step[aria-current]")).to_have_attribute("data-final", "yes")
+
+    def test_a_step_chosen_while_the_page_is_fetched_again_stays(
+        self, browser: Browser, site: str, scene: PageScene
+    ) -> None:
+        with window(browser, site) as page:
+            held: list[Route] = []
+            opened(page, f"/episodes/{scene.solved}?step=0")
+            page.route("**/episodes/*step=0", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+            with page.expect_request("**/episodes/*step=0"):
+                page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+            page.locator("[data-replay-target=scrub]").focus()
+            page.keyboard.press("End")
+            with page.expect_response(re.compile("/episodes/.*step=[1-9]")):
+                for route in held:
+                    route.continue_()
             expect(page.locator(".step[aria-current]")).to_have_attribute("data-final", "yes")
 
 

@@ -53,10 +53,13 @@ export default class Refresh extends Controller {
   async load() {
     this.timer = 0;
     this.last = performance.now();
+    const address = location.href;
     try {
-      const response = await fetch(location.href, { headers: { Accept: "text/html" }, signal: this.signal });
+      const response = await fetch(address, { headers: { Accept: "text/html" }, signal: this.signal });
       if (!response.ok) return;
       const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+      // The reader has gone on to another step meanwhile, which this answer does not show.
+      if (location.href !== address) return this.schedule();
       const main = fresh.getElementById("main");
       if (main) morph(document.getElementById("main"), main);
       document.title = fresh.title;

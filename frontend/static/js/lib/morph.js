@@ -21,7 +21,8 @@ const OWN = new Set([
 
 function attributes(old, fresh) {
   for (const { name, value } of fresh.attributes) {
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    // What a reader has closed stays closed.
+    if (name !== "open" && old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   for (const { name } of [...old.attributes]) {
     if (!fresh.hasAttribute(name) && !OWN.has(name)) old.removeAttribute(name);
