@@ -40,7 +40,7 @@ FOREIGN = frozenset(
             "X_SERVER",
             "PROTECTED_PIDS",
         ),  # desktops
-        *("ROOT_HELPER", "DESKTOP", "VERBOSE", "PYTHON", "WINE", "CLIPBOARD"),
+        *("ROOT_HELPER", "DESKTOP", "VERBOSE", "PYTHON", "WINE", "WINE_FILTER", "CLIPBOARD"),
     )
 )
 """Variables that are read by programs other than API and workers."""

@@ -44,7 +44,10 @@ class PidRange:
 SANDBOX_PIDS = PidRange(1, PROTECTED_PIDS)
 MACHINE_PIDS = PidRange(30_000, 30_299)
 """In virtual machines: programs with a process namespace of their own have small ids, and may signal each other."""
-_SIGNALS_FROM_OUTSIDE = (signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGTSTP)
+_SIGNALS_FROM_OUTSIDE = (
+    *(signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP),
+    *(signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU),
+)
 """Refused to single threads, too. Others are how a program signals its own: `abort`, Wine's suspending of threads."""
 _F_SETSIG = 10
 
@@ -58,6 +61,7 @@ class Architecture:
 
     Attributes:
         refused: refused altogether.
+        limits: refused unless it is about the caller itself. A thread of a protected process may have any id.
         to_process: refused with the id of a protected process as first argument.
         to_thread: the same, but only for some signals.
     """
@@ -68,6 +72,7 @@ class Architecture:
     fcntl: int
     ptrace: int
     kill: int
+    limits: int
     x32: bool
     refused: dict[str, int]
     to_process: dict[str, int]
@@ -98,7 +103,8 @@ MACHINES = {
         ptrace=101,
         kill=62,
         x32=True,
-        to_process={"rt_sigqueueinfo": 129, "prlimit64": 302},
+        limits=302,
+        to_process={"rt_sigqueueinfo": 129},
         to_thread={"tkill": 200, "tgkill": 234, "rt_tgsigqueueinfo": 297},
         refused={
             "syslog": 103,
@@ -139,7 +145,8 @@ MACHINES = {
         ptrace=117,
         kill=129,
         x32=False,
-        to_process={"rt_sigqueueinfo": 138, "prlimit64": 261},
+        limits=261,
+        to_process={"rt_sigqueueinfo": 138},
         to_thread={"tkill": 130, "tgkill": 131, "rt_tgsigqueueinfo": 240},
         refused={
             "umount2": 39,
@@ -226,20 +233,29 @@ def _protection(machine: Architecture, pids: PidRange) -> bytes:
         _instruction(_RETURN, _ERRNO | errno.EINVAL),
         _ALLOWED,
     ]
-    parts = [_call(machine.kill, by_kill), _call(machine.fcntl, by_owner)]
+    parts = [_call(machine.kill, by_kill), _call(machine.fcntl, by_owner), _own_limits(machine)]
     parts.append(_call(machine.ptrace, _unless_protected(_OFFSET_SECOND_ARGUMENT, pids)))
     parts += [_call(number, _unless_protected(_OFFSET_FIRST_ARGUMENT, pids)) for number in machine.to_process.values()]
-    for name, number in machine.to_thread.items():
-        signal_at = _OFFSET_SECOND_ARGUMENT if name == "tkill" else _OFFSET_THIRD_ARGUMENT
-        parts.append(_call(number, [_instruction(_LOAD_WORD, signal_at), *_of_signals(pids)]))
+    refused = _unless_protected(_OFFSET_FIRST_ARGUMENT, pids)
+    parts += [_call(number, _of_signals(_signal_offset(name), refused)) for name, number in machine.to_thread.items()]
     return b"".join(parts)
 
 
-def _of_signals(pids: PidRange) -> list[bytes]:
-    """Refuses the signals from outside to a protected process; the signal's number is in the accumulator."""
+def _own_limits(machine: Architecture) -> bytes:
+    by_limits = [_instruction(_LOAD_WORD, _OFFSET_FIRST_ARGUMENT), _instruction(_JUMP_EQUAL, 0, 0, 1)]
+    return _call(machine.limits, [*by_limits, _ALLOWED, _REFUSED])
+
+
+def _signal_offset(name: str) -> int:
+    """Where a call that signals has the signal's number."""
+    return _OFFSET_THIRD_ARGUMENT if "tg" in name else _OFFSET_SECOND_ARGUMENT
+
+
+def _of_signals(offset: int, refused: list[bytes]) -> list[bytes]:
+    """What to do with the signals from outside; the others are allowed."""
     rest = len(_SIGNALS_FROM_OUTSIDE)
     jumps = [_instruction(_JUMP_EQUAL, each, rest - place, 0) for place, each in enumerate(_SIGNALS_FROM_OUTSIDE)]
-    return [*jumps, _ALLOWED, *_unless_protected(_OFFSET_FIRST_ARGUMENT, pids)]
+    return [_instruction(_LOAD_WORD, offset), *jumps, _ALLOWED, *refused]
 
 
 def _beginning(machine: Architecture) -> list[bytes]:
@@ -261,6 +277,16 @@ def _beginning(machine: Architecture) -> list[bytes]:
 def session_program(machine: Architecture) -> bytes:
     """The filter of a virtual machine's session: it only protects the session's own programs, `MACHINE_PIDS`."""
     return b"".join([*_beginning(machine), _protection(machine, MACHINE_PIDS), _ALLOWED])
+
+
+def windows_program(machine: Architecture) -> bytes:
+    """The filter of Windows programs, beside the desktop's: Wine's server sends their signals, never they themselves.
+
+    They are children of the guest server, whose later threads have ids beyond the protected ones.
+    """
+    calls = {"kill": machine.kill, **machine.to_process, **machine.to_thread}
+    refused = [_call(number, _of_signals(_signal_offset(name), [_REFUSED])) for name, number in calls.items()]
+    return b"".join([*_beginning(machine), _refuse(machine.ptrace, errno.EPERM), *refused, _ALLOWED])
 
 
 def program(machine: Architecture, *, memfd: bool) -> bytes:
@@ -292,6 +318,12 @@ def program(machine: Architecture, *, memfd: bool) -> bytes:
 def is_available() -> bool:
     """Whether there is a filter for this machine."""
     return platform.machine() in MACHINES
+
+
+def windows_program_here() -> bytes:
+    """The filter of Windows programs for this machine; empty on an architecture that is not listed here."""
+    machine = MACHINES.get(platform.machine())
+    return b"" if machine is None else windows_program(machine)
 
 
 def program_here(*, memfd: bool) -> bytes | None:

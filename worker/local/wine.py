@@ -8,6 +8,7 @@ import subprocess
 from contextlib import suppress
 from pathlib import Path
 
+from worker.local import seccomp
 from worker.local.desktop_kind import DesktopKind
 from worker.local.home import content_hash
 
@@ -66,6 +67,7 @@ def flavour(folder: Path, guest: Path) -> DesktopKind:
         "WINEARCH": "win64",
         "WINEDEBUG": "-all",
         "DESKARENA_WINE": str(program),
+        "DESKARENA_WINE_FILTER": seccomp.windows_program_here().hex(),
     }
     return DesktopKind(
         name="windows",

@@ -28,6 +28,7 @@ from worker.providers.local import LocalProvider
 STANDIN = ("/usr/bin/python3", "-m", "guest_server.linux.session")
 """Answers without Wine: what is looked at here is what Wine would find."""
 SUSPEND = next(death.code for death in WINDOWS if death.name == "suspend every thread")
+KILL = next(death.code for death in WINDOWS if death.name == "kill by the system calls of Linux")
 SPEC = DesktopSpec(screen=ScreenSize(width=800, height=600), image="wine")
 
 
@@ -194,6 +195,12 @@ class TestEnd:
     def test_its_server_survives_a_task_kill(self, provider: LocalProvider) -> None:
         made = provider.open(SlotRef(1), SPEC)
         made.desktop.execute(["taskkill", "/f", "/im", "python.exe"])
+        assert made.desktop.frame().data
+        made.close()
+
+    def test_no_program_kills_the_guest_server_by_the_id_of_a_thread(self, provider: LocalProvider) -> None:
+        made = provider.open(SlotRef(1), SPEC)
+        made.desktop.execute(["python", "-c", KILL])
         assert made.desktop.frame().data
         made.close()
 

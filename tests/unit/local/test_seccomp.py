@@ -14,6 +14,7 @@ from worker.local.seccomp import (
     Architecture,
     program,
     session_program,
+    windows_program,
 )
 
 ALLOW = 0x7FFF0000
@@ -108,10 +109,12 @@ class TestProtection:
     def test_asking_whether_a_process_exists_is_allowed(self, machine: Architecture, process: int) -> None:
         assert self.ask(machine, machine.kill, process, 0) == 0
 
+    @pytest.mark.parametrize(("process", "wanted"), [(0, 0), (2, errno.EPERM), (FIRST_FREE, errno.EPERM)])
+    def test_only_its_own_limits(self, machine: Architecture, process: int, wanted: int) -> None:
+        assert self.ask(machine, machine.limits, process, 0, 2**32) == wanted
+
     @pytest.mark.parametrize(("process", "wanted"), [(0, 0), (2, errno.EPERM), (FIRST_FREE, 0)])
-    def test_limits_and_queued_signals_of_another_process(
-        self, machine: Architecture, process: int, wanted: int
-    ) -> None:
+    def test_queued_signals_of_another_process(self, machine: Architecture, process: int, wanted: int) -> None:
         for number in machine.to_process.values():
             assert self.ask(machine, number, process, signal.SIGKILL) == wanted
         assert self.ask(machine, machine.ptrace, 16, process) == wanted
@@ -122,6 +125,7 @@ class TestProtection:
             (signal.SIGKILL, errno.EPERM),
             (signal.SIGSTOP, errno.EPERM),
             (signal.SIGTSTP, errno.EPERM),
+            (signal.SIGTTOU, errno.EPERM),
             (signal.SIGABRT, 0),
             (signal.SIGUSR1, 0),
         ],
@@ -135,6 +139,34 @@ class TestProtection:
     def test_no_other_signal_for_the_news_of_a_file(self, machine: Architecture) -> None:
         assert self.ask(machine, machine.fcntl, 3, 10, signal.SIGKILL) == errno.EINVAL
         assert self.ask(machine, machine.fcntl, 3, 8, 2) == 0
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+class TestWindowsProgram:
+    """The filter of Windows programs, whatever the process."""
+
+    def ask(self, machine: Architecture, number: int, *arguments: int) -> int:
+        first, second, third = (*arguments, 0, 0, 0)[:3]
+        code = windows_program(machine)
+        return verdict(code, audit=machine.audit, number=number, argument=first, more=(second, third))
+
+    @pytest.mark.parametrize(
+        ("sent", "wanted"),
+        [(signal.SIGKILL, errno.EPERM), (signal.SIGTTIN, errno.EPERM), (signal.SIGUSR1, 0), (0, 0)],
+    )
+    @pytest.mark.parametrize("process", [2, FIRST_FREE, 2**22, -1])
+    def test_no_signal_that_ends_or_stops(self, machine: Architecture, process: int, sent: int, wanted: int) -> None:
+        for number in (machine.kill, *machine.to_process.values(), machine.to_thread["tkill"]):
+            assert self.ask(machine, number, process, sent) == wanted
+        for name in ("tgkill", "rt_tgsigqueueinfo"):
+            assert self.ask(machine, machine.to_thread[name], process, process, sent) == wanted
+
+    def test_nothing_is_traced(self, machine: Architecture) -> None:
+        assert self.ask(machine, machine.ptrace, 16, FIRST_FREE) == errno.EPERM
+
+    @pytest.mark.parametrize("number", [0, 1, 9, 56, 57, 59, 231])
+    def test_allows_what_programs_live_by(self, machine: Architecture, number: int) -> None:
+        assert self.ask(machine, number) == 0
 
 
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)

@@ -45,7 +45,7 @@ LINUX = (
     shell("kill the window manager", "pkill -9 openbox"),
     Death("kill every number, threads too", _EACH.format("os.kill(number, 9)")),
     Death("queue a signal to every process", _EACH.format("os.killpg(number, 9)")),
-    shell("a time limit for every process", "for p in $(seq 2 300); do prlimit --pid $p --cpu=1:1; done"),
+    shell("a time limit for every process", "for p in $(seq 2 600); do prlimit --pid $p --cpu=1:1; done"),
     Death("trace the X server", "import ctypes\nctypes.CDLL(None).ptrace(0x4206, 3, 0, 0x100000)"),
     Death("abort the X server's thread", "import ctypes\nctypes.CDLL(None).syscall(234, 3, 3, 6)"),
     shell("close the session", "openbox --exit"),

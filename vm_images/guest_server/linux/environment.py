@@ -19,6 +19,7 @@ class SessionConfig:
         desktop: `plain` (a colour, the window manager's menu) or `pcmanfm` (icons and wallpaper by that program).
         width, height: of the screen in pixels; ignored with Xorg, where the graphics card decides.
         protected_pids: largest process id that the sandbox protects from signals; 0 = none.
+        wine_filter: system call filter of Windows programs; empty = none.
         egress_lines: egress uses tunnels that the worker keeps open.
         root_helper: path of the socket of `root_helper`; empty = none.
         x_server: `xvfb`, or `xorg` on the first virtual terminal and the machine's graphics card.
@@ -38,6 +39,7 @@ class SessionConfig:
     root_helper: str = ""
     python_path: str = ""
     protected_pids: int = 0
+    wine_filter: bytes = b""
     inherited: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -69,6 +71,7 @@ def read_config(environment: Mapping[str, str]) -> SessionConfig:
         root_helper=environment.get("DESKARENA_ROOT_HELPER", ""),
         python_path=read_python_path(environment.get("PYTHONPATH", "")),
         protected_pids=int(environment.get("DESKARENA_PROTECTED_PIDS", "0")),
+        wine_filter=bytes.fromhex(environment.get("DESKARENA_WINE_FILTER", "")),
         inherited=environment,
     )
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from guest_server.linux.environment import SessionConfig
+from guest_server.linux.protected_session import load_filter
 from guest_server.linux.spawner import Spawner
 from guest_server.protocol.errors import GuestError, StartError
 
@@ -72,6 +73,7 @@ class Services:
         stdout: int = subprocess.DEVNULL,
         heard: bool = False,
         inside: bool = False,
+        system_call_filter: bytes = b"",
     ) -> None:
         """Starts a program in its own process group.
 
@@ -82,12 +84,18 @@ class Services:
             pass_fds: descriptors besides its standard streams.
             stdin: a descriptor.
             stdout: a descriptor.
-            inside: it may start other programs of the desktop, which must not end this session.
             heard: pass its stderr on in any case, not only with DESKARENA_VERBOSE.
+            inside: it may start other programs of the desktop, which must not end this session.
+            system_call_filter: program for it and all that it starts; empty = none.
 
         Raises:
             StartError: the program does not exist, or may not be run.
         """
+
+        def prepare() -> None:
+            _die_with_parent()
+            if system_call_filter:
+                load_filter(system_call_filter)
 
         def start() -> "subprocess.Popen[bytes]":
             return subprocess.Popen(
@@ -98,12 +106,12 @@ class Services:
                 env=dict(environment),
                 pass_fds=pass_fds,
                 start_new_session=True,
-                preexec_fn=_die_with_parent,  # noqa: PLW1509 - no other thread of ours holds a lock.
+                preexec_fn=prepare,  # noqa: PLW1509 - no other thread of ours holds a lock.
             )
 
         try:
             self.processes[name] = self.spawner.run(start) if inside else start()
-        except OSError as error:
+        except (OSError, subprocess.SubprocessError) as error:
             raise StartError(f"{argv[0]} could not be started: {error}", code="not_started") from None
 
     def answer(self, name: str, read_end: int, seconds: float = _START_SECONDS) -> str:

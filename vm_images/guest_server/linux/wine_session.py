@@ -137,10 +137,13 @@ def boot(services: Services, config: SessionConfig, wine: str) -> tuple[dict[str
     environment = wine_environment(config, display)
     wine_server = start_wine_server(wine, environment)
     shell = [wine, "explorer.exe", f"/desktop={DESKTOP},{config.width}x{config.height}"]
-    services.start("explorer", shell, environment)
+    services.start("explorer", shell, environment, system_call_filter=config.wine_filter)
     read_end, write_end = os.pipe()
     command = [wine, PYTHON, "-m", SERVER, "--host", "127.0.0.1", "--port", str(PORT)]
-    services.start("server", command, server_environment(config, display), stdin=0, stdout=write_end, heard=True)
+    services.start(
+        "server", command, server_environment(config, display), stdin=0, stdout=write_end, heard=True,
+        system_call_filter=config.wine_filter,
+    )  # fmt: skip
     os.close(write_end)
     _forget_secret()
     reply = services.answer("server", read_end, deadline - time.monotonic())
