@@ -29,7 +29,7 @@ from worker.desktop_supervisor.client import (
 from worker.desktop_supervisor.desktop import WAY_OUT
 from worker.desktops import GuestDesktop
 from worker.egress import Gateway, Gateways
-from worker.local import wine
+from worker.local import watchdog, wine
 from worker.local.ca_bundle import trust
 from worker.local.capacity import free_memory
 from worker.local.home import content_hash
@@ -50,6 +50,8 @@ _END_SECONDS = 6.0
 """Seconds that a session may take to end its programs once one of them has ended."""
 _BUSY_SECONDS = 30.0
 """Seconds for a supervisor's answer while a desktop uses all processors."""
+_MANY_RUNNABLE = 64
+"""Threads that compute at once in a desktop that one of its programs overloads; a busy application has a few."""
 _TRIAL = DesktopSpec(screen=ScreenSize(width=640, height=480))
 _WINE_TRIAL = _TRIAL.model_copy(update={"image": WINE})
 logger = logging.getLogger(__name__)
@@ -100,15 +102,24 @@ class LocalDesktop:
         return why if why == self._supervisor.gone else ""
 
     def ending(self) -> DesktopEnd:
-        """As its supervisor knows it: exit code, control groups, what it did itself; and suspended threads of Wine."""
+        """As its supervisor knows it: exit code, control groups, what it did itself; and what its processes do now."""
         self.handle.ended.wait(_END_SECONDS)
         text = self.why_dead()
         ending = self.handle.ending if text else self._present()
         end = DesktopEnd(cause=cause_of(ending.get("cause")), text=text, facts=ending.get("facts", {}))
-        if text or end.cause is not EndCause.UNKNOWN or self.spec.image != WINE:
-            return end
-        threads = suspended(self.handle.pid)
-        return DesktopEnd(cause=EndCause.SESSION_SUSPENDED, facts={"suspended_threads": threads}) if threads else end
+        return end if text or end.cause is not EndCause.UNKNOWN else self._end_by_processes()
+
+    def _end_by_processes(self) -> DesktopEnd:
+        """What keeps a living desktop from answering, as the state of its processes shows it."""
+        runnable = watchdog.runnable(self.handle.pid)
+        if runnable >= _MANY_RUNNABLE:
+            return DesktopEnd(cause=EndCause.PROCESSOR_LIMIT, facts={"runnable_threads": runnable})
+        threads = suspended(self.handle.pid) if self.spec.image == WINE else 0
+        return (
+            DesktopEnd(cause=EndCause.SESSION_SUSPENDED, facts={"suspended_threads": threads})
+            if threads
+            else DesktopEnd()
+        )
 
     def _present(self) -> Mapping[str, Any]:
         """What the supervisor knows of a living desktop; empty if it does not answer."""

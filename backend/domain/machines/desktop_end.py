@@ -20,6 +20,8 @@ class EndCause(StrEnum):
     """Its programs reached its own memory limit."""
     PROCESS_LIMIT = "process_limit"
     DISK_LIMIT = "disk_limit"
+    PROCESSOR_LIMIT = "processor_limit"
+    """So many of its programs compute at once that its session gets no processor."""
     SESSION_ENDED = "session_ended"
     """A program of its session ended, by itself or by a signal that nobody outside sends."""
     SESSION_SUSPENDED = "session_suspended"
@@ -43,13 +45,14 @@ FROM_INSIDE = frozenset(
         EndCause.MEMORY_LIMIT,
         EndCause.PROCESS_LIMIT,
         EndCause.DISK_LIMIT,
+        EndCause.PROCESSOR_LIMIT,
         EndCause.SESSION_ENDED,
         EndCause.SESSION_SUSPENDED,
         EndCause.SHUT_DOWN,
         EndCause.SYSTEM_CRASHED,
     }
 )
-LIMITS = frozenset({EndCause.MEMORY_LIMIT, EndCause.PROCESS_LIMIT, EndCause.DISK_LIMIT})
+LIMITS = frozenset({EndCause.MEMORY_LIMIT, EndCause.PROCESS_LIMIT, EndCause.DISK_LIMIT, EndCause.PROCESSOR_LIMIT})
 """Causes that a desktop may survive."""
 OF_THE_HOST = frozenset({EndCause.SUPERVISOR_ENDED, EndCause.HOST_MEMORY, EndCause.HOST_DISK})
 """Failures of what the desktop runs on: failure class `cluster`, not `guest`."""

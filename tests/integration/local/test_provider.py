@@ -279,6 +279,13 @@ class TestLoss:
             assert opened.ending().cause is EndCause.MEMORY_LIMIT
             provider.close()
 
+    def test_one_whose_programs_take_every_processor_says_so(self, once: LocalProvider) -> None:
+        opened = once.open(SlotRef(0), SPEC)
+        assert opened.ending().cause is EndCause.UNKNOWN
+        opened.desktop.launch(["python3", "-c", "import os\nfor _ in range(7): os.fork()\nwhile True: pass"])
+        eventually(lambda: opened.ending().cause is EndCause.PROCESSOR_LIMIT, 60)
+        opened.close()
+
     def test_a_dead_supervisor_is_replaced(self, own: LocalProvider, supervisors: type[_Stumbling]) -> None:
         opened = own.open(SlotRef(0), SPEC)
         own.prepare(SlotRef(0), SPEC)

@@ -73,6 +73,7 @@ LINUX = (
         "import threading, time\nwhile True:\n"
         "    try: threading.Thread(target=time.sleep, args=(600,)).start()\n    except RuntimeError: pass",
     ),
+    _apart("compute in many processes", "import os\nfor _ in range(9): os.fork()\nwhile True: pass"),
     _apart("fill the memory", MEMORY),
     _apart("fill the memory by many processes", f"import os\nfor _ in range(5): os.fork()\n{MEMORY}"),
     Death("fill the disk", f"{_FILES}fill('/home/user', 2**22)"),
