@@ -333,6 +333,27 @@ class TestNewRun:
             page.reload()
             expect(episodes).to_have_text("15")
 
+    def test_tasks_of_a_large_benchmark_are_listed_when_opened_or_searched(
+        self, browser: Browser, site: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("backend.services.runs.views.new_run.MOST_TASKS", 5)
+        with window(browser, site) as page:
+            opened(page, "/runs/new")
+            episodes, boxes = page.locator("#forecast .value").first, page.locator("[data-new-run-target=task]")
+            expect(boxes).to_have_count(0)
+            page.locator(".domain", has_text="files").locator("summary").click()
+            expect(boxes).to_have_count(5)
+            boxes.first.check()
+            expect(episodes).to_have_text("1")
+            ticked = boxes.first.get_attribute("value")
+            page.locator("#find-task").fill("wORKBOOK")
+            expect(page.locator(".domain:visible").first).to_be_visible()
+            expect(page.locator(f"[data-new-run-target=task][value='{ticked}']")).to_be_checked()
+            usable(page)
+            page.reload()
+            expect(episodes).to_have_text("1")
+            expect(page.locator(f"[data-new-run-target=task][value='{ticked}']")).to_be_checked()
+
 
 class TestExports:
     def test_counts_command_and_address_follow_the_form(self, browser: Browser, site: str) -> None:

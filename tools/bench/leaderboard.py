@@ -18,12 +18,13 @@ from threading import Event, Thread
 from uuid import UUID
 
 from fastapi.testclient import TestClient
-from sqlalchemy import text
+from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from backend.cli.embedded.postgres import start_postgres
 from backend.config import Settings
-from backend.db.models import Attempt, Base, Episode, Evaluation, Measure, Task
+from backend.db.models import Attempt, Base, Episode, Evaluation, Measure, Task, TaskSet
+from backend.db.repositories.benchmarks import labels
 from backend.db.session import unit_of_work
 from backend.services.results import rollup_jobs
 from backend.web.app import create_app
@@ -91,6 +92,10 @@ def filled(world: World, tasks: int, agents: int) -> list[UUID]:
         # Copies of right rows are right: their references are not looked up.
         session.execute(text("SET LOCAL session_replication_role = replica; SET LOCAL statement_timeout = 0"))
         _multiply(session, tasks)
+        session.execute(
+            text("UPDATE task_set SET counts = counts || jsonb_build_object('tasks', CAST(:n AS int))"), {"n": tasks}
+        )
+        labels.count(session, session.scalars(select(TaskSet.id)).one())
     with unit_of_work(world.factory) as session:
         session.execute(text("ANALYZE"))
     for run_id in runs:
@@ -101,12 +106,12 @@ def filled(world: World, tasks: int, agents: int) -> list[UUID]:
 def _multiply(session: Session, tasks: int) -> None:
     """Copies the task with everything that belongs to it; `copy` numbers the copies."""
     levels = "(ARRAY['easy', 'medium', 'hard'])"
-    labels = ", ".join(
+    complexities = ", ".join(
         f"'{name}', {levels}[1 + (copy + {at}) % 3]"
         for at, name in enumerate(("dependency", "instruction", "knowledge", "hierarchy", "branch"))
     )
     letters = 'CASE copy % 2 WHEN 0 THEN \'["PP", "LRP", "DI"]\' ELSE \'["CDK", "DSK", "LIF", "SI"]\' END::jsonb'
-    extra = f"jsonb_build_object('complexity', jsonb_build_object({labels}), 'capabilities', {letters})"
+    extra = f"jsonb_build_object('complexity', jsonb_build_object({complexities}), 'capabilities', {letters})"
     series = f"generate_series(1, {tasks - 1}) AS copy"
     task = {
         "id": "gen_random_uuid()",

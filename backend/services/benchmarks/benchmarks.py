@@ -25,7 +25,7 @@ from backend.domain.ports.storage import ArtifactStore
 from backend.services.accounts.projects import default_project
 from backend.services.artifacts import artifacts
 from backend.services.artifacts.artifacts import ArtifactRef
-from backend.services.benchmarks import published_results
+from backend.services.benchmarks import published_results, unsupported
 from backend.services.benchmarks.expert_work import keep_expert_work
 
 
@@ -75,7 +75,7 @@ def import_benchmark(
         version=repository.last_version(session, benchmark.id) + 1,
         kind=loaded.kind,
         warnings=list(loaded.warnings),
-        counts=counts_of(loaded.tasks),
+        counts={**counts_of(loaded.tasks), **unsupported.counts_of(loaded)},
         protocols=sorted({task.evaluator.protocol for task in loaded.tasks}),
     )
     session.add(task_set)

@@ -1,7 +1,5 @@
 """Problems of a stored task set, and what is not supported here."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
@@ -12,22 +10,14 @@ from backend.db.models import TaskSet
 from backend.db.repositories.benchmarks import benchmark_parts as repository
 from backend.db.repositories.benchmarks import benchmarks as benchmark_repository
 from backend.db.repositories.benchmarks import tasks as task_repository
-from backend.domain import registry
-from backend.domain.benchmarks import TaskLintFinding, findings
+from backend.domain.benchmarks import TaskLintFinding
 from backend.domain.model.task import Task
 from backend.services.benchmarks.benchmarks import latest_task_set
+from backend.services.benchmarks.unsupported import TaskFinding, lines, stored_lines, task_findings, variant_name
 from backend.services.lru_cache import LruCache
 from backend.services.read_model import ReadModel
 
 _unknown: LruCache[UUID, tuple[str, ...]] = LruCache(32)
-
-
-@dataclass(frozen=True)
-class TaskFinding:
-    """A finding and its task; `task` is empty for the whole task set."""
-
-    task: str
-    finding: TaskLintFinding
 
 
 class LintFinding(ReadModel):
@@ -68,18 +58,15 @@ def lint_report(session: Session, name: str) -> LintReport:
 
 def lint_task_set(session: Session, task_set: TaskSet) -> list[TaskFinding]:
     """All findings of a task set and its variants, in import order; then the import's warnings."""
-    registry.load()
     assets = benchmark_repository.assets(session, task_set.id)
     rows = [(row.key, row.spec) for row in task_repository.all_of(session, task_set.id)]
     rows += [
-        (f"{row.key} ({variant.axis}={variant.value})", variant.spec)
+        (variant_name(row.key, variant.axis, variant.value), variant.spec)
         for row, variant in repository.variants_of_set(session, task_set.id)
     ]
-    task_findings = [
-        TaskFinding(key, finding) for key, spec in rows for finding in findings(Task.model_validate(spec), assets)
-    ]
     odd = [TaskLintFinding(path="", message=str(warning), severity="warning") for warning in task_set.warnings]
-    return task_findings + [TaskFinding("", finding) for finding in odd]
+    own = task_findings(((key, Task.model_validate(spec)) for key, spec in rows), assets)
+    return own + [TaskFinding("", finding) for finding in odd]
 
 
 def unknown_of(session: Session, task_set: TaskSet) -> tuple[str, ...]:
@@ -87,11 +74,7 @@ def unknown_of(session: Session, task_set: TaskSet) -> tuple[str, ...]:
 
     Neither a task set nor a process's plug-ins change, so the result is cached.
     """
+    stored = stored_lines(task_set)
+    if stored is not None:
+        return stored
     return _unknown.get_or_make(task_set.id, lambda: lines(lint_task_set(session, task_set)))
-
-
-def lines(task_findings: Sequence[TaskFinding]) -> tuple[str, ...]:
-    """Unsupported parts among findings, one line each."""
-    return tuple(
-        f"{item.task}: {item.finding.path}: {item.finding.unknown}" for item in task_findings if item.finding.unknown
-    )

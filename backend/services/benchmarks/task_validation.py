@@ -47,12 +47,6 @@ def validation_of(task: Task, results: Mapping[str, TaskValidation]) -> Validati
     )
 
 
-def is_sound(task: Task, results: Mapping[str, TaskValidation]) -> bool | None:
-    """Whether the task is sound; None until all three agents have a score."""
-    wrong = _wrong(task, results)
-    return None if wrong is None else not wrong
-
-
 def _wrong(task: Task, results: Mapping[str, TaskValidation]) -> list[str] | None:
     scores = {agent: row.score for agent, row in results.items() if row.score is not None}
     return wrongs(feasible=task.feasible, scores=scores) if scores.keys() >= set(VALIDATION_AGENTS) else None

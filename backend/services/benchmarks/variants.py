@@ -45,11 +45,13 @@ def without_variant(session: Session, task_set_id: UUID, variant: str | None, ch
     able = repository.with_variant(session, task_set_id, axis, value)
     lacking = {task.id for task in chosen} - able
     if len(lacking) == len(chosen):
-        known = ", ".join(known_variants(session, task_set_id)) or "none"
-        raise Invalid(
-            f"no selected task has the variant {variant}",
-            code="unknown_variant",
-            path="variant",
-            hint=f"Known: {known}.",
-        )
+        raise unknown_variant(session, task_set_id, variant)
     return lacking
+
+
+def unknown_variant(session: Session, task_set_id: UUID, variant: str) -> Invalid:
+    """The error that no selected task has this variant."""
+    known = ", ".join(known_variants(session, task_set_id)) or "none"
+    return Invalid(
+        f"no selected task has the variant {variant}", code="unknown_variant", path="variant", hint=f"Known: {known}."
+    )

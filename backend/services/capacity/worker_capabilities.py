@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from sqlalchemy.orm import Session
 
 from backend.config import get_settings
-from backend.db.models import Task
+from backend.db.repositories.benchmarks.task_groups import TaskNeeds
 from backend.db.repositories.capacity import licences
 from backend.db.repositories.capacity import workers as repository
 from backend.domain import registry
@@ -63,7 +63,7 @@ class Capabilities:
     def why_not(
         self,
         provider: str,
-        task: Task,
+        task: TaskNeeds,
         *,
         judge: bool = True,
         image: str | None = None,
@@ -100,7 +100,7 @@ class Capabilities:
         return _images(self.providers.get(provider, {}))
 
     def _machine(
-        self, provider: str, task: Task, image: str | None, screen: ScreenSize | None
+        self, provider: str, task: TaskNeeds, image: str | None, screen: ScreenSize | None
     ) -> tuple[Collection[str], Collection[str], str, Reason | None]:
         """Systems and programs of the desktop for the task, its name in messages, and why it cannot be created."""
         offer = self.providers.get(provider, {})
@@ -118,7 +118,7 @@ class Capabilities:
         return (image_offer.os,), image_offer.programs, where, fault
 
 
-def needs_of(task: Task) -> Hashable:
+def needs_of(task: TaskNeeds) -> Hashable:
     """All that `Capabilities.why_not` reads of a task: tasks with equal needs have one answer."""
     licences = tuple(sorted((task.licences or {}).items()))
     return task.os, tuple(task.requires), licences, task.requires_judge, task.has_user_functions

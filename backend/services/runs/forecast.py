@@ -2,26 +2,27 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from statistics import NormalDist, fmean
+from typing import Any
 from uuid import UUID
 
 from pydantic import Field, computed_field
 from sqlalchemy.orm import Session
 
-from backend.db.models import Task
-from backend.db.repositories.benchmarks import benchmark_parts as parts
-from backend.db.repositories.runs import new_run_view as repository
+from backend.db.repositories.benchmarks import task_groups as repository
+from backend.db.repositories.benchmarks.task_groups import TaskFilter
+from backend.db.repositories.runs import new_run_view
 from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import DeskarenaError, Invalid, Unavailable, sentences
-from backend.domain.model.reason import ReasonCode
+from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import RunConfig
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
-from backend.services.benchmarks.variants import without_variant
-from backend.services.capacity.run_request import RunRequest, selected
+from backend.services.benchmarks.variants import unknown_variant
+from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.worker_capabilities import Capabilities, capabilities, resolved_config
 from backend.services.read_model import FieldProblem, ReadModel
-from backend.services.runs.runnability import reasons
+from backend.services.runs.runnability import Runnability
+from backend.services.runs.task_selection import selection_of
 
 POWER = 0.8
 LEVEL = 0.05
@@ -36,12 +37,21 @@ class NotRunnableTask(ReadModel):
     reason_code: ReasonCode = Field(examples=[ReasonCode.PROGRAMS_NOT_INSTALLED])
 
 
+class NotRunnableReason(ReadModel):
+    """A reason why tasks cannot run, with their number."""
+
+    reason: str = Field(examples=["localc is not installed"])
+    reason_code: ReasonCode = Field(examples=[ReasonCode.PROGRAMS_NOT_INSTALLED])
+    tasks: int = Field(examples=[3])
+
+
 class Forecast(ReadModel):
     """Forecast of a run."""
 
     episodes: int = Field(description="Episodes that would run.", examples=[24])
     tasks: int = Field(examples=[24])
     not_runnable: list[NotRunnableTask]
+    reasons: list[NotRunnableReason] = Field(description="Why tasks cannot run, most frequent first.")
     slots: int = Field(description="Desktops that work at the same time for this provider.", examples=[2])
     seconds: float | None = Field(description="Expected wall time; null where nothing comparable has run.")
     sample: int = Field(description="Ended episodes that the time is estimated from.")
@@ -52,9 +62,9 @@ class Forecast(ReadModel):
     problems: list[FieldProblem] = Field(description="Why it cannot be submitted as it stands.")
 
     @property
-    def reasons(self) -> list[tuple[str, int]]:
-        """Reasons why tasks cannot run, with counts."""
-        return Counter(each.reason for each in self.not_runnable).most_common()
+    def blocked(self) -> int:
+        """Selected tasks that cannot run."""
+        return sum(each.tasks for each in self.reasons)
 
     @computed_field(examples=["on 2 slots, from 48 earlier episodes"])  # type: ignore[prop-decorator]
     @property
@@ -78,34 +88,51 @@ def smallest_difference(episodes: int, rate: float = 0.5) -> float | None:
     return min(1.0, reach * math.sqrt(2 * rate * (1 - rate) / episodes))
 
 
-def forecast(session: Session, request: RunRequest) -> Forecast:
+def forecast(session: Session, request: RunRequest, *, listed: bool = True) -> Forecast:
     """What would happen if this were submitted now. Invalid fields are reported, not raised.
 
-    Raises NotFound (benchmark).
+    Args:
+        session: the transaction.
+        request: the request.
+        listed: name the tasks that cannot run, too, not only their reasons.
+
+    Raises:
+        NotFound: There is no such benchmark.
     """
     benchmark = get_benchmark(session, request.benchmark)
     task_set = latest_task_set(session, request.benchmark)
-    tasks = repository.tasks(session, task_set.id)
     problems: list[FieldProblem] = []
-    chosen = _select_tasks(tasks, request, parts.selections(session, task_set.id), problems)
-    lacking = _lacking(session, task_set.id, request, chosen, problems)
+    chosen = _chosen(session, task_set.id, request, problems)
+    variant = _variant(request.variant)
+    groups = repository.task_groups(session, task_set.id, chosen, variant) if chosen else []
+    if request.variant and groups and not any(group.has_variant for group in groups):
+        problems.append(_problem(unknown_variant(session, task_set.id, request.variant), "variant"))
     can, config = _can(session, request, problems)
-    why_not = reasons(session, can, config, chosen, purpose=request.purpose, lacking=lacking)
-    blocked = [
-        NotRunnableTask(task=task.key, reason=reason.text, reason_code=reason.code)
-        for task in chosen
-        if (reason := why_not[task.id])
-    ]
-    runnable = len(chosen) - len(blocked)
+    check = Runnability(can, config, request.purpose)
+    numbers = [(_why_not(check, group), group.number) for group in groups]
+    reasons: Counter[Reason] = Counter()
+    for reason, number in numbers:
+        if reason is not None:
+            reasons[reason] += number
+    rows = repository.task_rows(session, task_set.id, chosen, variant) if listed and chosen and reasons else []
+    runnable = sum(number for reason, number in numbers if reason is None)
     slots, _ = scheduler.slots(session, request.provider)
     if request.concurrency is not None:
         slots = min(slots, request.concurrency)
-    past = repository.durations(session, benchmark.id, request.agent, request.provider)
+    past = new_run_view.durations(session, benchmark.id, request.agent, request.provider)
     episodes = runnable * request.repeats
     return Forecast(
         episodes=episodes,
         tasks=runnable,
-        not_runnable=blocked,
+        not_runnable=[
+            NotRunnableTask(task=row.key, reason=reason.text, reason_code=reason.code)
+            for row in rows
+            if (reason := _why_not(check, row))
+        ],
+        reasons=[
+            NotRunnableReason(reason=reason.text, reason_code=reason.code, tasks=number)
+            for reason, number in reasons.most_common()
+        ],
         slots=slots,
         seconds=fmean(past) * math.ceil(episodes / slots) if len(past) >= FEW and slots else None,
         sample=len(past),
@@ -114,28 +141,25 @@ def forecast(session: Session, request: RunRequest) -> Forecast:
     )
 
 
-def _select_tasks(
-    tasks: Sequence[Task],
-    request: RunRequest,
-    selections: Mapping[str, Sequence[str]],
-    problems: list[FieldProblem],
-) -> list[Task]:
+def _chosen(
+    session: Session, task_set_id: UUID, request: RunRequest, problems: list[FieldProblem]
+) -> TaskFilter | None:
+    """Which tasks; None, with a problem, if none."""
     try:
-        return selected(tasks, request.tasks, selections, request.where)
+        return selection_of(session, task_set_id, request)
     except Invalid as error:
         problems.append(_problem(error, error.path))
-        return []
+        return None
 
 
-def _lacking(
-    session: Session, task_set_id: UUID, request: RunRequest, chosen: Sequence[Task], problems: list[FieldProblem]
-) -> set[UUID]:
-    """Tasks without such a variant, as far as earlier reasons leave them."""
-    try:
-        return without_variant(session, task_set_id, request.variant, chosen) if chosen else set()
-    except Invalid as error:
-        problems.append(_problem(error, error.path))
-        return {task.id for task in chosen}
+def _variant(name: str | None) -> tuple[str, str] | None:
+    axis, _, value = (name or "").partition("=")
+    return (axis, value) if name else None
+
+
+def _why_not(check: Runnability, tasks: Any) -> Reason | None:
+    """Why a task or a group of the repository cannot run."""
+    return check.why_not(tasks, quarantined=tasks.quarantined, has_variant=tasks.has_variant)
 
 
 def _can(session: Session, request: RunRequest, problems: list[FieldProblem]) -> tuple[Capabilities | None, RunConfig]:

@@ -14,7 +14,7 @@ from backend.services.capacity.run_request import RunRequest
 from backend.services.runs.forecast import Forecast, forecast
 from backend.services.runs.runs import submit_run
 from backend.services.runs.views import new_run as service
-from backend.services.runs.views.new_run import NewRun
+from backend.services.runs.views.new_run import ListedTasks, NewRun
 from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
 from backend.web.page_common import page_router, redirect
 from backend.web.templating import render
@@ -97,7 +97,8 @@ def first_agent(page: NewRun) -> str:
 def page_of(session: Session, form: FormFields) -> NewRun:
     """The form for the current choices."""
     chosen = text(form, "benchmark"), text(form, "provider", "local"), text(form, "desktop_image")
-    return service.new_run(session, *chosen)
+    listed = ListedTasks(patterns(form), [str(each) for each in form.getlist("open")], text(form, "find"))
+    return service.new_run(session, *chosen, listed)
 
 
 def show(
@@ -109,7 +110,7 @@ def show(
     trouble = error
     if page.benchmark and agent:
         try:
-            expected = forecast(session, service.request_of(values_of(form, page, agent)))
+            expected = forecast(session, service.request_of(values_of(form, page, agent)), listed=False)
         except Invalid as problem:
             trouble = trouble or problem
     values: Mapping[str, Any] = {
@@ -122,7 +123,8 @@ def show(
         "forecast": expected,
         "sizes": sizes(page, form),
         "error": trouble,
-        "key": text(form, "key") or uuid4().hex,
+        "opened": set(form.getlist("open")),
+        "key": (text(form, "key") if error else "") or uuid4().hex,
     }
     return render(request, "new_run.html", values, status=error.status if error else 200)
 

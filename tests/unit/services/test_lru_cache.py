@@ -1,3 +1,6 @@
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 from backend.services.lru_cache import LruCache
 
 
@@ -30,3 +33,39 @@ class TestLruCache:
             except ZeroDivisionError:
                 failures += 1
         assert (failures, cache.get("a")) == (2, None)
+
+    def test_threads_wait_for_the_one_that_makes_it(self) -> None:
+        cache: LruCache[str, int] = LruCache(2)
+        started, finish, calls = Event(), Event(), list[int]()
+
+        def make() -> int:
+            calls.append(1)
+            started.set()
+            assert finish.wait(10)
+            return 7
+
+        with ThreadPoolExecutor(4) as pool:
+            values = [pool.submit(cache.get_or_make, "a", make)]
+            assert started.wait(10)
+            values += [pool.submit(cache.get_or_make, "a", make) for _ in range(3)]
+            assert cache.get_or_make("b", lambda: 1) == 1  # Another key waits for nobody.
+            finish.set()
+            assert [value.result(10) for value in values] == [7] * 4
+        assert len(calls) == 1
+
+    def test_threads_that_wait_share_a_failure(self) -> None:
+        cache: LruCache[str, int] = LruCache(2)
+        started, finish = Event(), Event()
+
+        def fail() -> int:
+            started.set()
+            assert finish.wait(10)
+            raise ValueError
+
+        with ThreadPoolExecutor(2) as pool:
+            first = pool.submit(cache.get_or_make, "a", fail)
+            assert started.wait(10)
+            second = pool.submit(cache.get_or_make, "a", fail)
+            finish.set()
+            assert [type(value.exception(10)) for value in (first, second)] == [ValueError] * 2
+        assert cache.get_or_make("a", lambda: 1) == 1

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from sqlalchemy import ColumnClause, Computed, Index, UniqueConstraint, case, false, func, literal_column, text
-from sqlalchemy.orm import Mapped, column_property, mapped_column
+from sqlalchemy import Computed, Index, UniqueConstraint, false, text
+from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Id, Json, JsonList, ref
 from backend.db.types import one_of
@@ -12,7 +12,7 @@ from backend.domain.omnibench.expression import DIALECT, FUNCTION
 
 _NEEDS = "CAST(md5(os || chr(10) || CAST(requires AS text) || chr(10) || CAST(licences AS text)) AS uuid)"
 _CALLS = f'$.evaluator ? (@.calls[*].func == "{FUNCTION}" || @.parts[*].calls[*].func == "{FUNCTION}")'
-_BY_FUNCTION: ColumnClause[str] = literal_column(f"'{_CALLS}'::jsonpath")
+_FUNCTIONS = f"dialect = '{DIALECT}' AND jsonb_path_exists(spec, '{_CALLS}')"
 
 
 class Task(Base):
@@ -31,6 +31,16 @@ class Task(Base):
         one_of("difficulty_source", DifficultySource, optional=True),
         one_of("os", ("linux", "windows")),
         Index("ix_task_human_steps", "task_set_id", postgresql_where=text("human_steps > 0")),
+        Index(
+            "ix_task_group",
+            "task_set_id",
+            "domain",
+            "requirements_id",
+            "difficulty",
+            "requires_judge",
+            "has_user_functions",
+            postgresql_include=["id"],
+        ),
         Index("ix_task_licensed", "id", postgresql_where=text("licences <> '{}'::jsonb")),
     )
 
@@ -55,9 +65,7 @@ class Task(Base):
     human_seconds: Mapped[float | None]
     human_steps: Mapped[int | None]
     requirements_id: Mapped[UUID | None] = mapped_column(Computed(_NEEDS, persisted=True))
-    has_user_functions: Mapped[bool] = column_property(
-        case((dialect == DIALECT, func.jsonb_path_exists(spec, _BY_FUNCTION)), else_=false())
-    )
+    has_user_functions: Mapped[bool] = mapped_column(Computed(_FUNCTIONS, persisted=True))
 
     @property
     def key(self) -> str:

@@ -73,6 +73,13 @@ def selections(session: Session, task_set_id: UUID) -> dict[str, list[str]]:
     return {row[0]: list(row[1]) for row in session.execute(query.order_by(TaskSelection.name))}
 
 
+def selection_sizes(session: Session, task_set_id: UUID) -> dict[str, int]:
+    """Number of tasks of each named selection."""
+    number = func.jsonb_array_length(TaskSelection.tasks)
+    query = select(TaskSelection.name, number).where(TaskSelection.task_set_id == task_set_id)
+    return {row[0]: row[1] for row in session.execute(query.order_by(TaskSelection.name))}
+
+
 def put_labels(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
     """Stores labels by people; a newer one for the same task replaces the old one."""
     if rows:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy import and_, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
-from sqlalchemy.orm import Session, load_only
+from sqlalchemy.orm import Session, defer
 
 from backend.db.models import (
     AgentConfiguration,
@@ -21,6 +21,7 @@ from backend.db.models import (
 )
 from backend.db.repositories.benchmarks import labels
 from backend.db.repositories.common_queries import AnyRow, has_difficulty, newest_attempt
+from backend.domain.model.run import VALIDATION_AGENTS
 
 MEASURED = ("measure", "demo")
 
@@ -66,16 +67,15 @@ def task_set(session: Session, name: str, version: int | None) -> AnyRow | None:
     return session.execute(query.order_by(TaskSet.version.desc()).limit(1)).one_or_none()
 
 
-def versions(session: Session, benchmark_id: UUID) -> Sequence[AnyRow]:
-    """All task sets, newest first, with their number of tasks."""
-    tasks = select(func.count(Task.id)).where(Task.task_set_id == TaskSet.id).correlate(TaskSet).scalar_subquery()
-    query = select(TaskSet, tasks.label("tasks")).where(TaskSet.benchmark_id == benchmark_id)
-    return session.execute(query.order_by(TaskSet.version.desc())).all()
+def versions(session: Session, benchmark_id: UUID) -> Sequence[TaskSet]:
+    """All task sets, newest first."""
+    query = select(TaskSet).where(TaskSet.benchmark_id == benchmark_id)
+    return session.scalars(query.order_by(TaskSet.version.desc())).all()
 
 
-def _results() -> Select[UUID, int, int, int]:
-    """Per task: scored, solved and lost episodes of measured agents."""
-    return (
+def results(session: Session, task_ids: Sequence[UUID]) -> Mapping[UUID, AnyRow]:
+    """(scored, solved, lost): episodes of measured agents of each of these tasks that has any."""
+    query = (
         select(
             Episode.task_id.label("task_id"),
             func.count().filter(Episode.outcome == "scored").label("scored"),
@@ -85,6 +85,7 @@ def _results() -> Select[UUID, int, int, int]:
         .join(Run, Run.id == Episode.run_id)
         .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .where(
+            Episode.task_id.in_(task_ids),
             Run.purpose.in_(MEASURED),
             ~AgentConfiguration.privileged,
             ~AgentConfiguration.human,
@@ -92,6 +93,7 @@ def _results() -> Select[UUID, int, int, int]:
         )
         .group_by(Episode.task_id)
     )
+    return {row.task_id: row for row in session.execute(query)}
 
 
 def tasks(
@@ -101,14 +103,13 @@ def tasks(
     after: tuple[str, str] | None,
     limit: int,
 ) -> Sequence[AnyRow]:
-    """Tasks by domain and name: (Task, quarantine reason, scored, solved, lost).
+    """(Task, reason of its quarantine) by domain and name.
 
     `filters["where"]`: accepted values by label.
     """
-    results = _results().subquery("results")
     query = (
-        select(Task, Quarantine.reason.label("quarantined"), results.c.scored, results.c.solved, results.c.lost)
-        .outerjoin(results, results.c.task_id == Task.id)
+        select(Task, Quarantine.reason.label("quarantined"))
+        .options(defer(Task.spec))
         .outerjoin(Quarantine, and_(Quarantine.task_id == Task.id, Quarantine.lifted_at.is_(None)))
         .where(Task.task_set_id == task_set_id, *labels.has(filters.get("where", {})))
         .order_by(Task.domain, Task.name)
@@ -137,12 +138,20 @@ def validations(session: Session, task_ids: Sequence[UUID]) -> Sequence[TaskVali
     return session.scalars(query).all()
 
 
-def task_facts(session: Session, task_set_id: UUID) -> Sequence[Task]:
-    """Every task with only what the benchmark's health needs."""
-    columns = (Task.id, Task.domain, Task.name, Task.feasible, Task.requires, Task.os)
-    needed = (Task.licences, Task.requires_judge, Task.has_user_functions)
-    query = select(Task).options(load_only(*columns, *needed)).where(Task.task_set_id == task_set_id)
-    return session.scalars(query.order_by(Task.domain, Task.name)).all()
+def validated_scores(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
+    """(feasible, oracle, noop, always_fail, tasks): how many tasks have these newest scores of all three agents."""
+    newest = (
+        select(TaskValidation.task_id, Task.feasible, TaskValidation.agent, TaskValidation.score)
+        .join(Task, Task.id == TaskValidation.task_id)
+        .where(Task.task_set_id == task_set_id)
+        .ext(distinct_on(TaskValidation.task_id, TaskValidation.agent))
+        .order_by(TaskValidation.task_id, TaskValidation.agent, TaskValidation.created_at.desc())
+        .subquery("newest")
+    )
+    scores = [func.max(newest.c.score).filter(newest.c.agent == name).label(name) for name in VALIDATION_AGENTS]
+    tasks = select(newest.c.feasible, *scores).group_by(newest.c.task_id, newest.c.feasible).subquery("tasks")
+    query = select(tasks, func.count().label("tasks")).group_by(*tasks.c)
+    return session.execute(query.where(*(tasks.c[name].is_not(None) for name in VALIDATION_AGENTS))).all()
 
 
 def task(session: Session, task_id: UUID) -> AnyRow | None:

@@ -90,9 +90,3 @@ def carry_over(session: Session, task_set: TaskSet) -> int:
     if rows:
         session.execute(insert(Quarantine), rows)
     return len(rows)
-
-
-def number_in_force(session: Session, task_set_id: UUID) -> int:
-    """Tasks of a task set that are in quarantine."""
-    query = select(func.count(Quarantine.id)).join(Task, Task.id == Quarantine.task_id)
-    return session.scalars(query.where(Task.task_set_id == task_set_id, Quarantine.lifted_at.is_(None))).one()

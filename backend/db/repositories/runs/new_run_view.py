@@ -4,36 +4,11 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session, load_only
+from sqlalchemy.orm import Session
 
-from backend.db.models import AgentConfiguration, Episode, Run, Task, TaskSet
+from backend.db.models import AgentConfiguration, Episode, Run, TaskSet
 
 SAMPLE, RUNS = 400, 20
-
-
-def tasks(session: Session, task_set_id: UUID) -> Sequence[Task]:
-    """All tasks with the columns of the form."""
-    columns = (
-        Task.domain,
-        Task.name,
-        Task.instruction,
-        Task.difficulty,
-        Task.labels,
-        Task.os,
-        Task.requires,
-        Task.feasible,
-        Task.licences,
-        Task.requires_judge,
-        Task.has_user_functions,
-    )
-    query = select(Task).options(load_only(*columns)).where(Task.task_set_id == task_set_id)
-    return session.scalars(query.order_by(Task.domain, Task.name)).all()
-
-
-def judged(session: Session, task_set_id: UUID) -> int:
-    """Number of tasks that need a judge."""
-    query = select(func.count(Task.id)).where(Task.task_set_id == task_set_id, Task.requires_judge)
-    return session.scalars(query).one()
 
 
 def durations(session: Session, benchmark_id: UUID, agent: str, provider: str) -> Sequence[float]:

@@ -106,10 +106,9 @@ def benchmark_detail(session: Session, row: Benchmark, task_set: TaskSet | None,
     fields = _fields(row, task_set, versions)
     if task_set is None:
         return BenchmarkDetail(**fields)
-    selections = benchmark_parts.selections(session, task_set.id)
     return BenchmarkDetail(
         **fields,
-        selections={name: len(keys) for name, keys in selections.items()},
+        selections=benchmark_parts.selection_sizes(session, task_set.id),
         variants=known_variants(session, task_set.id),
         labels=label_counts(task_set),
         unknown=list(unknown_of(session, task_set)),

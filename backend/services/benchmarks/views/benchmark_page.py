@@ -1,23 +1,23 @@
 """Page of a benchmark: content and health."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Task
 from backend.db.repositories.benchmarks import benchmarks_view as repository
-from backend.db.repositories.benchmarks import quarantine as quarantine_repository
+from backend.db.repositories.benchmarks.task_groups import TaskGroup, TaskNeeds, task_groups
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.errors import NotFound
 from backend.domain.model.label_filter import label_filter
 from backend.domain.model.reason import Reason
+from backend.domain.model.run import VALIDATION_AGENTS
 from backend.domain.model.task import DIFFICULTIES, UNLABELLED
 from backend.services.benchmarks.labels import LabelCounts, label_counts
-from backend.services.benchmarks.task_validation import Validation, is_sound
+from backend.services.benchmarks.task_validation import Validation, wrongs
 from backend.services.benchmarks.views.benchmark import (
     BenchmarkDetail,
     BenchmarkView,
@@ -28,10 +28,10 @@ from backend.services.benchmarks.views.benchmark import (
     by_source,
     reported_results,
 )
-from backend.services.benchmarks.views.task import TaskView, results_of, task_view, validations_of
+from backend.services.benchmarks.views.task import TaskView, task_view, validations_of
 
 PAGE = 100
-WhyNot = Callable[[Task], Reason | None]
+WhyNot = Callable[[TaskNeeds], Reason | None]
 """Why a task cannot run here; None if it can."""
 
 
@@ -59,7 +59,18 @@ class TaskCounts:
 
 def task_counts(rows: Sequence[AnyRow]) -> TaskCounts:
     """From (domain, difficulty, n)."""
-    cells = {(row.domain, row.difficulty or UNLABELLED): row.n for row in rows}
+    return _counts({(row.domain, row.difficulty or UNLABELLED): row.n for row in rows})
+
+
+def group_counts(groups: Iterable[TaskGroup]) -> TaskCounts:
+    """From groups of tasks that are alike."""
+    cells: Counter[tuple[str, str]] = Counter()
+    for group in groups:
+        cells[group.domain, group.difficulty or UNLABELLED] += group.number
+    return _counts(cells)
+
+
+def _counts(cells: Mapping[tuple[str, str], int]) -> TaskCounts:
     present = {difficulty for _, difficulty in cells}
     names = [str(difficulty) for difficulty in DIFFICULTIES if difficulty in present]
     return TaskCounts(sorted({domain for domain, _ in cells}), names, cells)
@@ -153,17 +164,18 @@ def benchmark_page(  # noqa: PLR0913 - which one, and which of its tasks
     conditions = {**filters, "where": label_filter(where)}
     rows = repository.tasks(session, row.TaskSet.id, conditions, after, PAGE + 1)
     versions = repository.versions(session, row.Benchmark.id)
+    groups = task_groups(session, row.TaskSet.id)
     last = rows[PAGE - 1].Task if len(rows) > PAGE else None
     return BenchmarkPage(
         benchmark=benchmark_detail(session, row.Benchmark, row.TaskSet, len(versions)),
         task_set=TaskSetRef.model_validate(row.TaskSet),
         created_at=row.TaskSet.created_at,
-        counted=task_counts(repository.counts(session, row.TaskSet.id)),
-        health=_health(session, row.TaskSet.id, why_not),
+        counted=group_counts(groups),
+        health=_health(session, row.TaskSet.id, groups, why_not),
         tasks=task_rows(session, name, rows[:PAGE], why_not),
         next=(last.domain, last.name) if last else None,
         versions=[
-            VersionRow(TaskSetRef.model_validate(item.TaskSet), item.tasks, item.TaskSet.created_at)
+            VersionRow(TaskSetRef.model_validate(item), int(item.counts.get("tasks", 0)), item.created_at)
             for item in versions
         ],
         reported=by_source(reported_results(session, name)),
@@ -171,16 +183,22 @@ def benchmark_page(  # noqa: PLR0913 - which one, and which of its tasks
     )
 
 
-def _health(session: Session, task_set_id: UUID, why_not: WhyNot) -> TaskSetHealth:
-    rows = repository.task_facts(session, task_set_id)
-    results = results_of(session, rows)
-    states = Counter(is_sound(row, results[row.id]) for row in rows)
-    blocked = Counter(why for row in rows if (why := why_not(row)))
+def _health(session: Session, task_set_id: UUID, groups: Sequence[TaskGroup], why_not: WhyNot) -> TaskSetHealth:
+    sound, unsound = 0, 0
+    for row in repository.validated_scores(session, task_set_id):
+        if wrongs(feasible=row.feasible, scores={agent: getattr(row, agent) for agent in VALIDATION_AGENTS}):
+            unsound += row.tasks
+        else:
+            sound += row.tasks
+    blocked: Counter[Reason] = Counter()
+    for group in groups:
+        if reason := why_not(group):
+            blocked[reason] += group.number
     return TaskSetHealth(
-        sound=states[True],
-        unsound=states[False],
-        unvalidated=states[None],
-        quarantined=quarantine_repository.number_in_force(session, task_set_id),
+        sound=sound,
+        unsound=unsound,
+        unvalidated=sum(group.number for group in groups) - sound - unsound,
+        quarantined=sum(group.number for group in groups if group.quarantined is not None),
         not_runnable=blocked.most_common(),
     )
 
@@ -188,14 +206,15 @@ def _health(session: Session, task_set_id: UUID, why_not: WhyNot) -> TaskSetHeal
 def task_rows(session: Session, benchmark: str, rows: Sequence[AnyRow], why_not: WhyNot) -> list[TaskRow]:
     """Rows of `repositories.benchmarks.benchmarks_view.tasks`."""
     validations = validations_of(session, [row.Task for row in rows])
+    results = repository.results(session, list(validations))
     return [
         TaskRow(
             task=task_view(row.Task, benchmark, row.quarantined or ""),
             validation=validations[row.Task.id],
             why_not=why_not(row.Task),
-            scored=row.scored or 0,
-            solved=row.solved or 0,
-            lost=row.lost or 0,
+            scored=getattr(results.get(row.Task.id), "scored", 0),
+            solved=getattr(results.get(row.Task.id), "solved", 0),
+            lost=getattr(results.get(row.Task.id), "lost", 0),
         )
         for row in rows
     ]

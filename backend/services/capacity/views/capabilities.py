@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Task
 from backend.db.models.enums import FLOORS
+from backend.db.repositories.benchmarks.task_groups import TaskNeeds
 from backend.domain.errors import Unavailable
 from backend.domain.machines.image_offers import ImageOffer
 from backend.domain.model.reason import Reason, ReasonCode
@@ -77,7 +77,7 @@ class RunOptions:
         """The provider of that name, if any worker knows it."""
         return next((each for each in self.providers if each.name == name), None)
 
-    def why_not(self, provider: str, task: Task, image: str | None = None) -> Reason | None:
+    def why_not(self, provider: str, task: TaskNeeds, image: str | None = None) -> Reason | None:
         """Why a task cannot run on that provider's desktops (of that image, if given); None if it can."""
         view = self.provider(provider)
         if self.can is None or view is None:

@@ -1,8 +1,10 @@
 """Form that starts a run: choices, and the request from submitted values."""
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -10,7 +12,9 @@ from sqlalchemy.orm import Session
 
 from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.benchmarks import benchmarks as benchmark_repository
-from backend.db.repositories.runs import new_run_view as repository
+from backend.db.repositories.benchmarks import task_groups as repository
+from backend.db.repositories.benchmarks.task_groups import ALL, TaskFilter, TaskGroup, TaskNeeds
+from backend.db.repositories.common_queries import AnyRow
 from backend.domain.errors import Invalid
 from backend.domain.model.presets import PRESETS
 from backend.domain.model.reason import Reason
@@ -20,7 +24,12 @@ from backend.services.benchmarks.labels import LabelCounts, label_counts
 from backend.services.benchmarks.variants import known_variants
 from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.views.capabilities import AgentView, RunOptions, abilities
-from backend.services.capacity.worker_capabilities import needs_of
+
+MOST_TASKS = 500
+"""The form lists all tasks of a benchmark with at most so many."""
+MOST_LISTED = 2000
+"""Of a larger one, it lists at most so many."""
+WhyNot = Callable[[TaskNeeds], Reason | None]
 
 
 @dataclass(frozen=True)
@@ -55,70 +64,132 @@ class TaskChoice:
 
 
 @dataclass(frozen=True)
+class DomainChoice:
+    """A domain that can be selected.
+
+    Attributes:
+        tasks: number of its tasks.
+        blocked: number of those that cannot run on the chosen desktops.
+        choices: its tasks, as far as they are listed.
+        shown: it has tasks that are searched for, or nothing is searched for.
+    """
+
+    name: str
+    tasks: int
+    blocked: int
+    choices: Sequence[TaskChoice]
+    shown: bool
+
+    @property
+    def whole(self) -> str:
+        """The pattern that selects all of its tasks."""
+        return f"{self.name}/*"
+
+
+@dataclass(frozen=True)
+class ListedTasks:
+    """Which tasks the form of a large benchmark lists, besides the ticked ones.
+
+    Attributes:
+        ticked: keys of the ticked tasks.
+        domains: those that are opened.
+        words: searched for in keys and instructions.
+    """
+
+    ticked: Sequence[str] = ()
+    domains: Sequence[str] = ()
+    words: str = ""
+
+
+@dataclass(frozen=True)
 class NewRun:
-    """Choices of the form; `judged`: number of tasks that need a judge."""
+    """Choices of the form.
+
+    Attributes:
+        judged: number of tasks that need a judge.
+        complete: every task is listed; else those that were opened, searched for or ticked.
+    """
 
     benchmarks: list[tuple[str, str]]
     benchmark: str
     agents: list[tuple[AgentView, list[Parameter]]]
     able: RunOptions
-    domains: Mapping[str, list[TaskChoice]]
-    selections: Mapping[str, int]
-    variants: Mapping[str, int]
     presets: Mapping[str, str]
-    labels: LabelCounts
+    domains: Sequence[DomainChoice] = ()
+    selections: Mapping[str, int] = field(default_factory=dict)
+    variants: Mapping[str, int] = field(default_factory=dict)
+    labels: LabelCounts = field(default_factory=dict)
     judged: int = 0
+    complete: bool = True
 
     @property
     def tasks(self) -> int:
         """Tasks of the chosen benchmark."""
-        return sum(len(tasks) for tasks in self.domains.values())
+        return sum(domain.tasks for domain in self.domains)
 
 
-def new_run(session: Session, benchmark: str, provider: str, image: str = "") -> NewRun:
+def new_run(
+    session: Session, benchmark: str, provider: str, image: str = "", listed: ListedTasks = ListedTasks()
+) -> NewRun:
     """The form for a benchmark (default: the first), with what can run on that provider's image."""
     known = [(row.name, row.title or row.name) for row in benchmark_repository.all_of(session, None)]
     names = [name for name, _ in known]
     chosen = benchmark if benchmark in names else (names[0] if names else "")
     able = abilities(session)
-    return NewRun(
+    page = NewRun(
         benchmarks=known,
         benchmark=chosen,
         agents=[(agent, parameters(agent.schema)) for agent in able.agents],
         able=able,
-        domains=_domains(session, chosen, (provider, image or None), able) if chosen else {},
-        selections=_selections(session, chosen) if chosen else {},
-        variants=known_variants(session, latest_task_set(session, chosen).id) if chosen else {},
         presets={name: preset.about for name, preset in PRESETS.items()},
-        labels=label_counts(latest_task_set(session, chosen)) if chosen else {},
-        judged=repository.judged(session, latest_task_set(session, chosen).id) if chosen else 0,
+    )
+    return _with_tasks(session, page, partial(able.why_not, provider, image=image or None), listed) if chosen else page
+
+
+def _with_tasks(session: Session, page: NewRun, why_not: WhyNot, listed: ListedTasks) -> NewRun:
+    """The form with the tasks of its benchmark."""
+    task_set = latest_task_set(session, page.benchmark)
+    groups = repository.task_groups(session, task_set.id)
+    complete = sum(group.number for group in groups) <= MOST_TASKS
+    domains = () if listed.words else listed.domains
+    some = complete or listed.ticked or domains or listed.words
+    among = ALL if complete else TaskFilter(keys=listed.ticked, domains=domains, words=listed.words)
+    rows = repository.task_rows(session, task_set.id, among, limit=MOST_LISTED) if some else ()
+    searched = bool(listed.words) and not complete
+    return replace(
+        page,
+        domains=domain_choices(groups, rows, why_not, searched=searched),
+        selections=parts.selection_sizes(session, task_set.id),
+        variants=known_variants(session, task_set.id),
+        labels=label_counts(task_set),
+        judged=sum(group.number for group in groups if group.requires_judge),
+        complete=complete,
     )
 
 
-def _selections(session: Session, benchmark: str) -> dict[str, int]:
-    """Tasks of each named selection."""
-    selections = parts.selections(session, latest_task_set(session, benchmark).id)
-    return {name: len(keys) for name, keys in selections.items()}
+def domain_choices(
+    groups: Iterable[TaskGroup], rows: Iterable[AnyRow], why_not: WhyNot, *, searched: bool
+) -> list[DomainChoice]:
+    """Domains with their numbers and listed tasks.
 
-
-def _domains(
-    session: Session, benchmark: str, machine: tuple[str, str | None], able: RunOptions
-) -> dict[str, list[TaskChoice]]:
-    by_domain: dict[str, list[TaskChoice]] = {}
-    lacks: dict[Hashable, Reason | None] = {}
-    for task in repository.tasks(session, latest_task_set(session, benchmark).id):
-        needs = needs_of(task)
-        if needs not in lacks:
-            lacks[needs] = able.why_not(machine[0], task, machine[1])
-        choice = TaskChoice(
-            key=task.key,
-            name=task.name,
-            instruction=task.instruction,
-            difficulty=task.difficulty or UNLABELLED,
-            why_not=lacks[needs],
-        )
-        by_domain.setdefault(task.domain, []).append(choice)
-    return by_domain
+    Args:
+        groups: all tasks, in the order of domains.
+        rows: listed tasks (`repositories.benchmarks.task_groups.task_rows`).
+        why_not: why a task, or each of a group, cannot run.
+        searched: tasks are searched for.
+    """
+    choices: dict[str, list[TaskChoice]] = {}
+    for row in rows:
+        choice = TaskChoice(row.key, row.name, row.instruction, row.difficulty or UNLABELLED, why_not(row))
+        choices.setdefault(row.domain, []).append(choice)
+    numbers, blocked = Counter[str](), Counter[str]()
+    for group in groups:
+        numbers[group.domain] += group.number
+        blocked[group.domain] += group.number if why_not(group) else 0
+    return [
+        DomainChoice(name, number, blocked[name], choices.get(name, ()), shown=not searched or name in choices)
+        for name, number in numbers.items()
+    ]
 
 
 def parameters(schema: Mapping[str, Any]) -> list[Parameter]:
@@ -163,12 +234,12 @@ def _parameter(name: str, field: Mapping[str, Any], *, required: bool) -> Parame
 def params_of(fields: Sequence[Parameter], texts: Mapping[str, str]) -> dict[str, Any]:
     """Typed parameters from a form's texts; an empty text keeps the agent's default. Raises Invalid."""
     params: dict[str, Any] = {}
-    for field in fields:
-        text = texts.get(field.name, "").strip()
-        if field.kind == "boolean":
-            params[field.name] = text in {"on", "true"}
+    for each in fields:
+        text = texts.get(each.name, "").strip()
+        if each.kind == "boolean":
+            params[each.name] = text in {"on", "true"}
         elif text:
-            params[field.name] = _typed(field, text)
+            params[each.name] = _typed(each, text)
     return params
 
 

@@ -6,11 +6,13 @@ export default class NewRun extends Controller {
   connect() {
     this.on(this.element, "input", (event) => this.changed(event));
     this.on(this.element, "formdata", (event) => this.compact(event.formData));
-    this.on(this.part("find"), "input", (event) => this.find(event.target.value.toLowerCase()));
+    this.on(this.element, "toggle", (event) => this.open(event.target), { capture: true });
+    this.on(this.element, "click", (event) => this.list(event));
     this.on(this.element, "submit", () => {
       this.submitting = true;
     });
     this.count();
+    if (this.part("find").value && !this.partial) this.find(this.part("find").value);
   }
 
   ended() {
@@ -19,13 +21,33 @@ export default class NewRun extends Controller {
 
   changed(event) {
     const { target } = event;
-    if (target === this.part("find")) return;
+    if (target === this.part("find")) {
+      this.find(target.value);
+      return;
+    }
     if (target.name === "agent") this.selectAgent(target.value);
     if (target.matches('[data-new-run-target~="whole"]')) this.toggleDomain(target);
     if (target.matches('[data-new-run-target~="task"]')) this.toggleTask(target);
     this.count();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.update(target.hasAttribute("data-new-run-reload"), target.name), 250);
+  }
+
+  // The page lists only some tasks of a large benchmark: those of opened domains, searched or ticked ones.
+  get partial() {
+    return this.element.querySelector("#domains").hasAttribute("data-partial");
+  }
+
+  open(details) {
+    if (details.open && !this.boxes(details).length)
+      details.querySelector('[data-new-run-target~="list"]')?.click();
+  }
+
+  list(event) {
+    const button = event.target.closest('[data-new-run-target~="list"]');
+    if (!button) return;
+    event.preventDefault();
+    this.update(false, "", button.value);
   }
 
   selectAgent(agent) {
@@ -46,12 +68,15 @@ export default class NewRun extends Controller {
   toggleTask(box) {
     const domain = box.closest(".domain");
     const boxes = this.boxes(domain);
-    domain.querySelector('[data-new-run-target~="whole"]').checked = boxes.every((other) => other.checked);
+    domain.querySelector('[data-new-run-target~="whole"]').checked =
+      boxes.length === Number(domain.dataset.tasks) && boxes.every((other) => other.checked);
   }
 
   count() {
-    const boxes = this.parts("task");
-    const checked = boxes.filter((box) => box.checked).length;
+    const domains = this.parts("domain");
+    const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+    const checked = sum(domains.map((domain) => this.checked(domain)));
+    const total = sum(domains.map((domain) => Number(domain.dataset.tasks)));
     const selections = this.parts("selection").filter((box) => box.checked);
     const words = selections.map((box) => box.value);
     words.push(
@@ -60,13 +85,19 @@ export default class NewRun extends Controller {
         .map((box) => box.value),
     );
     if (checked || !words.length)
-      words.unshift(checked ? `${checked} of ${boxes.length}` : `all ${boxes.length}`);
+      words.unshift(checked ? `${checked} of ${total}` : `all ${total}`);
     this.part("task-count").textContent = words.join(" and ");
-    for (const domain of this.parts("domain")) {
-      const inside = this.boxes(domain);
-      const some = inside.some((box) => box.checked) && !inside.every((box) => box.checked);
-      domain.querySelector('[data-new-run-target~="whole"]').indeterminate = some;
+    for (const domain of domains) {
+      const some = this.checked(domain);
+      domain.querySelector('[data-new-run-target~="whole"]').indeterminate =
+        some > 0 && some < Number(domain.dataset.tasks);
     }
+  }
+
+  // How many tasks of a domain are selected, listed or not.
+  checked(domain) {
+    if (domain.querySelector('[data-new-run-target~="whole"]').checked) return Number(domain.dataset.tasks);
+    return this.boxes(domain).filter((box) => box.checked).length;
   }
 
   // A whole domain is sent as its pattern, not as each of its tasks; empty fields are left out.
@@ -81,11 +112,15 @@ export default class NewRun extends Controller {
     for (const [name, value] of [...data]) if (value === "") data.delete(name);
   }
 
-  async update(reload, name) {
+  // Brings the page, or the parts that follow from the selection, in line with the form. `name`: of the field that
+  // changed; `opened`: a domain whose tasks are to be listed.
+  async update(reload, name, opened) {
     const data = new FormData(this.element);
     data.delete("key");
+    if (opened) data.append("open", opened);
     // Selections, labels and variants are those of the benchmark that was shown.
-    if (reload) for (const field of ["tasks", "where", "variant"]) data.delete(field);
+    if (reload)
+      for (const field of ["tasks", "where", "variant", "open", "find"]) data.delete(field);
     if (name === "provider") data.delete("desktop_image");
     const address = `/runs/new?${new URLSearchParams(data)}`;
     history.replaceState(null, "", address);
@@ -97,16 +132,24 @@ export default class NewRun extends Controller {
         headers: { Accept: "text/html" },
       });
       const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
-      const target = reload ? "main" : "forecast";
-      const part = fresh.getElementById(target);
-      if (part && !this.submitting) morph(document.getElementById(target), part);
-      if (reload) this.count();
+      const targets = reload ? ["main"] : this.partial ? ["forecast", "domains"] : ["forecast"];
+      for (const target of targets) {
+        const part = fresh.getElementById(target);
+        if (part && !this.submitting) morph(document.getElementById(target), part);
+      }
+      this.count();
     } catch (error) {
       if (error.name !== "AbortError") throw error;
     }
   }
 
-  find(words) {
+  find(text) {
+    const words = text.toLowerCase();
+    if (this.partial) {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.update(false, "find"), 250);
+      return;
+    }
     for (const domain of this.parts("domain")) {
       let some = false;
       for (const box of this.boxes(domain)) {

@@ -16,6 +16,7 @@ from backend.services.benchmarks.benchmarks import (
     list_benchmarks,
     list_tasks,
 )
+from backend.services.benchmarks.lint import unknown_of
 from tests.error_codes import raises_code
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark, make_task
@@ -40,7 +41,10 @@ class TestImportBenchmark:
             task_set = session.get_one(TaskSet, key)
             assert (task_set.version, task_set.warnings) == (1, ["odd key"])
             assert task_set.counts["labels"]["difficulty"] == {"hard": 1}
-            assert {name: count for name, count in task_set.counts.items() if name != "labels"} == {
+            assert unknown_of(session, task_set) == tuple(task_set.counts["unsupported"]["lines"]) == ()
+            assert {
+                name: count for name, count in task_set.counts.items() if name not in {"labels", "unsupported"}
+            } == {
                 "tasks": 1,
                 "infeasible": 0,
                 "domains": {"files": 1},
