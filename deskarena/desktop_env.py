@@ -6,15 +6,16 @@ manages virtual machines: parameters that name one are ignored with a warning.
 
 import os
 import platform
+import time
 import warnings
 from collections.abc import Mapping
 from typing import Any, Self
 
 from deskarena.answers import answer, ending
 from deskarena.client import Client
-from deskarena.controller import Controller
+from deskarena.controller import Controller, SetupController
 from deskarena.episode import Episode, Observation, OpenRun
-from deskarena.errors import AttemptLost
+from deskarena.errors import AttemptLost, EpisodeEnded, NotSupported, ServiceError
 from deskarena.pictures import as_png
 from deskarena.tasks import find_task
 
@@ -29,6 +30,8 @@ _MEANINGLESS = {
     "client_password": "",
 }
 """What belongs to OSWorld's own virtual machines, with its defaults."""
+FRESH_SECONDS = 5.0
+"""Age of an observation after which `_get_obs` and the controller look again."""
 
 
 class DesktopEnv:
@@ -39,6 +42,7 @@ class DesktopEnv:
         action_space: as passed.
         action_history: actions passed to `step` since the last `reset`.
         controller: reads the desktop and acts on it.
+        setup_controller: copies files to the desktop and starts programs.
         result: the verdict of the last `evaluate`.
     """
 
@@ -99,7 +103,7 @@ class DesktopEnv:
             max_seconds: likewise.
             patience: seconds to wait for a free desktop, and for a verdict.
             client: instead of `server` and `token`.
-            others: warned about and left aside.
+            others: of forks, for example `vm_ip`: warned about and left aside.
         """
         if action_space not in ACTION_SPACES:
             raise ValueError(f"action_space must be one of {', '.join(ACTION_SPACES)}, not {action_space!r}")
@@ -120,10 +124,13 @@ class DesktopEnv:
         self.evaluator: Any = {}
         self.action_history: list[Any] = []
         self.result: dict[str, Any] = {}
-        self.controller = Controller(self, self._poll)
+        self.controller = Controller(self, self._fresh, self._call)
+        self.setup_controller = SetupController(self._call)
         self._traj_no, self._step_no = -1, 0
         self._episode: Episode | None = None
         self._observation: Observation | None = None
+        self._observed_at = 0.0
+        self._cut_off = False  # The service ended the episode during a call of the controller.
         self._over = True
         request = {
             **self._request(max_steps, max_seconds),
@@ -202,8 +209,9 @@ class DesktopEnv:
         self._traj_no, self._step_no = self._traj_no + 1, 0
         self.action_history.clear()
         self.result = {}
-        self._observation, self._over = self._now().begin(), False
-        return self._get_obs()
+        self._over, self._cut_off = False, False
+        self._take(self._now().begin())
+        return self._by_key(self._poll())
 
     def step(self, action: Any, pause: float = 2) -> tuple[dict[str, Any], float, bool, dict[str, Any]]:  # noqa: ARG002
         """Executes one action and waits until the screen is still.
@@ -221,18 +229,19 @@ class DesktopEnv:
             AttemptLost: the desktop was lost; reset with the same task.
             EpisodeLost: for good.
         """
-        if self._over:
+        if self._over and not self._cut_off:
             raise RuntimeError("the episode is over: call evaluate() or reset()")
         self._step_no += 1
         self.action_history.append(action)
-        observation = self._act(answer(action, self.action_space))
-        end = ending(action)
+        observation = None if self._over else self._act(answer(action, self.action_space))
         if observation is None:
-            self._over = True
-            return self._get_obs(), 0, True, {"DONE": {"done": True}, "FAIL": {"fail": True}}.get(end, {"ended": True})
-        self._observation = observation
+            end = "" if self._over else ending(action)
+            self._over, self._cut_off = True, False
+            info = {"DONE": {"done": True}, "FAIL": {"fail": True}}.get(end, {"ended": True})
+            return self._by_key(self._poll()), 0, True, info
+        self._take(observation)
         note = str(observation.details.get("note") or "")
-        return self._get_obs(), 0, False, {"note": note} if note else {}
+        return self._by_key(observation), 0, False, {"note": note} if note else {}
 
     def evaluate(self) -> float:
         """The score in [0, 1], by the task's evaluator. Ends the episode if the agent did not.
@@ -263,14 +272,57 @@ class DesktopEnv:
         self.close()
 
     def _get_obs(self) -> dict[str, Any]:
-        """The newest observation by OSWorld's keys."""
-        observation = self._poll()
+        """The screen now by OSWorld's keys: see `_fresh`."""
+        return self._by_key(self._fresh())
+
+    def _by_key(self, observation: Observation) -> dict[str, Any]:
         return {
             "screenshot": as_png(observation.picture, observation.media_type),
             "accessibility_tree": observation.details.get("accessibility_tree") if self.require_a11y_tree else None,
             "terminal": observation.details.get("terminal") if self.require_terminal else None,
             "instruction": self.instruction,
         }
+
+    def _fresh(self) -> Observation:
+        """The newest observation; another one, by a WAIT, if it is older than `FRESH_SECONDS`.
+
+        Runners sleep before they look, for a program that is still starting.
+        """
+        old = time.monotonic() - self._observed_at > FRESH_SECONDS
+        if old and not self._over and self._observation is not None:
+            observation = self._act(answer("WAIT", self.action_space))
+            if observation is None:
+                self._over = self._cut_off = True
+            else:
+                self._take(observation)
+        return self._poll()
+
+    def _call(self, action: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Carries out a typed action of the controller as one step; returns its result.
+
+        Raises:
+            NotSupported: the action space has no code, or the service refused the action.
+            EpisodeEnded: a budget was used up.
+        """
+        if self.action_space == "computer_13":
+            raise NotSupported(f"computer_13 has no code, scripts or files, so {action['type']} is not available")
+        if self._over:
+            raise EpisodeEnded("the episode is over: call evaluate() or reset()")
+        observation = self._act({"actions": [action]})
+        if observation is None:
+            self._over = self._cut_off = True
+            raise EpisodeEnded(f"the episode's budget of steps or time was used up by {action['type']}")
+        self._take(observation)
+        results = observation.details.get("results")
+        if not results:
+            raise ServiceError("the service returns no results of scripts", hint="Update it to this version.")
+        result: Mapping[str, Any] = results[0]
+        if "skipped" in result:
+            raise NotSupported(str(observation.details.get("note") or result["skipped"]))
+        return result
+
+    def _take(self, observation: Observation) -> None:
+        self._observation, self._observed_at = observation, time.monotonic()
 
     def _act(self, message: Mapping[str, Any]) -> Observation | None:
         try:

@@ -25,6 +25,14 @@ class AttemptLost(EpisodeLost):
     """The desktop was lost. Call `reset` with the same task to continue on another one."""
 
 
+class NotSupported(NotImplementedError):
+    """Something that OSWorld's environment does and this one does not, or not within its limits."""
+
+
+class EpisodeEnded(Exception):
+    """The episode's budget of steps or time was used up by this call; `evaluate` has its score."""
+
+
 class NotRunnable(Exception):
     """The task cannot run there, or does not exist.
 

@@ -4,6 +4,8 @@ Enough of a machine that the loop, set-up, getters and agents can be tried witho
 window, Ctrl+S writes its file, clicks raise windows, commands run from a table, and it can die.
 """
 
+import base64
+import hashlib
 import io
 import shlex
 import time
@@ -17,7 +19,7 @@ from PIL import Image, ImageDraw
 from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.machines.health import DesktopHealth
 from backend.domain.model.run import ScreenSize
-from backend.domain.model.trajectory import Action, ActionType, Frame, Interaction, Window
+from backend.domain.model.trajectory import GUEST_CALLS, Action, ActionType, Frame, GuestCall, Interaction, Window
 from backend.domain.ports.desktop import ExecResult, Probe
 from tests.factories.health import health_of
 from tests.fakes.clock import FakeClock
@@ -154,6 +156,8 @@ class FakeDesktop:
         self._log(action)
         if action.type is ActionType.PYTHON:
             return self.run_python(action.text).model_dump()
+        if action.type in GUEST_CALLS:
+            return self._guest_call(action, action.guest or GuestCall())
         self._input(action)
         return {}
 
@@ -244,6 +248,19 @@ class FakeDesktop:
         else:
             return
         self.log.append(entry)
+
+    def _guest_call(self, action: Action, call: GuestCall) -> Mapping[str, Any]:
+        if action.type is ActionType.SCRIPT:
+            if call.language not in self.commands:
+                raise GuestRefused(f"this desktop has no {call.language}", kind="not_available")
+            return self.commands[call.language]([action.text]).model_dump()
+        if action.type is ActionType.WRITE_FILE:
+            self.write_file(call.path, base64.b64decode(call.data))
+        data = self.files.get(call.path)
+        if data is None:
+            return {"returncode": 1, "output": "", "error": f"FileNotFoundError: {call.path}"}
+        content = {} if action.type is ActionType.WRITE_FILE else {"data": base64.b64encode(data).decode()}
+        return {"size": len(data), "sha256": hashlib.sha256(data).hexdigest(), **content}
 
     def _alive(self) -> None:
         if self.dead:

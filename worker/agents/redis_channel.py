@@ -154,6 +154,7 @@ def _head(observation: Observation) -> dict[str, Any]:
     return {
         "index": observation.index,
         "note": observation.note,
+        "results": [dict(result) for result in observation.results],
         "media_type": picture.media_type if picture else "",
         "width": picture.width if picture else 0,
         "height": picture.height if picture else 0,

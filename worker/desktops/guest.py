@@ -8,10 +8,11 @@ from typing import Any
 from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.machines.health import DesktopHealth
 from backend.domain.model.run import ScreenSize
-from backend.domain.model.trajectory import Action, ActionType, Frame, Interaction, Window
+from backend.domain.model.trajectory import GUEST_CALLS, Action, ActionType, Frame, GuestCall, Interaction, Window
 from backend.domain.ports.desktop import ExecResult, Probe
 from worker.desktops import replies
 from worker.desktops.events import input_event
+from worker.desktops.guest_calls import script_result, transfer
 from worker.desktops.wire import GuestConnection
 
 # Seconds added to a request's own time limit before a desktop counts as frozen.
@@ -99,7 +100,11 @@ class GuestDesktop:
 
     def perform(self, action: Action) -> Mapping[str, Any]:
         if action.type is ActionType.PYTHON:
-            return self.run_python(action.text).model_dump()
+            return script_result(self.run_python(action.text))
+        if action.type is ActionType.SCRIPT:
+            return script_result(self._run_script(action.text, action.guest or GuestCall()))
+        if action.type in GUEST_CALLS:
+            return transfer(action, lambda code, seconds: self.run_python(code, timeout=seconds))
         seconds = _INPUT + len(action.text) * _SECONDS_PER_CHARACTER
         self._post("/input", {"events": [input_event(action)]}, seconds)
         return {}
@@ -156,6 +161,12 @@ class GuestDesktop:
         if reply.media_type != "application/json" and not reply.media_type.startswith("text/"):
             raise GuestRefused(f"{route} returned {reply.media_type}, not JSON", kind="bad_request")
         return reply.decoded()
+
+    def _run_script(self, script: str, call: GuestCall) -> ExecResult:
+        if call.language == "python":
+            return self.run_python(script, timeout=call.timeout)
+        payload = {"script": script, "timeout": call.timeout, "working_dir": call.path or None}
+        return replies.exec_result(self._post("/run_bash_script", payload, call.timeout + _MARGIN).mapping())
 
     def _post(self, route: str, payload: Mapping[str, Any], seconds: float = _QUICK) -> Any:
         return self._wire.ask("POST", route, seconds=seconds, json=dict(payload))

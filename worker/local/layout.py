@@ -101,6 +101,10 @@ CHROME = "/opt/google/chrome"
 CHROMIUM = Path("/usr/lib/chromium")
 """Debian's Chromium itself, behind its wrapper `/usr/bin/chromium`."""
 
+SUDO = Path("/usr/bin/sudo")
+STUBS = "guest_server/data/stubs"
+"""Of the guest server: programs that say why they do nothing. They cover those of this host."""
+
 HIDDEN = ("/usr/local", "/usr/src")
 """Parts of /usr that belong to the administrator, not to the distribution."""
 
@@ -113,6 +117,7 @@ class SandboxLayout:
         links: root folder -> link target, for those that are links on this host; the others are bound.
         etc: names of the generated files under `STAGE/etc`.
         hide: host folders that must be invisible although they are inside a bound one.
+        sudo: this host has `sudo`, which could only fail inside.
         width, height: the screen in pixels.
         data_limit: limit each process's private memory (no memory cgroup on this host).
         status_fd: for bubblewrap's report of its child's process id.
@@ -132,6 +137,7 @@ class SandboxLayout:
     status_fd: int
     seccomp_fd: int | None
     chromium: tuple[str, ...] = ()
+    sudo: bool = False
     command: tuple[str, ...] = ("/usr/bin/python3", "-m", "guest_server.linux.session")
     hide: tuple[str, ...] = HIDDEN
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -176,6 +182,11 @@ def _chrome(parts: Sequence[str]) -> list[str]:
         else:
             words += ["--symlink", str(CHROMIUM / name), f"{CHROME}/{name}"]
     return ["--perms", "0755", "--dir", "/opt/google", "--perms", "0755", "--dir", CHROME, *words]
+
+
+def _stubs(plan: SandboxLayout) -> list[str]:
+    """Explains instead of failing: nobody can become root inside."""
+    return ["--ro-bind", str(STAGE / "guest" / STUBS / SUDO.name), str(SUDO)] if plan.sudo else []
 
 
 def _generated(names: Sequence[str]) -> list[str]:
@@ -234,7 +245,7 @@ def bwrap_command(plan: SandboxLayout) -> list[str]:
     for name, value in environment.items():
         words += ["--setenv", name, value]
     words += [*_system(plan.links, plan.hide), *_generated(plan.etc), *_trusted()]
-    words += [*_chrome(plan.chromium), *_writable(plan)]
+    words += [*_stubs(plan), *_chrome(plan.chromium), *_writable(plan)]
     return [*words, "--", *prlimit_command(plan.limits, data=plan.data_limit), *plan.command]
 
 

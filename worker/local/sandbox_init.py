@@ -18,7 +18,7 @@ from typing import NoReturn
 
 from worker.local import etc, kernel, namespaces, seccomp
 from worker.local.desktop_kind import DesktopKind
-from worker.local.layout import STAGE, SandboxLayout, bwrap_command, chromium_parts, root_links
+from worker.local.layout import STAGE, SUDO, SandboxLayout, bwrap_command, chromium_parts, root_links
 from worker.local.limits import DesktopLimits
 from worker.local.overlay import make_home
 
@@ -188,6 +188,7 @@ def _execute(spec: SandboxInitSpec) -> NoReturn:
         seccomp_fd=None if program is None else _memory_file(program),
         hide=spec.hide,
         chromium=chromium_parts(),
+        sudo=SUDO.is_file(),
         environment=spec.flavour.environment,
         binds={inside: _name_of(inside) for inside in spec.flavour.binds},
         command=spec.command or spec.flavour.command,

@@ -46,6 +46,13 @@ ACCESSIBILITY = CheckWords(
     lacks="no accessibility tree: such observations are empty",
     install="apt install at-spi2-core dbus python3-gi gir1.2-atspi-2.0 gir1.2-gtk-3.0",
 )
+SUDO = CheckWords(
+    name="sudo",
+    works="agents and tasks can become root",
+    lacks="on local desktops `sudo` only says that nobody can become root: agents cannot install system packages, and "
+    "tasks whose set-up calls it are lost (task_setup)",
+    install="use virtual machines of the image linux-full (docs/internals/linux-image.md)",
+)
 WINE = CheckWords(
     name="wine",
     works="Windows applications can run on local desktops",

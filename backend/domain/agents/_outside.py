@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from backend.domain import registry
 from backend.domain.errors import AgentFailed, Invalid
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
+from backend.domain.model.trajectory import GUEST_CALLS, Action, ActionType, Decision, Observation
 from backend.domain.ports.agent import ActionSpace, AgentChannel, AgentContext, CoordinateFrame
 from backend.domain.registry import PluginKind
 
@@ -24,7 +24,8 @@ MOST_REPLY = 2**20
 MOST_ACTIONS = 64
 STOPS = frozenset({EndedBy.DONE, EndedBy.INFEASIBLE, EndedBy.STEPS})
 _NO_CODE = frozenset({"computer_13"})
-"""Action spaces whose agents may not run code in the guest, not even by a typed action."""
+"""Action spaces whose agents use mouse and keyboard only: no code, scripts or files, not even by a typed action."""
+_CODE = frozenset({ActionType.PYTHON}) | GUEST_CALLS
 
 
 class OutsideAgent:
@@ -97,8 +98,10 @@ class OutsideAgent:
             raise Invalid(
                 first["msg"], code="invalid_answer", path=".".join(["actions", *map(str, first["loc"])])
             ) from error
-        if self._context.action_space in _NO_CODE and any(one.type is ActionType.PYTHON for one in actions):
-            raise Invalid(f"{self._context.action_space} has no code", code="invalid_answer", path="actions")
+        code = next((one.type for one in actions if one.type in _CODE), None)
+        if code and self._context.action_space in _NO_CODE:
+            message = f"{self._context.action_space} has no code, scripts or files, so {code} is not available"
+            raise Invalid(message, code="invalid_answer", path="actions")
         return actions
 
     def _parsed(self, message: Mapping[str, Any], observation: Observation) -> tuple[Action, ...]:

@@ -6,14 +6,15 @@ from typing import Any
 from backend.domain.errors import GuestLost, GuestRefused
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import ScreenSize, Settle
-from backend.domain.model.trajectory import Action, ActionType, Decision
+from backend.domain.model.trajectory import GUEST_CALLS, Action, ActionType, Decision
 from backend.domain.ports.desktop import Desktop
 from backend.domain.ports.storage import Clock
 
 _ENDINGS: Mapping[ActionType, EndedBy] = {ActionType.DONE: EndedBy.DONE, ActionType.FAIL: EndedBy.INFEASIBLE}
 _ONE_KEY = frozenset({ActionType.PRESS, ActionType.KEY_DOWN, ActionType.KEY_UP})
 _NEEDS_POINT = frozenset({ActionType.MOVE_TO, ActionType.DRAG_TO})
-_NEEDS_TEXT = frozenset({ActionType.TYPING, ActionType.PYTHON})
+_NEEDS_TEXT = frozenset({ActionType.TYPING, ActionType.PYTHON, ActionType.SCRIPT})
+_NEEDS_PATH = frozenset({ActionType.READ_FILE, ActionType.WRITE_FILE})
 
 
 def complaint(action: Action, screen: ScreenSize) -> str:
@@ -43,6 +44,8 @@ def _about_content(action: Action) -> str:
         return "HOTKEY needs at least one key"
     if action.type in _NEEDS_TEXT and not action.text:
         return f"{action.type} needs a text"
+    if action.type in _NEEDS_PATH and not (action.guest and action.guest.path):
+        return f"{action.type} needs a path"
     return ""
 
 
@@ -116,7 +119,8 @@ class ActionExecution:
         try:
             return self._desktop.perform(action)
         except GuestRefused as error:
-            self.invalid = f"{action.type}: {error.message}"
+            if action.type not in GUEST_CALLS:  # A script that took too long is a result, not an invalid action.
+                self.invalid = f"{action.type}: {error.message}"
             return {"error": error.message, "kind": error.kind}
         finally:
             self.action_seconds += self._clock.now() - before

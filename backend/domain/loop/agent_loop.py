@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from backend.domain.errors import AgentFailed, Cancelled, ClusterLost, GuestLost, GuestRefused, MachineLost, Unavailable
 from backend.domain.loop.action_execution import ActionExecution, settle
-from backend.domain.model.code_results import code_report
+from backend.domain.model.code_results import code_report, to_record
 from backend.domain.model.episode import EndedBy
 from backend.domain.model.run import Budget, RunConfig, Settle
 from backend.domain.model.task import Task
@@ -354,7 +354,7 @@ class _Loop:
             index=self._progress.steps,
             observation=observation,
             decision=decision,
-            results=tuple(results),
+            results=tuple(to_record(results)),
             timing=timing,
         )
 

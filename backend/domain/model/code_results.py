@@ -8,6 +8,10 @@ LONGEST = 1_500
 """Most lines and characters of an output that an agent is shown: its end says what went wrong."""
 UNTYPED = "deskarena:"
 """What the desktop's keyboard begins a report on standard error with."""
+MOST_OUTPUT = 100_000
+"""Characters of each stream of an agent's code that it gets and the step records."""
+CONTENT = "data"
+"""Key of a file's content in a result: for the agent only, records have its size and hash."""
 
 
 def code_failed(results: Sequence[Mapping[str, Any]]) -> bool:
@@ -41,3 +45,8 @@ def _report(result: Mapping[str, Any]) -> str:
 
 def _error(result: Mapping[str, Any]) -> str:
     return str(result.get("error") or "")
+
+
+def to_record(results: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The results as a step records them: without the content of files."""
+    return [{name: value for name, value in result.items() if name != CONTENT} for result in results]

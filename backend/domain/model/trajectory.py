@@ -26,9 +26,36 @@ class ActionType(StrEnum):
     KEY_UP = "KEY_UP"
     HOTKEY = "HOTKEY"
     PYTHON = "PYTHON"  # pyautogui code, run inside the guest
+    SCRIPT = "SCRIPT"  # a bash or Python script in the guest, whose output the agent gets
+    READ_FILE = "READ_FILE"
+    WRITE_FILE = "WRITE_FILE"
     WAIT = "WAIT"
     DONE = "DONE"
     FAIL = "FAIL"
+
+
+LARGEST_FILE = 512 * 1024
+"""Bytes of a file that an agent reads or writes by one action."""
+LONGEST_SCRIPT = 300.0
+"""Seconds that an agent's script may take at most."""
+GUEST_CALLS = frozenset({ActionType.SCRIPT, ActionType.READ_FILE, ActionType.WRITE_FILE})
+"""Actions that use neither mouse nor keyboard but scripts and files of the guest."""
+
+
+class GuestCall(Frozen):
+    """Arguments of SCRIPT, READ_FILE and WRITE_FILE.
+
+    Attributes:
+        language: of the script, which is the action's text.
+        path: the file, or the folder in which a bash script runs; `~` is the user's home.
+        data: content to write, base64; at most `LARGEST_FILE` bytes.
+        timeout: seconds that the script may take.
+    """
+
+    language: str = Field(default="bash", pattern="^(bash|python)$")
+    path: str = Field(default="", max_length=4096)
+    data: str = Field(default="", max_length=(LARGEST_FILE + 2) // 3 * 4, pattern="^[A-Za-z0-9+/]*={0,2}$", repr=False)
+    timeout: float = Field(default=30.0, gt=0, le=LONGEST_SCRIPT)
 
 
 class Action(Frozen):
@@ -39,8 +66,9 @@ class Action(Frozen):
         button: `left`, `right`, `middle`.
         clicks: 1 to 3.
         dx, dy: SCROLL amounts in wheel clicks; positive dy scrolls up, as in pyautogui.
-        text: TYPING text, or PYTHON code.
+        text: TYPING text, PYTHON code, or a SCRIPT.
         keys: PRESS / KEY_DOWN / KEY_UP one key, HOTKEY several; pyautogui's key names.
+        guest: how a script or file is meant; None for other actions.
         note: the agent's reason, if any; shown, never executed.
     """
 
@@ -53,6 +81,7 @@ class Action(Frozen):
     dy: int = 0
     text: str = ""
     keys: tuple[str, ...] = ()
+    guest: GuestCall | None = Field(default=None, exclude_if=lambda value: value is None)
     note: str = ""
 
 

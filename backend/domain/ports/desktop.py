@@ -96,7 +96,9 @@ class Desktop(Protocol):
         """Carries out one typed action (not WAIT, DONE, FAIL) and returns when the input has been delivered.
 
         Returns:
-            The guest's answer: for PYTHON `{returncode, output, error}`, else empty.
+            The guest's answer: for PYTHON and SCRIPT `{returncode, output, error}`, for READ_FILE
+            `{data (base64), size, sha256}`, for WRITE_FILE `{size, sha256}`, else empty. A file that cannot be read or
+            written gives what a failed script gives.
 
         Raises:
             GuestRefused: the guest understood and could not, for example an unknown key name.

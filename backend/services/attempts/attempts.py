@@ -19,7 +19,7 @@ from backend.domain.errors import AttemptFailure, Conflict, LeaseLost
 from backend.domain.model import score
 from backend.domain.model.code_results import code_failed
 from backend.domain.model.episode import AttemptState, EndedBy, EpisodeState, Outcome, RunState
-from backend.domain.model.trajectory import StepRecord
+from backend.domain.model.trajectory import GUEST_CALLS, StepRecord
 from backend.services import events
 from backend.services.artifacts import artifacts
 from backend.services.artifacts.artifacts import ArtifactRef
@@ -131,6 +131,7 @@ class StepRow:
             "view": observation.view.model_dump(mode="json") if observation.view is not None else None,
             "clipboard": observation.clipboard[:MOST_TEXT] if observation.clipboard is not None else None,
             "code_failed": code_failed(self.record.results) or None,
+            "guest_calls": any(action.type in GUEST_CALLS for action in decision.actions) or None,
             "note": observation.note[:MOST_TEXT] or None,
             "tabs": list(observation.tabs) if observation.tabs is not None else None,
             "terminal": observation.terminal[:MOST_TEXT] if observation.terminal is not None else None,

@@ -17,6 +17,8 @@ def action_words(action: Mapping[str, Any]) -> str:
         return f"{side}{times}click{at}"
     if kind in {"TYPING", "PYTHON"}:
         return f"{'type' if kind == 'TYPING' else 'python'} {short(str(action.get('text', '')))!r}"
+    if kind in {"SCRIPT", "READ_FILE", "WRITE_FILE"}:
+        return _guest_words(kind, action)
     if kind in {"PRESS", "HOTKEY", "KEY_DOWN", "KEY_UP"}:
         verb = {"KEY_DOWN": "hold", "KEY_UP": "release"}.get(kind, "press")
         return f"{verb} {'+'.join(str(key) for key in action.get('keys', ()))}"
@@ -32,6 +34,13 @@ def action_words(action: Mapping[str, Any]) -> str:
         "FAIL": "answer FAIL (infeasible)",
     }
     return f"{plain.get(kind, kind.lower())}{at}"
+
+
+def _guest_words(kind: str, action: Mapping[str, Any]) -> str:
+    call = action.get("guest") or {}
+    if kind == "SCRIPT":
+        return f"run {call.get('language', 'bash')} {short(str(action.get('text', '')))!r}"
+    return f"{'read' if kind == 'READ_FILE' else 'write'} file {call.get('path', '')}"
 
 
 def _at(action: Mapping[str, Any]) -> str:

@@ -60,6 +60,9 @@ class AgentObservation(ReadModel):
     index: int = Field(description="Number of the step, from 0: answer it by the same number.", examples=[0])
     instruction: str
     note: str = Field(default="", description="What became of the last answer, if it could not be carried out.")
+    results: list[dict[str, Any]] = Field(
+        default=[], description="What came of each action of the last answer: output of code and scripts, files."
+    )
     max_steps: int
     max_seconds: float
     screen: dict[str, int] = Field(examples=[{"width": 1920, "height": 1080}])

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import GuestRefused
-from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.model.trajectory import GUEST_CALLS, Action, ActionType
 from tests.error_codes import raises_code
 from worker.desktops.events import input_event
 
@@ -34,7 +34,7 @@ class TestInputEvent:
     def test_each_action(self, action: Action, event: dict[str, Any]) -> None:
         assert input_event(action) == event
 
-    @pytest.mark.parametrize("kind", [A.WAIT, A.DONE, A.FAIL, A.PYTHON])
+    @pytest.mark.parametrize("kind", [A.WAIT, A.DONE, A.FAIL, A.PYTHON, *GUEST_CALLS])
     def test_what_is_no_input(self, kind: ActionType) -> None:
         with raises_code(GuestRefused, "guest_refused"):
             input_event(Action(type=kind))
@@ -48,5 +48,5 @@ class TestInputEvent:
         """A new action type must become an event or be left to another route here."""
         for kind in ActionType:
             action = Action(type=kind, x=1, y=1, text="x", keys=("a",))
-            if kind not in {A.WAIT, A.DONE, A.FAIL, A.PYTHON}:
+            if kind not in {A.WAIT, A.DONE, A.FAIL, A.PYTHON} | GUEST_CALLS:
                 assert input_event(action)["type"]

@@ -94,7 +94,7 @@ def children_environment(config: SessionConfig, display: str) -> dict[str, str]:
     environment = {"USER": user, "LOGNAME": user, "SHELL": "/bin/bash", "LANG": "C.UTF-8"}
     environment |= {name: source[name] for name in _PASSED_ON if source.get(name)}
     environment |= {
-        "PATH": f"{path}:{DATA / 'bin'}",
+        "PATH": f"{path}:{config.home / '.local' / 'bin'}:{DATA / 'bin'}:{DATA / 'stubs'}",
         "HOME": str(config.home),
         "XDG_RUNTIME_DIR": str(config.runtime),
         "XDG_CONFIG_DIRS": f"{DATA / 'xdg'}:/etc/xdg",
@@ -109,6 +109,10 @@ def children_environment(config: SessionConfig, display: str) -> dict[str, str]:
         "QT_LINUX_ACCESSIBILITY_ALWAYS_ON": "1",
         "GNOME_ACCESSIBILITY": "1",
         "ACCESSIBILITY_ENABLED": "1",
+        # `pip install` works without root: into the user's own folder, which Debian refuses by default.
+        "PIP_USER": "1",
+        "PIP_BREAK_SYSTEM_PACKAGES": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }
     # The library `deskarena_computer` is for agents' code; it comes last, so it hides nothing of the same name.
     parts = [*filter(None, [config.python_path]), str(LIBRARY)]

@@ -9,6 +9,9 @@ from guest_server.protocol.machine import CommandSpec, Machine
 from guest_server.protocol.params import RequestParams, json_params
 from guest_server.routes.execute import deadline, run
 
+# The script's own commands must not read the rest of it from standard input, as `ffmpeg` and `ssh` would.
+_READ_SCRIPT = 'exec 3<&0 </dev/null; _script=$(cat <&3); exec 3<&-; eval "$_script"'
+
 
 def routes(machine: Machine) -> list[web.RouteDef]:
     """POST /run_python, POST /run_bash_script."""
@@ -36,7 +39,7 @@ def routes(machine: Machine) -> list[web.RouteDef]:
             raise GuestError("not_available", "this desktop has no bash")
         params = await json_params(request)
         folder = _folder(params, machine.home)
-        spec = CommandSpec([*machine.bash], folder=folder, stdin=_source(params, "script"))
+        spec = CommandSpec([*machine.bash, "-c", _READ_SCRIPT], folder=folder, stdin=_source(params, "script"))
         done = await run(machine, spec, deadline(params, machine, machine.limits.script_seconds))
         # OSWorld returns both streams as one, with an empty `error`.
         body = {"output": done.output + done.error, "error": "", "returncode": done.returncode}

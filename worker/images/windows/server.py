@@ -26,7 +26,7 @@ MODULE = "guest_server.windows.session"
 PORT = 5000
 PROXY = "127.0.0.1:3128"
 _SECONDS = 600.0
-_LEFT_OUT = {"__pycache__", "bin"}
+_LEFT_OUT = {"__pycache__", "bin", "stubs"}
 # Reproducible: an image of the same sources has the same server.
 _DATE = (1980, 1, 1, 0, 0, 0)
 

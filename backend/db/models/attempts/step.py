@@ -14,7 +14,7 @@ class Step(Base):
     `frame_hash` is the perceptual hash of the screenshot, None for steps of releases before it and damaged pictures.
     `agent_view_sha256` is the picture shown to the agent, if it differs from the screenshot. `extras` has optional
     values: `by`, `model`, `reasoning`, `dropped`, `safety_checks`, `marks`, `view`, `clipboard`, `terminal`, `tabs`,
-    `note`, `code_failed`.
+    `note`, `code_failed`, `guest_calls`.
     """
 
     __tablename__ = "step"

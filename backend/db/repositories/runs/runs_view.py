@@ -96,7 +96,7 @@ def untold(session: Session, run_id: UUID) -> float:
 
 
 def spent(session: Session, run_id: UUID) -> AnyRow:
-    """Sums over all steps: tokens, cost, seconds of waiting, number without a price, and with failed code."""
+    """Sums over all steps: tokens, cost, seconds of waiting, numbers without price, with failed code, with scripts."""
 
     def total(name: str) -> ColumnElement[float]:
         return func.coalesce(func.sum(cast(Step.usage[name].astext, Double)), 0.0).label(name)
@@ -104,8 +104,9 @@ def spent(session: Session, run_id: UUID) -> AnyRow:
     names = ("calls", "input_tokens", "output_tokens", "cached_tokens", "usd", "wait_seconds")
     unpriced = func.count().filter(Step.usage["priced"].astext == "false").label("unpriced")
     failed = func.count().filter(Step.extras.has_key("code_failed")).label("code_failed")
+    guest_calls = func.count().filter(Step.extras.has_key("guest_calls")).label("guest_calls")
     query = (
-        select(*map(total, names), unpriced, failed)
+        select(*map(total, names), unpriced, failed, guest_calls)
         .join(Attempt, Attempt.id == Step.attempt_id)
         .join(Episode, Episode.id == Attempt.episode_id)
         .where(Episode.run_id == run_id)

@@ -187,6 +187,7 @@ class RunPage:
         labels: labels by which the tasks of the benchmark differ, with numbers of tasks.
         spent: tokens and cost of all attempts, including lost ones; `judged` is the cost of judging.
         failed_code: steps of all attempts whose code failed.
+        guest_calls: steps of all attempts that ran scripts, or read or wrote files.
         unrated: a person's ended episode without a rating: its result is hidden.
     """
 
@@ -206,6 +207,7 @@ class RunPage:
     judged: JudgeCost
     in_use: int
     failed_code: int = 0
+    guest_calls: int = 0
     human: bool = False
     unrated: UUID | None = None
 
@@ -248,6 +250,7 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
         events=[EventView.model_validate(event) for event in repository.events(session, run_id, EVENTS)],
         spent=_spent(spent),
         failed_code=spent.code_failed,
+        guest_calls=spent.guest_calls,
         judged=cost_of_run(session, run_id),
         in_use=row.Run.in_use,
         human=row.AgentConfiguration.human,

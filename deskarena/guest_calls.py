@@ -1,0 +1,94 @@
+"""Scripts and files of the desktop, with arguments and results as OSWorld's `PythonController` has them.
+
+Each call is one step of the episode, so the service records it, and its step budget counts it.
+"""
+
+import base64
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from deskarena.errors import NotSupported
+
+LONGEST_SCRIPT = 300.0
+"""Seconds that the service lets a script run."""
+LARGEST_FILE = 512 * 1024
+"""Bytes of a file that the service reads or writes at once."""
+TOO_LARGE = 3
+PRELUDE = "import pyautogui; import time; pyautogui.FAILSAFE = False"
+PYTHON_SECONDS = 30.0
+
+Call = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+"""Carries out a typed action as one step; returns its result."""
+
+
+def run_bash(call: Call, script: str, timeout: float, folder: str | None) -> dict[str, Any]:
+    """`{status, output, error, returncode}`; `output` has both streams.
+
+    Raises:
+        NotSupported: the timeout is too long, or the desktop has no bash.
+    """
+    if timeout > LONGEST_SCRIPT:
+        raise NotSupported(f"run_bash_script: timeout={timeout:g} is too long, the limit is {LONGEST_SCRIPT:g} s")
+    guest = {"language": "bash", "timeout": timeout, "path": folder or ""}
+    result = call({"type": "SCRIPT", "text": script, "guest": guest})
+    if result.get("kind") == "not_available":
+        raise NotSupported(f"run_bash_script: {result.get('error')}")
+    if "returncode" not in result:
+        return {"status": "error", "output": "", "error": str(result.get("error")), "returncode": -1}
+    status = "error" if result["returncode"] else "success"
+    output = f"{result['output']}{result['error']}"
+    return {"status": status, "output": output, "error": "", "returncode": result["returncode"]}
+
+
+def run_python(call: Call, script: str) -> dict[str, Any]:
+    """`{status, message, need_more, output, error, return_code}`; without a code where the script did not end."""
+    guest = {"language": "python", "timeout": PYTHON_SECONDS}
+    result = call({"type": "SCRIPT", "text": script, "guest": guest})
+    if "returncode" not in result:
+        error = str(result.get("error"))
+        return {"status": "error", "message": "Failed to execute command.", "output": None, "error": error}
+    code, output, error = result["returncode"], str(result["output"]), str(result["error"])
+    if code and not error:
+        error = f"Process exited with code {code}"
+    return {
+        "status": "error" if code else "success",
+        "message": "\n".join(filter(None, (output, error))),
+        "need_more": False,
+        "output": output,
+        "error": error,
+        "return_code": code,
+    }
+
+
+def run_command(call: Call, command: str) -> dict[str, Any]:
+    """`{status, output, error, returncode}` of pyautogui code; -1 where it did not end."""
+    result = call({"type": "PYTHON", "text": f"{PRELUDE}\n{command}"})
+    if "returncode" not in result:
+        return {"status": "error", "output": "", "error": str(result.get("error")), "returncode": -1}
+    return {"status": "success", **{name: result[name] for name in ("output", "error", "returncode")}}
+
+
+def read_file(call: Call, path: str) -> bytes | None:
+    """The file's content; None if it cannot be read.
+
+    Raises:
+        NotSupported: it has more than `LARGEST_FILE` bytes.
+    """
+    result = call({"type": "READ_FILE", "guest": {"path": path}})
+    if result.get("returncode") == TOO_LARGE:
+        raise NotSupported(f"get_file: {str(result['error']).strip()}")
+    return base64.b64decode(result["data"]) if "data" in result else None
+
+
+def write_file(call: Call, path: str, data: bytes) -> None:
+    """Writes a file of the desktop, making its folders.
+
+    Raises:
+        NotSupported: it has more than `LARGEST_FILE` bytes.
+        OSError: the desktop refused it.
+    """
+    if len(data) > LARGEST_FILE:
+        raise NotSupported(f"upload: {path} has {len(data)} bytes, at most {LARGEST_FILE} are allowed")
+    result = call({"type": "WRITE_FILE", "guest": {"path": path, "data": base64.b64encode(data).decode()}})
+    if "size" not in result:
+        raise OSError(f"{path} could not be written on the desktop: {str(result.get('error')).strip()}")
