@@ -103,8 +103,8 @@ class Controller:
 
     def get_vm_directory_tree(self, path: str) -> dict[str, Any] | None:
         """`{type, name, children}` of a folder, recursively; None if it cannot be read."""
-        found = guest_calls.run_command(self._call, f"{_TREE}\nprint(json.dumps(tree({path!r})))")
-        tree: dict[str, Any] | None = None if found["returncode"] else json.loads(found["output"])
+        result = guest_calls.run_command(self._call, f"{_TREE}\nprint(json.dumps(tree({path!r})))")
+        tree: dict[str, Any] | None = None if result["returncode"] else json.loads(result["output"])
         return tree
 
     def start_recording(self) -> None:

@@ -47,6 +47,9 @@ class DesktopEnv:
     """
 
     metadata: Mapping[str, Any] = {"render_modes": ["rgb_array"]}
+    _observed_at = 0.0
+    _cut_off = False
+    """The service ended the episode during a call of the controller."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - OSWorld's own constructor, in its order
         self,
@@ -112,25 +115,22 @@ class DesktopEnv:
         self.provider_name, self.region, self.path_to_vm = provider_name, region, path_to_vm
         self.snapshot_name, self.headless, self.enable_proxy = snapshot_name, headless, enable_proxy
         self.current_use_proxy = False
-        self.client_password = client_password or "password"
-        self.action_space, self.os_type = action_space, os_type
+        self.client_password, self.os_type = client_password or "password", os_type
+        self.action_space = action_space
         self.cache_dir_base = self.cache_dir = cache_dir
         self.require_a11y_tree, self.require_terminal = require_a11y_tree, require_terminal
         self.screen_width, self.screen_height = screen_size or _screen_size()
         self.vm_ip, self.server_port, self.chromium_port, self.vnc_port, self.vlc_port = "127.0.0.1", 0, 0, 0, 0
         self.instruction: str | None = None
-        self.task_id = ""
         self.config: Any = []
         self.evaluator: Any = {}
         self.action_history: list[Any] = []
         self.result: dict[str, Any] = {}
         self.controller = Controller(self, self._fresh, self._call)
         self.setup_controller = SetupController(self._call)
-        self._traj_no, self._step_no = -1, 0
+        self._traj_no, self._step_no, self.task_id = -1, 0, ""
         self._episode: Episode | None = None
         self._observation: Observation | None = None
-        self._observed_at = 0.0
-        self._cut_off = False  # The service ended the episode during a call of the controller.
         self._over = True
         request = {
             **self._request(max_steps, max_seconds),

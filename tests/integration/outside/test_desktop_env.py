@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -13,12 +14,15 @@ from PIL import Image
 from backend.db.models import Run
 from backend.db.repositories.attempts import attempts as attempts_repository
 from backend.domain.errors import AttemptFailure, FailureClass
+from backend.domain.ports.desktop import ExecResult
 from backend.services.lifecycle import retry_policy
+from backend.services.runs.views.run_page import RunPageQuery, run_page
 from deskarena.desktop_env import DesktopEnv
-from deskarena.errors import AttemptLost, NotRunnable
+from deskarena.errors import AttemptLost, EpisodeEnded, NotRunnable, NotSupported
+from deskarena.guest_calls import LARGEST_FILE
 from tests.error_codes import raises_code
 from tests.integration.outside.conftest import OutsideService
-from tests.integration.worker.in_process import episodes
+from tests.integration.worker.in_process import attempts, episodes, steps
 from tests.waiting import until
 
 NOTE = {"id": "say-hello", "instruction": "Write hello into the note and save it.", "config": [], "evaluator": {}}
@@ -37,6 +41,97 @@ def env(service: OutsideService) -> Iterator[DesktopEnv]:
 
 def keys(action_type: str, **parameters: Any) -> dict[str, Any]:
     return {"action_type": action_type, "parameters": parameters}
+
+
+@pytest.fixture
+def coder(service: OutsideService) -> Iterator[DesktopEnv]:
+    """As OSWorld's runners make it, and with a desktop that has an interpreter."""
+    with pytest.warns(UserWarning, match="provider_name, region, snapshot_name, headless, enable_proxy, vm_ip"):
+        made = DesktopEnv(
+            path_to_vm=None, action_space="pyautogui", provider_name="aws", region="us-east-1", snapshot_name="ami-1",
+            screen_size=(640, 480), headless=True, os_type="Ubuntu", require_a11y_tree=False, enable_proxy=True,
+            client_password="", cache_dir="cache", vm_ip="10.0.0.1", client=service.client(), benchmark="notes",
+            provider="fake", patience=120.0, max_steps=6,
+        )  # fmt: skip
+    made.reset(task_config=NOTE)
+    commands = service.worker.provider.opened[-1].fake.commands
+    commands["bash"] = lambda _: ExecResult(returncode=3, output="one\ntwo\n")
+    commands["python"] = lambda words: ExecResult(returncode=0, output=words[0].splitlines()[-1])
+    yield made
+    made.close()
+
+
+class TestController:
+    """Results have the fields of OSWorld's `PythonController`."""
+
+    def test_scripts(self, coder: DesktopEnv) -> None:
+        assert coder.controller.run_bash_script("ls", timeout=5, working_dir="~") == {
+            "status": "error", "output": "one\ntwo\n", "error": "", "returncode": 3,
+        }  # fmt: skip
+        assert coder.controller.run_python_script("print(1)") == {
+            "status": "success", "message": "print(1)", "need_more": False, "output": "print(1)", "error": "",
+            "return_code": 0,
+        }  # fmt: skip
+        assert coder.controller.execute_python_command("pyautogui.size()") == {
+            "status": "success", "output": "pyautogui.size()", "error": "", "returncode": 0,
+        }  # fmt: skip
+
+    def test_files(self, coder: DesktopEnv, tmp_path: Path) -> None:
+        (tmp_path / "tool.py").write_bytes(b"import os\0")
+        coder.setup_controller._upload_file_setup([{"local_path": str(tmp_path / "tool.py"), "path": "/tool.py"}])
+        assert coder.controller.get_file("/tool.py") == b"import os\0"
+        assert coder.controller.get_file("/nothing") is None
+
+    def test_each_call_is_a_recorded_step(self, coder: DesktopEnv, service: OutsideService) -> None:
+        coder.controller.run_bash_script("ls")
+        coder.setup_controller._launch_setup("xterm -e top", shell=True)
+        assert coder.controller.get_file("/nothing") is None
+        coder.step("DONE")
+        coder.evaluate()
+        (episode,) = episodes(service.world, UUID(str(coder.run_id)))
+        (attempt,) = attempts(service.world, episode.id)
+        recorded = [step.actions[0] for step in steps(service.world, attempt.id) if step.actions]
+        assert [one["type"] for one in recorded] == ["SCRIPT", "SCRIPT", "READ_FILE", "DONE"]
+        assert recorded[1]["text"] == "setsid bash -c 'xterm -e top' </dev/null >/dev/null 2>&1 &"
+        with service.world.work() as session:
+            assert run_page(session, UUID(str(coder.run_id)), RunPageQuery({})).guest_calls == 3
+        assert coder.action_history == ["DONE"]
+
+    def test_the_record_has_no_content_of_files(self, coder: DesktopEnv, service: OutsideService) -> None:
+        service.worker.provider.opened[-1].fake.files["/large"] = b"x" * 1000
+        assert coder.controller.get_file("/large") == b"x" * 1000
+        (episode,) = episodes(service.world, UUID(str(coder.run_id)))
+        (attempt,) = attempts(service.world, episode.id)
+        coder.evaluate()
+        (result,) = steps(service.world, attempt.id)[0].results
+        assert (set(result), result["size"]) == ({"size", "sha256"}, 1000)
+
+    def test_what_is_not_supported_is_named(self, coder: DesktopEnv, env: DesktopEnv, tmp_path: Path) -> None:
+        with pytest.raises(NotSupported, match="timeout=3600"):
+            coder.controller.run_bash_script("sleep 1000", timeout=3600)
+        (tmp_path / "large").write_bytes(b"x" * (LARGEST_FILE + 1))
+        with pytest.raises(NotSupported, match="/large"):
+            coder.setup_controller._upload_file_setup([{"local_path": str(tmp_path / "large"), "path": "/large"}])
+        with pytest.raises(AttributeError, match="_chrome_open_tabs_setup"):
+            coder.setup_controller._chrome_open_tabs_setup([])
+        with pytest.raises(NotSupported, match="computer_13"):
+            env.controller.run_bash_script("ls")
+
+    def test_a_budget_that_a_call_uses_up_ends_the_next_step(self, coder: DesktopEnv) -> None:
+        for _ in range(5):
+            coder.controller.run_bash_script("ls")
+        with pytest.raises(EpisodeEnded):
+            coder.controller.run_bash_script("ls")
+        assert coder.step("pyautogui.click(1, 1)")[2:] == (True, {"ended": True})
+        assert coder.evaluate() == 0.0
+
+    def test_who_looks_later_sees_the_screen_of_then(
+        self, coder: DesktopEnv, service: OutsideService, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("deskarena.desktop_env.FRESH_SECONDS", 0.0)
+        before = coder.controller.get_screenshot()
+        service.worker.provider.opened[-1].fake.open_windows[-1].text = "started at last"
+        assert coder._get_obs()["screenshot"] != before
 
 
 class TestDesktopEnv:
@@ -91,8 +186,8 @@ class TestDesktopEnv:
         assert (env.vm_platform, env.vm_screen_size) == ("Linux", {"width": 640, "height": 480})
         env.controller.start_recording()
         env.controller.end_recording("film.mp4")
-        with pytest.raises(AttributeError, match="get_file is not available"):
-            env.controller.get_file("/etc/passwd")
+        with pytest.raises(AttributeError, match="get_vm_wallpaper is not available"):
+            env.controller.get_vm_wallpaper()
 
     def test_a_task_that_is_not_there(self, env: DesktopEnv) -> None:
         with raises_code(NotRunnable, "unknown_task"):

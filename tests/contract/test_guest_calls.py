@@ -1,0 +1,176 @@
+"""What agents' code expects of a desktop, by the suites that it was written for. Runs on every real provider.
+
+The calls are those of public agents and of their suites' documentation: docs/reports/public-agents.md lists who makes
+which.
+"""
+
+import base64
+import io
+import zipfile
+from collections.abc import Iterator
+
+import pytest
+from PIL import Image
+
+from backend.domain.errors import GuestRefused
+from backend.domain.model.trajectory import LARGEST_FILE, Action, ActionType, GuestCall
+from backend.domain.ports.desktop import Desktop, OpenDesktop, Provider
+from tests.contract.conftest import REAL_PROVIDERS, SPEC, WINE, WINE_MARKS, opened_provider
+from tests.contract.kinds import SystemNames, kind_of
+
+TEXT = "naïve <tag> 中文 😀"
+
+
+@pytest.fixture(scope="module", params=[*REAL_PROVIDERS, pytest.param(WINE, marks=WINE_MARKS)])
+def provider(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
+    """Every provider that can work here, and Wine's desktops."""
+    with opened_provider(request.param, tmp_path_factory) as made:
+        yield made
+
+
+@pytest.fixture
+def desktop(shared: OpenDesktop) -> Desktop:
+    return shared.desktop
+
+
+@pytest.fixture
+def kind(desktop: Desktop) -> SystemNames:
+    return kind_of(desktop)
+
+
+@pytest.fixture
+def linux(desktop: Desktop) -> Desktop:
+    if desktop.probe().platform != "Linux":
+        pytest.skip("a call of Linux suites")
+    return desktop
+
+
+def printed(desktop: Desktop, code: str) -> str:
+    """What Python code prints, as an agent's action runs it."""
+    result = desktop.perform(Action(type=ActionType.PYTHON, text=code))
+    assert (result["returncode"], result["error"]) == (0, ""), result
+    return str(result["output"]).replace("\r\n", "\n").strip()
+
+
+def bash(desktop: Desktop, script: str, **more: object) -> dict[str, object]:
+    call = GuestCall.model_validate({"language": "bash", **more})
+    return dict(desktop.perform(Action(type=ActionType.SCRIPT, text=script, guest=call)))
+
+
+class TestPython:
+    def test_pyperclip_has_a_clipboard_behind_it(self, desktop: Desktop) -> None:
+        assert printed(desktop, f"import pyperclip; pyperclip.copy({TEXT!r}); print(pyperclip.paste())") == TEXT
+        assert desktop.clipboard() == TEXT
+
+    def test_pyautogui_takes_a_screenshot(self, desktop: Desktop, kind: SystemNames) -> None:
+        path = f"{kind.home}shot.png"
+        code = f"import pyautogui; print(pyautogui.size() == pyautogui.screenshot({path!r}).size)"
+        assert printed(desktop, code) == "True"
+        with Image.open(io.BytesIO(desktop.read_file(path))) as picture:
+            assert picture.size == (SPEC.screen.width, SPEC.screen.height)
+
+    def test_pillow(self, desktop: Desktop) -> None:
+        assert printed(desktop, "from PIL import Image; print(Image.new('RGB', (2, 3)).size)") == "(2, 3)"
+
+    def test_text_is_unicode(self, desktop: Desktop) -> None:
+        assert printed(desktop, f"print({TEXT!r})") == TEXT
+
+    def test_the_home_has_its_folders(self, desktop: Desktop, kind: SystemNames) -> None:
+        home = kind.home.rstrip("\\/")
+        code = f"import os; print(os.path.expanduser('~').lower() == {home.lower()!r}, sorted(os.listdir({home!r})))"
+        same, _, names = printed(desktop, code).partition(" ")
+        assert same == "True"
+        assert {"Desktop", "Documents", "Downloads"} <= set(eval(names))  # noqa: S307 - a list that this test printed.
+
+
+class TestPrograms:
+    """OSWorld's and its agents' own: windows by wmctrl and xprop, xdotool, sudo, pip."""
+
+    def test_windows(self, linux: Desktop) -> None:
+        linux.execute("xterm -T listed & until wmctrl -lx | grep -q listed; do sleep 0.1; done", shell=True)  # noqa: S604
+        assert linux.execute(["wmctrl", "-a", "listed"]).returncode == 0
+        assert linux.execute("xprop -root _NET_ACTIVE_WINDOW", shell=True).output.startswith("_NET_ACTIVE")  # noqa: S604
+        assert "x:" in linux.execute(["xdotool", "getmouselocation"]).output
+
+    @pytest.mark.parametrize("program", ["xclip", "xsel", "scrot", "python", "pip"])
+    def test_is_there(self, linux: Desktop, program: str) -> None:
+        assert linux.execute(["which", program]).returncode == 0
+
+    def test_sudo_works_or_says_why_not(self, linux: Desktop) -> None:
+        done = linux.execute("echo password | sudo -S id -u", shell=True)  # noqa: S604
+        if done.returncode == 0:
+            assert done.output == "0\n"
+        else:
+            assert (done.returncode, len(done.error.splitlines()), "id -u" in done.error) == (127, 1, True)
+
+    def test_pip_installs_for_the_user(self, linux: Desktop) -> None:
+        linux.write_file("/tmp/tiny-1.0-py3-none-any.whl", wheel())  # noqa: S108 - in the guest.
+        done = linux.execute("pip install --no-index /tmp/tiny-1.0-py3-none-any.whl", shell=True)  # noqa: S604
+        assert done.returncode == 0, done.error
+        assert printed(linux, "import tiny; print(tiny.__file__)").startswith("/home/user/.local/")
+
+    @pytest.mark.parametrize("language", ["zh-cn", "zh-tw", "ja", "ko", "ar", "ru"])
+    def test_has_a_font(self, linux: Desktop, language: str) -> None:
+        assert linux.execute(["fc-list", f":lang={language}"]).output
+
+    def test_the_locale_is_utf_8(self, linux: Desktop) -> None:
+        assert linux.execute(["locale", "charmap"]).output == "UTF-8\n"
+
+
+class TestScripts:
+    def test_bash_tells_output_and_code(self, linux: Desktop) -> None:
+        result = bash(linux, "echo one\ncd /nowhere 2>/dev/null\necho two >&2\nexit 3")
+        assert result == {"returncode": 3, "output": "one\ntwo\n", "error": ""}
+
+    def test_commands_do_not_read_the_rest_of_the_script(self, linux: Desktop) -> None:
+        assert bash(linux, "cat\necho after")["output"] == "after\n"
+
+    def test_a_folder(self, linux: Desktop) -> None:
+        assert bash(linux, "pwd", path="~/Desktop")["output"] == "/home/user/Desktop\n"
+
+    def test_a_script_that_does_not_end_is_refused(self, linux: Desktop) -> None:
+        with pytest.raises(GuestRefused) as refused:
+            bash(linux, "sleep 60", timeout=0.5)
+        assert refused.value.kind == "timeout"
+
+    def test_python(self, desktop: Desktop) -> None:
+        call = GuestCall(language="python")
+        result = desktop.perform(Action(type=ActionType.SCRIPT, text="print(6 * 7)\n1 / 0", guest=call))
+        assert (result["returncode"], result["output"].strip()) == (1, "42")
+        assert "ZeroDivisionError" in result["error"]
+
+    def test_windows_has_no_bash(self, desktop: Desktop) -> None:
+        if desktop.probe().platform != "Windows":
+            pytest.skip("Linux has")
+        with pytest.raises(GuestRefused) as refused:
+            bash(desktop, "true")
+        assert refused.value.kind == "not_available"
+
+
+class TestFiles:
+    def test_what_is_written_is_read(self, desktop: Desktop, kind: SystemNames) -> None:
+        data, path = bytes(range(256)), f"{kind.home}of agent/data.bin"
+        call = GuestCall(path=path, data=base64.b64encode(data).decode())
+        written = desktop.perform(Action(type=ActionType.WRITE_FILE, guest=call))
+        result = desktop.perform(Action(type=ActionType.READ_FILE, guest=GuestCall(path=path)))
+        assert base64.b64decode(result["data"]) == data
+        assert (written["size"], written["sha256"]) == (result["size"], result["sha256"]) == (256, result["sha256"])
+
+    def test_what_cannot_be_read_is_a_result(self, desktop: Desktop, kind: SystemNames) -> None:
+        desktop.write_file(f"{kind.home}large", b"x" * (LARGEST_FILE + 1))
+        codes = [
+            desktop.perform(Action(type=ActionType.READ_FILE, guest=GuestCall(path=f"{kind.home}{name}")))["returncode"]
+            for name in ("nothing", "Desktop", "large")
+        ]
+        assert codes == [1, 1, 3]
+
+
+def wheel() -> bytes:
+    """The smallest package that pip installs without a network."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("tiny.py", "")
+        archive.writestr("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
+        archive.writestr("tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr("tiny-1.0.dist-info/RECORD", "")
+    return out.getvalue()
