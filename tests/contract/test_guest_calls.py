@@ -1,7 +1,6 @@
 """What agents' code expects of a desktop, by the suites that it was written for. Runs on every real provider.
 
-The calls are those of public agents and of their suites' documentation: docs/reports/public-agents.md lists who makes
-which.
+The calls are those of public agents and of their suites' documentation.
 """
 
 import base64

@@ -30,7 +30,7 @@ are 1920x1080, observations are the screenshot as JPEG. A step is all of it but 
 took to stand still. The remote program gets the observation and its picture and answers at once.
 
 """
-LIMIT_MS = 30.0
+LIMIT_MS = 15.0
 
 
 def main() -> int:

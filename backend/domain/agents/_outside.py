@@ -100,8 +100,11 @@ class OutsideAgent:
             ) from error
         code = next((one.type for one in actions if one.type in _CODE), None)
         if code and self._context.action_space in _NO_CODE:
-            message = f"{self._context.action_space} has no code, scripts or files, so {code} is not available"
-            raise Invalid(message, code="invalid_answer", path="actions")
+            raise Invalid(
+                f"{self._context.action_space} has no code, scripts or files, so {code} is not available",
+                code="invalid_answer",
+                path="actions",
+            )
         return actions
 
     def _parsed(self, message: Mapping[str, Any], observation: Observation) -> tuple[Action, ...]:
