@@ -32,6 +32,7 @@ class BoardQuery(BaseModel):
         common: rank on the tasks that all rows share.
         configuration: rank these only; empty = all.
         imported: rank imported results, too.
+        unknown: of these, also those whose step budget or screen is not known.
         sort: column; None = by rank.
         column: columns that are shown; empty = the usual ones.
         measure: of the breakdowns; None = the primary one.
@@ -45,6 +46,7 @@ class BoardQuery(BaseModel):
     common: bool = False
     configuration: list[UUID] = Field(default=[], max_length=100)
     imported: bool = False
+    unknown: bool = False
     sort: Word | None = None
     column: list[Word] = Field(default=[], max_length=100)
     measure: Word | None = None
@@ -53,7 +55,7 @@ class BoardQuery(BaseModel):
     @property
     def options(self) -> BoardOptions:
         """What decides which rows are ranked."""
-        return BoardOptions(self.conditions, self.common, self.configuration, self.imported)
+        return BoardOptions(self.conditions, self.common, self.configuration, self.imported, self.unknown)
 
     @property
     def stored(self) -> dict[str, Any]:

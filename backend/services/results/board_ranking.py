@@ -6,11 +6,37 @@ from dataclasses import dataclass, replace
 from backend.domain.errors import NotFound
 from backend.domain.statistics.ranks import standings
 from backend.services.results.board_rows import BoardRow, NotRanked
-from backend.services.results.conditions import RunConditions
+from backend.services.results.conditions import STATED, RunConditions, unknown_words
 
 MOST_LOST = 0.05
 REFERENCES = {"floor": "baseline", "privileged": "sees the task", "human": "person"}
 OUTSIDE_ORIGIN = NotRanked("outside_origin", "imported results, not measured here")
+
+
+@dataclass(frozen=True)
+class OutsideRules:
+    """Which imported results are ranked.
+
+    Attributes:
+        imported: those that are alike in all that is known of them.
+        unknown: of them, also those that do not state their step budget or screen.
+    """
+
+    imported: bool = False
+    unknown: bool = False
+
+    def reasons(self, row: BoardRow) -> list[NotRanked]:
+        """Why an imported row is not ranked, besides what every row needs."""
+        if not row.imported:
+            return []
+        reasons = [] if self.imported else [OUTSIDE_ORIGIN]
+        lacking = tuple(name for name in row.conditions.unknown if name in STATED)
+        if lacking and not self.unknown:
+            reasons.append(NotRanked("unknown_conditions", unknown_words(lacking)))
+        return reasons
+
+
+NONE_IMPORTED = OutsideRules()
 
 
 @dataclass(frozen=True)
@@ -71,14 +97,16 @@ def _is_complete(row: BoardRow, whole: int) -> bool:
     return 0 < whole - row.attempted_tasks <= counts.not_runnable and row.attempted_tasks > 0 and not unfinished
 
 
-def choices(rows: Sequence[BoardRow], whole: int, measure: str, *, imported: bool = False) -> list[ConditionsChoice]:
+def choices(
+    rows: Sequence[BoardRow], whole: int, measure: str, outside: OutsideRules = NONE_IMPORTED
+) -> list[ConditionsChoice]:
     """All conditions: those of measured rows first, of these those with most ranked rows, most agents, the newest.
 
     Args:
         rows: of the board.
         whole: number of tasks.
         measure: the primary one.
-        imported: whether imported results are ranked, too.
+        outside: which imported results are ranked.
     """
     groups: dict[str, list[BoardRow]] = {}
     for row in rows:
@@ -86,7 +114,7 @@ def choices(rows: Sequence[BoardRow], whole: int, measure: str, *, imported: boo
 
     def number_ranked(group: Sequence[BoardRow]) -> int:
         tasks = board_tasks(group, whole)
-        return sum(not reasons_of(row, row.conditions, tasks, measure, imported=imported) for row in group)
+        return sum(not reasons_of(row, row.conditions, tasks, measure, outside) for row in group)
 
     def order(group: Sequence[BoardRow]) -> tuple[bool, int, int, str]:
         measured = any(not row.imported for row in group)
@@ -117,7 +145,7 @@ def chosen_conditions(known: Sequence[ConditionsChoice], key: str | None) -> Run
 
 
 def reasons_of(
-    row: BoardRow, conditions: RunConditions, tasks: BoardTasks, measure: str, *, imported: bool = False
+    row: BoardRow, conditions: RunConditions, tasks: BoardTasks, measure: str, outside: OutsideRules = NONE_IMPORTED
 ) -> list[NotRanked]:
     """Why a row is not ranked on a board of these conditions and tasks; empty if it is.
 
@@ -126,12 +154,12 @@ def reasons_of(
         conditions: of the board.
         tasks: of the board.
         measure: the primary one.
-        imported: whether imported results are ranked, too.
+        outside: which imported results are ranked.
     """
     if row.reference:
         return [NotRanked("reference", REFERENCES[row.reference])]
-    reasons = [] if imported or not row.imported else [OUTSIDE_ORIGIN]
-    if difference := row.differences(conditions):
+    reasons = outside.reasons(row)
+    if difference := row.conditions.differences(conditions):
         reasons.append(NotRanked("conditions", difference))
     if row.passes is None:
         return [*reasons, NotRanked("not_computed", "no result yet")]

@@ -13,7 +13,7 @@ from backend.domain.statistics.intervals import Interval
 from backend.domain.statistics.ranks import Standing
 from backend.services.people.human_baselines import Means
 from backend.services.results import measure_rollups
-from backend.services.results.conditions import OUTSIDE_PARTS, RunConditions
+from backend.services.results.conditions import RunConditions
 from backend.services.results.costs import PassCosts
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.rollups import summary_of
@@ -78,10 +78,6 @@ class BoardRow:
     def imported(self) -> bool:
         """Whether another tool measured it."""
         return self.run.origin == Origin.OUTSIDE
-
-    def differences(self, conditions: RunConditions) -> str:
-        """What is not alike; of imported results, only what is known of them is compared."""
-        return self.conditions.differences(conditions, OUTSIDE_PARTS if self.imported else None)
 
     @property
     def means(self) -> measure_rollups.Means:

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models.enums import Dimension
 from backend.services.results import measure_rollups, pass_rollups, rollups
-from backend.services.results.board_ranking import OUTSIDE_ORIGIN, REFERENCES
+from backend.services.results.board_ranking import NONE_IMPORTED, REFERENCES, OutsideRules
 from backend.services.results.board_rows import BoardRow, NotRanked, primary_mean, with_rates
 from backend.services.results.conditions import RunConditions
 from backend.services.results.costs import PassCosts, pass_costs
@@ -24,7 +24,7 @@ def rank_on_common_tasks(  # noqa: PLR0913 - what the reader chose
     measure: str,
     configurations: Sequence[UUID],
     *,
-    imported: bool = False,
+    outside: OutsideRules = NONE_IMPORTED,
 ) -> tuple[list[BoardRow], int]:
     """Rows by what they scored on the tasks that all chosen ones have a score for.
 
@@ -34,12 +34,12 @@ def rank_on_common_tasks(  # noqa: PLR0913 - what the reader chose
         conditions: those that chosen rows have.
         measure: the primary one.
         configurations: which ones; empty = all with a scored task.
-        imported: whether imported results are ranked, too.
+        outside: which imported results are ranked.
 
     Returns:
         All rows, those that are not chosen with the reason; and the number of common tasks.
     """
-    reasons = [_reason(row, conditions, configurations, imported=imported) for row in rows]
+    reasons = [_reason(row, conditions, configurations, outside) for row in rows]
     pooled = [
         None if reason else pass_rollups.pool([rollups.gather(session, run_id) for run_id in row.runs])
         for row, reason in zip(rows, reasons, strict=True)
@@ -55,16 +55,16 @@ def rank_on_common_tasks(  # noqa: PLR0913 - what the reader chose
 
 
 def _reason(
-    row: BoardRow, conditions: RunConditions, configurations: Sequence[UUID], *, imported: bool
+    row: BoardRow, conditions: RunConditions, configurations: Sequence[UUID], outside: OutsideRules
 ) -> NotRanked | None:
     """Why a row is not ranked on common tasks; None if it is."""
     if row.reference:
         return NotRanked("reference", REFERENCES[row.reference])
     if configurations and row.agent.id not in configurations:
         return NotRanked("not_chosen", "not chosen")
-    if row.imported and not imported:
-        return OUTSIDE_ORIGIN
-    if difference := row.differences(conditions):
+    if reasons := outside.reasons(row):
+        return reasons[0]
+    if difference := row.conditions.differences(conditions):
         return NotRanked("conditions", difference)
     return None if row.summary.scored_tasks else NotRanked("no_value", "no scored episode")
 

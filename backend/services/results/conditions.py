@@ -1,16 +1,31 @@
 """Conditions of runs: what else decides a score besides who acts. Runs are alike if their conditions are equal."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from backend.domain.model.outside_results import OUTSIDE_AGENT
 from backend.domain.model.run import RunConfig
 from backend.domain.model.task import digest
 from backend.services.results.configuration_differences import CONDITIONS
 
 KEY_LENGTH = 12
-OUTSIDE_PARTS = ("steps", "screen", "variant")
-"""Parts of the conditions that are known of imported results."""
+STATED = ("steps", "screen")
+"""Parts of the conditions that imported results may state."""
+_UNKNOWN: Mapping[str, str] = {
+    "steps": "step budget",
+    "screen": "screen",
+    "seconds": "time budget",
+    "tokens": "token budget",
+    "cost": "cost limit",
+    "invalid": "limit of invalid actions",
+    "provider": "desktop",
+    "image": "image",
+    "judge": "judge",
+    "settle": "settling time",
+    "wait": "waiting time",
+}
+"""Parts that are not known of imported results; of `STATED`, those that they do not state."""
 _DEFAULTS: Mapping[str, Any] = RunConfig(agent="").model_dump(mode="json", include=set(CONDITIONS))
 _WITHOUT: Mapping[str, str] = {
     "tokens": "no token limit",
@@ -28,29 +43,52 @@ _WITHOUT: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class RunConditions:
-    """Conditions of a run. `key`: short hash, equal for runs that are alike on one version of a benchmark."""
+    """Conditions of a run.
+
+    Attributes:
+        key: short hash, equal for runs that are alike on one version of a benchmark.
+        parts: words by name; empty where it is the default.
+        unknown: names of the parts that are not known: imported results state few.
+    """
 
     key: str
     parts: Mapping[str, str]
+    unknown: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
         """`15 steps, 30 min, local, 1920x1080`."""
-        return ", ".join(words for words in self.parts.values() if words)
+        known = [words for name, words in self.parts.items() if words and name not in self.unknown]
+        return ", ".join([*known, *([self.unknown_text] if self.unknown else [])])
 
-    def differences(self, board: "RunConditions", only: Collection[str] | None = None) -> str:
-        """`50 steps, this board has 15 steps`; empty if both are alike. `only`: names of the parts to compare."""
+    @property
+    def unknown_text(self) -> str:
+        """`unknown: time budget, desktop`; empty if everything is known."""
+        return unknown_words(self.unknown)
+
+    def differences(self, board: "RunConditions") -> str:
+        """`50 steps, this board has 15 steps`; empty if what is known of it is alike."""
         return "; ".join(
             f"{words or _WITHOUT[name]}, this board has {board.parts[name] or _WITHOUT[name]}"
             for name, words in self.parts.items()
-            if words != board.parts[name] and (only is None or name in only)
+            if words != board.parts[name] and name not in self.unknown
         )
+
+
+def unknown_words(names: tuple[str, ...]) -> str:
+    """These parts as text; empty without any."""
+    return f"unknown: {', '.join(_UNKNOWN[name] for name in names)}" if names else ""
 
 
 def conditions_of(config: Mapping[str, Any]) -> RunConditions:
     """The conditions in a run's stored configuration."""
     values = {name: _complete(config.get(name), default) for name, default in _DEFAULTS.items()}
-    return RunConditions(digest(values)[:KEY_LENGTH], _parts(values))
+    if config.get("provider") != OUTSIDE_AGENT:
+        return RunConditions(digest(values)[:KEY_LENGTH], _parts(values))
+    stated = {"steps": values["budget"]["max_steps"], "screen": config.get("screen")}
+    unknown = tuple(name for name in _UNKNOWN if not stated.get(name))
+    parts = {**_parts(values), **{name: f"unknown {_UNKNOWN[name]}" for name in unknown}}
+    return RunConditions(digest({**values, "screen": stated["screen"]})[:KEY_LENGTH], parts, unknown)
 
 
 def _complete(value: Any, default: Any) -> Any:

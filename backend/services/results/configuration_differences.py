@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from backend.db.models import Run
+from backend.db.models.enums import Origin
 from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.run import RunConfig
 from backend.services.read_model import ReadModel
@@ -19,6 +20,7 @@ CONFIGURATION = (
     "agent", "params", "observation", "observation_params", "action_space", "action_params", "image", "preset",
 )  # fmt: skip
 """Fields of a run that say who acts."""
+UNKNOWN = "unknown"
 PINS = ("code", "prompts", "model")
 """What else defines an agent, as it was when the run was submitted."""
 
@@ -54,9 +56,19 @@ def configuration_differences(rows: Sequence[AnyRow]) -> list[FieldDifference]:
 
 
 def _config(run: Run, names: Sequence[str]) -> dict[str, Any]:
-    """The run's settings with the defaults of those that it left open."""
+    """The run's settings with the defaults of those that it left open; of imported results, these are `UNKNOWN`."""
     values = RunConfig.model_validate(run.config).model_dump(mode="json")
+    if run.origin == Origin.OUTSIDE:
+        values |= {name: _known(values[name], run.config.get(name, ...)) for name in CONDITIONS}
     return {name: values[name] for name in names}
+
+
+def _known(value: Any, stored: Any) -> Any:
+    """A field with its defaults, those that are not stored replaced."""
+    if isinstance(value, Mapping):
+        stored = stored if isinstance(stored, Mapping) else {}
+        return {name: _known(each, stored.get(name, ...)) for name, each in value.items()}
+    return UNKNOWN if stored is ... else value
 
 
 def _differences(runs: Sequence[Mapping[str, Any]], first: Mapping[str, list[Any]]) -> list[FieldDifference]:

@@ -21,7 +21,7 @@ from backend.services.benchmarks.benchmarks import get_benchmark, list_task_sets
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import DomainRow, Means
 from backend.services.results import board_ranking, common_tasks, measure_rollups, rollups
-from backend.services.results.board_ranking import BoardTasks, ConditionsChoice
+from backend.services.results.board_ranking import BoardTasks, ConditionsChoice, OutsideRules
 from backend.services.results.board_rows import NOTHING, BoardRow, lower_bound, pooled_summary, primary_mean
 from backend.services.results.conditions import RunConditions, conditions_of
 from backend.services.results.costs import PassCosts
@@ -81,12 +81,18 @@ class BoardOptions:
         common: rank on the tasks that all rows share.
         configurations: rank these only; empty = all.
         imported: rank imported results among the measured ones.
+        unknown: of these, also those whose step budget or screen is not known.
     """
 
     conditions: str | None = None
     common: bool = False
     configurations: Sequence[UUID] = ()
     imported: bool = False
+    unknown: bool = False
+
+    @property
+    def outside(self) -> OutsideRules:
+        return OutsideRules(self.imported, self.unknown)
 
 
 @dataclass(frozen=True)
@@ -124,16 +130,16 @@ def leaderboard(
     done = human_baselines.trials(session, task_set.id)
     rows = _rows(session, task_set.id, whole, measure, {Dimension.ALL, *dimensions})
     rows = _with_people(session, rows, human_baselines.by_run(done))
-    known = board_ranking.choices(rows, whole, measure, imported=options.imported)
+    known = board_ranking.choices(rows, whole, measure, options.outside)
     conditions = board_ranking.chosen_conditions(known, options.conditions)
     alike = [row for row in rows if conditions is not None and row.conditions.key == conditions.key]
     tasks, common = board_ranking.board_tasks(alike, whole), None
     if conditions is not None and options.common:
         rows, common = common_tasks.rank_on_common_tasks(
-            session, rows, conditions, measure, options.configurations, imported=options.imported
+            session, rows, conditions, measure, options.configurations, outside=options.outside
         )
     elif conditions is not None:
-        reasons = partial(board_ranking.reasons_of, imported=options.imported)
+        reasons = partial(board_ranking.reasons_of, outside=options.outside)
         rows = [replace(row, reasons=reasons(row, conditions, tasks, measure)) for row in rows]
     return BenchmarkBoard(
         benchmark_row,

@@ -17,7 +17,7 @@ from backend.db.repositories.runs import runs as repository
 from backend.domain.errors import Conflict, EvaluatorFailed, Invalid
 from backend.domain.model.episode import EpisodeState, Outcome
 from backend.domain.model.outside_results import OUTSIDE_AGENT, OutsideEpisode, OutsideResults
-from backend.domain.model.run import Budget, RunConfig, ScreenSize
+from backend.domain.model.run import Budget, RunConfig
 from backend.domain.model.score import is_solved
 from backend.domain.model.task import digest
 from backend.services import events
@@ -76,7 +76,7 @@ def import_results(  # noqa: PLR0913 - what a run needs
         task_set_id=task_set.id,
         agent_configuration_id=agent.id,
         provider=config.provider,
-        config=config.model_dump(mode="json"),
+        config=config.model_dump(mode="json", exclude_unset=True),
         config_hash=config_hash(config),
         pins=pins,
         condition_hash=condition_hash(config),
@@ -96,16 +96,20 @@ def import_results(  # noqa: PLR0913 - what a run needs
 
 
 def config_of(results: OutsideResults) -> RunConfig:
-    """What is known of how it was measured."""
+    """What is known of how it was measured; other fields are not set, and not stored."""
+    known: dict[str, Any] = {} if results.screen is None else {"screen": results.screen}
+    if results.max_steps is not None:
+        known["budget"] = Budget(max_steps=results.max_steps)
     return RunConfig(
         agent=OUTSIDE_AGENT,
         params={"model": results.model},
         provider=OUTSIDE_AGENT,
         observation=results.observation,
         action_space=results.action_space,
+        variant=None,
+        perturbation=None,
         repeats=max(each.repeat for each in results.episodes),
-        budget=Budget(max_steps=results.max_steps),
-        screen=results.screen or ScreenSize(),
+        **known,
     )
 
 

@@ -241,10 +241,13 @@ def board(  # noqa: PLR0913 - one parameter per choice of the reader
         list[UUID], Query(max_length=100, description="With `common`: rank these only; all if not given.")
     ] = [],  # noqa: B006 - FastAPI's own form of it
     imported: Annotated[bool, Query(description="Rank imported results among the measured ones.")] = False,
+    unknown: Annotated[
+        bool, Query(description="With `imported`: take an unknown step budget or screen as equal.")
+    ] = False,
 ) -> Leaderboard:
     """Show the leaderboard of a task set.
 
     Only rows that are alike, cover its tasks and lost at most 5 % are ranked; `reasons` says why others are not.
     """
-    options = BoardOptions(conditions, common, configuration, imported)
+    options = BoardOptions(conditions, common, configuration, imported, unknown)
     return board_of(session, benchmark, version, options, prices)

@@ -49,9 +49,12 @@ def board_options(
     common: Annotated[bool, Query()] = False,  # noqa: FBT002 - a switch in the address
     configuration: Annotated[list[UUID], Query(max_length=100)] = [],  # noqa: B006 - FastAPI's own form of it
     imported: Annotated[bool, Query(description="Rank imported results, too.")] = False,  # noqa: FBT002 - a switch
+    unknown: Annotated[  # noqa: FBT002 - a switch
+        bool, Query(description="With `imported`: take an unknown step budget or screen as equal.")
+    ] = False,
 ) -> BoardOptions:
     """What the reader chose, from the address of a board's table or chart."""
-    return BoardOptions(conditions, common, configuration, imported)
+    return BoardOptions(conditions, common, configuration, imported, unknown)
 
 
 def board_query(query: Annotated[BoardQuery, Query()]) -> BoardQuery:

@@ -35,8 +35,8 @@ class NotRankedView(ReadModel):
     """Why a row has no rank."""
 
     code: str = Field(
-        description="`reference`, `outside_origin`, `conditions`, `partial`, `lost`, `no_value`, `not_computed` or"
-        " `not_chosen`.",
+        description="`reference`, `outside_origin`, `unknown_conditions`, `conditions`, `partial`, `lost`, `no_value`,"
+        " `not_computed` or `not_chosen`.",
         examples=["partial"],
     )
     text: str = Field(examples=["7 of 61 tasks"])
@@ -47,6 +47,11 @@ class ConditionsView(ReadModel):
 
     key: str = Field(description="Equal for rows that are alike; `conditions` of a board's address.")
     text: str = Field(examples=["15 steps, 30 min, local, 1920x1080"])
+    unknown_text: str = Field(
+        default="",
+        description="Of imported results: what is not known of them.",
+        examples=["unknown: time budget, desktop"],
+    )
 
 
 class ConditionsChoiceView(ConditionsView):

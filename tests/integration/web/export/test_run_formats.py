@@ -269,13 +269,49 @@ class TestBoard:
             installation.score(installation.must_claim(worker), 0.5)
         installation.roll_up()
         board = fresh.get("/api/v1/leaderboards/starter").json()
-        reasons = {row["runs"][0]: [each["code"] for each in row["reasons"]] for row in board["rows"]}
-        assert "outside_origin" in reasons[run["id"]]
+        assert codes(board)[run["id"]] == ["outside_origin", "unknown_conditions"]
         assert board["conditions"]["key"] == next(
             row["conditions"]["key"] for row in board["rows"] if row["runs"][0] == str(own.id)
         )
         wide = fresh.get("/api/v1/leaderboards/starter?imported=true").json()
+        assert codes(wide)[run["id"]] == ["unknown_conditions"]
+        assert all(
+            "step budget" in row["conditions"]["unknown_text"] for row in wide["rows"] if row["origin"] != own.origin
+        )
+        wide = fresh.get("/api/v1/leaderboards/starter?imported=true&unknown=true").json()
         ranks = {row["runs"][0]: row["rank"] for row in wide["rows"]}
         assert ranks[run["id"]] == 1
         shared = fresh.get("/api/v1/leaderboards/starter?common=true").json()
         assert {row["runs"][0]: row["rank"] for row in shared["rows"]}[run["id"]] is None
+
+    @pytest.mark.parametrize(("steps", "expected"), [(15, []), (50, ["conditions"])])
+    def test_what_it_states_must_be_alike(
+        self, installation: World, fresh: TestClient, tmp_path: Path, steps: int, expected: list[str]
+    ) -> None:
+        for task in ("files/a", "files/b", "editor/c"):
+            example(tmp_path / "full", task, "1.0")
+        arguments = {"max_steps": steps, "screen_width": 1920, "screen_height": 1080}
+        (tmp_path / "full" / "computer_13/screenshot/gpt-5/args.json").write_text(json.dumps(arguments))
+        run = body(fresh, tmp_path / "full").json()
+        installation.submit("random", budget={"max_steps": 15})
+        worker = installation.worker()
+        for _ in range(3):
+            installation.score(installation.must_claim(worker), 0.5)
+        installation.roll_up()
+        board = fresh.get("/api/v1/leaderboards/starter?imported=true").json()
+        assert codes(board)[run["id"]] == expected
+
+
+class TestComparison:
+    def test_says_what_is_unknown(self, installation: World, fresh: TestClient, results: Path) -> None:
+        run, own = body(fresh, results).json(), installation.submit("random")
+        compared = fresh.get(f"/api/v1/compare?run={own.id}&run={run['id']}").json()
+        conditions = {each["name"]: each["values"][1] for each in compared["conditions"]}
+        assert {conditions[name] for name in ("screen.width", "budget.max_seconds", "settle.quiet")} == {"unknown"}
+        assert conditions["provider"] == "outside"
+        assert "variant" not in conditions
+
+
+def codes(board: dict[str, Any]) -> dict[str, list[str]]:
+    """Why rows are not ranked, by their first run."""
+    return {row["runs"][0]: [each["code"] for each in row["reasons"]] for row in board["rows"]}
