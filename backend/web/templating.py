@@ -17,6 +17,7 @@ from backend.domain.model.episode import EpisodeState
 from backend.domain.model.outcome_style import ENDED_LABELS, LABELS, UNRATED, OutcomeStyle, StateStyle, state_style
 from backend.domain.scheduling.projects import numbers_text
 from backend.services.benchmarks.views.benchmark import PublishedResultView
+from backend.services.read_model import DASH, value_text
 from backend.services.runs.action_description import action_words, pointer_path
 from backend.services.runs.views.attempt import StepView
 from backend.services.runs.views.episode import EpisodeView
@@ -26,7 +27,6 @@ from backend.web.conditional_requests import CACHE
 from backend.web.static_files import FRONTEND, static_url
 
 NBSP = "\u00a0"
-DASH = "\u2013"
 DESKTOP_KINDS = {"local": "Local desktops", "qemu": "Virtual machines (QEMU)", "k8s": "Kubernetes desktops"}
 THEMES = frozenset({"light", "dark"})
 
@@ -54,18 +54,16 @@ def usd(value: float) -> str:
     return f"${value:,.{digits}f}"
 
 
-def plain(value: Any) -> str:
-    """A value of a configuration: `yes` and `no`, a dash for nothing, JSON for lists and objects."""
-    if value is None or value in ({}, [], ""):
-        return DASH
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return compact(value) if isinstance(value, dict | list) else str(value)
+def output(value: Any) -> Any:
+    """What `{{ value }}` prints: no page shows `None`, `True` or a Python dict."""
+    return value_text(value) if value is None or isinstance(value, bool | dict | list | tuple) else value
 
 
 def options(values: Mapping[str, Any]) -> str:
     """Options that are set: `clipboard, coordinates screen`."""
-    return ", ".join(name if value is True else f"{name} {plain(value)}" for name, value in values.items() if value)
+    return ", ".join(
+        name if value is True else f"{name} {value_text(value)}" for name, value in values.items() if value
+    )
 
 
 def counts_text(numbers: Mapping[str, int]) -> str:
@@ -181,7 +179,7 @@ FILTERS = {
     "score": score,
     "thousands": thousands,
     "usd": usd,
-    "plain": plain,
+    "plain": value_text,
     "counts_text": counts_text,
     "options": options,
     "duration": duration,
@@ -202,6 +200,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=output,
     )
     environment.filters.update(FILTERS)
     environment.globals.update(

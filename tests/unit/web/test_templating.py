@@ -77,6 +77,23 @@ class TestEnvironment:
         text = environment().from_string("{{ x }}").render(x="<script>")
         assert text == "&lt;script&gt;"
 
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            (None, "\u2013"),
+            (True, "yes"),
+            (False, "no"),
+            ({}, "\u2013"),
+            ({"scale": None}, "{&#34;scale&#34;: null}"),
+            (["a", True], "[&#34;a&#34;, true]"),
+            ("None", "None"),
+            (0, "0"),
+            (0.5, "0.5"),
+        ],
+    )
+    def test_no_value_looks_like_python(self, value: object, text: str) -> None:
+        assert environment().from_string("{{ x }}").render(x=value) == text
+
     @pytest.mark.parametrize("name", sorted(environment().list_templates()))
     def test_no_template_has_an_inline_script_style_or_handler(self, name: str) -> None:
         source, _, _ = environment().loader.get_source(environment(), name)  # type: ignore[union-attr]

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from backend.services.read_model import short
+from backend.services.read_model import short, value_text
 
 
 def parameter_text(value: Any) -> str:
@@ -18,7 +18,7 @@ def parameter_text(value: Any) -> str:
         )
     if isinstance(value, (list, tuple)):
         return short("; ".join(parameter_text(item) for item in value))
-    return str(value)
+    return value_text(value)
 
 
 def step_words(step: Mapping[str, Any]) -> str:

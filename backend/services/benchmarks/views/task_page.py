@@ -13,6 +13,7 @@ from backend.domain.model.task import Task
 from backend.domain.registry import load as load_plugins
 from backend.services.benchmarks.views.benchmark_page import WhyNot
 from backend.services.benchmarks.views.task import TaskDetail, task_detail, task_row
+from backend.services.benchmarks.views.task_description import parameter_text
 
 _WORDS = {
     "id": "Id in the file",
@@ -75,4 +76,4 @@ def _facts(task: TaskDetail, extra: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _to_text(value: Any) -> str:
     if isinstance(value, bool):
         return "needed" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return ", ".join(map(parameter_text, value)) if isinstance(value, list | tuple) else parameter_text(value)

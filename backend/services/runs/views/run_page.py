@@ -26,7 +26,7 @@ from backend.services.events.views import EventView
 from backend.services.judging.judges import JudgeCost, cost_of_run
 from backend.services.lru_cache import LruCache
 from backend.services.people import human_agent
-from backend.services.read_model import short
+from backend.services.read_model import short, value_text
 from backend.services.runs.episodes import EpisodeSummary
 from backend.services.runs.views.episode import EpisodeView, episode_view, without_result
 from backend.services.runs.views.run import ConcurrencyView, RunView
@@ -321,7 +321,8 @@ def event_words(event: EventView) -> str:
     if kind == "attempt_opening":
         return short(str(data.get("doing") or ""), 120)
     moved = f"{data['from']} → {data['to']}" if data.get("from") and data.get("to") else ""
-    rest = [f"{key.replace('_', ' ')} {data[key]}" for key in EVENT_FIELDS if data.get(key) not in {None, ""}]
+    named = [(key.replace("_", " "), data[key]) for key in EVENT_FIELDS if data.get(key) not in {None, ""}]
+    rest = [f"{name} {value_text(value)}" for name, value in named]
     return short(", ".join([moved, *rest] if moved else rest), 120)
 
 
