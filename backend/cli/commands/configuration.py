@@ -59,7 +59,9 @@ def compare(  # noqa: PLR0913, PLR0917 - its options
     configurations: Annotated[
         list[str], typer.Argument(metavar="CONFIGURATION...", help="Ids of 2 to 8; the first one is the base.")
     ],
-    benchmark: Annotated[str, typer.Option("--benchmark", help="Benchmark on which they are compared.")],
+    benchmark: Annotated[
+        str | None, typer.Option("--benchmark", help="Benchmark on which they are compared (default: one with all).")
+    ] = None,
     version: Annotated[int | None, typer.Option("--version", min=1, help="Version of its tasks.")] = None,
     conditions: Annotated[
         str | None, typer.Option("--conditions", help="Key of the conditions, as in a board's address.")

@@ -25,9 +25,16 @@ def compare(  # noqa: PLR0913 - one parameter per part of the address
         list[UUID],
         Query(max_length=MOST_RUNS, description="In place of runs: 2 to 8 configurations with all their passes."),
     ] = [],  # noqa: B006 - FastAPI's own form of it
-    benchmark: Annotated[str, Query(max_length=100, description="With `configuration`: the board's.")] = "",
+    benchmark: Annotated[
+        str, Query(max_length=100, description="With `configuration`: the board's; default: where all have runs.")
+    ] = "",
     version: Annotated[
-        int | None, Query(ge=1, le=2**31, description="With `configuration`: of the task set, as on the board.")
+        int | None,
+        Query(
+            ge=1,
+            le=2**31,
+            description="With `configuration`: of the task set, as on the board; default: the newest with all.",
+        ),
     ] = None,
     conditions: Annotated[
         str | None, Query(max_length=KEY_LENGTH, description="With `configuration`: key, as on the board.")

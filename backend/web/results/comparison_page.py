@@ -61,9 +61,15 @@ def compare(  # noqa: PLR0913 - one parameter per part of the address
     first: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
     before: Cursor = None,
 ) -> Response:
-    """The comparison; with fewer than two runs, a list to choose from. `order=oldest` makes the oldest run the base."""
+    """The comparison; with fewer than two runs, a list to choose from. `order=oldest` makes the oldest one the base.
+
+    Configurations without a benchmark are compared where all of them have runs.
+    """
     if order:
         return redirect(address(sides.query(sorted(sides.ids))))
+    if sides.kind == "configuration" and not sides.benchmark:
+        name, newest = sides.board(session)
+        return redirect(address({**sides.query(), "benchmark": name, "version": newest}))
     choices = service.candidates(session, sides.ids, before) if sides.kind == "run" else None
     if choices is not None:
         return render(request, "compare_choice.html", {"list": choices, "chosen": sides.ids, "before": before})
@@ -77,6 +83,7 @@ def compare(  # noqa: PLR0913 - one parameter per part of the address
         "sides": sides,
         "link": partial(link, sides, query),
         "side_link": partial(side_link, sides, query),
+        "boards": sides.boards(session),
     }
     return render(request, "compare.html", values)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
@@ -84,14 +84,31 @@ def run_counts(session: Session, configuration_id: UUID) -> AnyRow:
 
 
 def results(session: Session, configuration_id: UUID, limit: int) -> Sequence[AnyRow]:
-    """(Run, Rollup of all tasks, benchmark, version) of the newest measured runs with a scored episode."""
+    """(Run, configuration, Rollup of all tasks, benchmark, version) of the newest measured runs with a score."""
+    return _results(session, AgentConfiguration.id == configuration_id, limit)
+
+
+def results_of_agent(session: Session, project_id: UUID, agent: str, limit: int) -> Sequence[AnyRow]:
+    """The same of all configurations of an agent."""
+    of_agent = (AgentConfiguration.project_id == project_id) & (AgentConfiguration.name == agent)
+    return _results(session, of_agent, limit)
+
+
+def _results(session: Session, which: ColumnElement[bool], limit: int) -> Sequence[AnyRow]:
     query = (
-        select(Run, Rollup, Benchmark.name.label("benchmark"), TaskSet.version)
+        select(
+            Run,
+            AgentConfiguration.title.label("configuration"),
+            Rollup,
+            Benchmark.name.label("benchmark"),
+            TaskSet.version,
+        )
+        .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
         .join(Rollup, (Rollup.run_id == Run.id) & (Rollup.dimension == Dimension.ALL.value))
         .join(TaskSet, TaskSet.id == Run.task_set_id)
         .join(Benchmark, Benchmark.id == TaskSet.benchmark_id)
         .where(
-            Run.agent_configuration_id == configuration_id,
+            which,
             Run.purpose.in_(RANKED_PURPOSES),
             Run.study_id.is_(None),
             Rollup.scored > 0,

@@ -8,8 +8,9 @@ from sqlalchemy import ARRAY, ColumnElement, Double, Uuid, any_, cast, func, lit
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Episode, Step, Task
+from backend.db.models import Attempt, Benchmark, Episode, Run, Step, Task, TaskSet
 from backend.db.repositories.common_queries import AnyRow, in_quarantine
+from backend.db.repositories.results.pass_rollups import on_boards
 from backend.domain.model.episode import EpisodeState
 
 
@@ -65,3 +66,20 @@ def tasks(session: Session, task_ids: Sequence[UUID]) -> Sequence[AnyRow]:
     """(id, instruction, labels) of tasks."""
     among = Task.id == any_(literal(list(task_ids), ARRAY(Uuid)))  # One parameter for 25,000 tasks.
     return session.execute(select(Task.id, Task.instruction, Task.labels).where(among)).all()
+
+
+def shared_boards(session: Session, configuration_ids: Sequence[UUID]) -> Sequence[AnyRow]:
+    """(benchmark, version) of the boards that have runs of all these configurations.
+
+    The benchmark with the newest of these runs comes first, of one benchmark the newest version.
+    """
+    newest = func.max(func.max(Run.created_at)).over(partition_by=Benchmark.id)
+    query = (
+        select(Benchmark.name.label("benchmark"), TaskSet.version)
+        .join(TaskSet, TaskSet.benchmark_id == Benchmark.id)
+        .join(Run, Run.task_set_id == TaskSet.id)
+        .where(Run.agent_configuration_id.in_(configuration_ids), on_boards())
+        .group_by(Benchmark.id, TaskSet.version)
+        .having(func.count(Run.agent_configuration_id.distinct()) == len(set(configuration_ids)))
+    )
+    return session.execute(query.order_by(newest.desc(), Benchmark.name, TaskSet.version.desc())).all()

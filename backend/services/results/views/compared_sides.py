@@ -1,5 +1,6 @@
 """What a comparison compares: runs, or configurations on a board, each with all its passes."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +8,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.domain.errors import NotFound
+from backend.db.repositories.results import comparisons as repository
+from backend.domain.errors import Conflict, NotFound
 from backend.services.results.leaderboards import BoardOptions, leaderboard
 
 
@@ -16,8 +18,8 @@ class ComparedSides:
     """The sides of a comparison, the base first; `configurations` count only without `runs`.
 
     Attributes:
-        configurations: ids, under the conditions of this key on the board of a benchmark's version; defaults as on the
-            board.
+        configurations: ids, under the conditions of this key on the board of a benchmark's version. What is not named
+            is what all of them have: the benchmark with the newest runs, its newest version, the first conditions.
     """
 
     runs: Sequence[UUID] = ()
@@ -44,17 +46,52 @@ class ComparedSides:
         return own
 
     def run_ids(self, session: Session) -> list[list[UUID]]:
-        """The runs of each side, the one that stands for it first. Raises NotFound."""
+        """The runs of each side, the one that stands for it first.
+
+        Raises:
+            NotFound: a configuration is not on the board.
+            Conflict: no benchmark is named, and no board has all of the configurations.
+        """
         if self.kind == "run":
             return [[run_id] for run_id in self.ids]
+        benchmark, version = self.board(session)
         options = BoardOptions(self.conditions)
-        board = leaderboard(session, self.benchmark, version=self.version, dimensions=(), options=options)
-        alike = [row for row in board.rows if board.conditions and row.conditions.key == board.conditions.key]
-        runs = {row.agent.id: row.runs for row in alike}
+        board = leaderboard(session, benchmark, version=version, dimensions=(), options=options)
+        runs: dict[str, dict[UUID, list[UUID]]] = defaultdict(dict)
+        for row in board.rows:
+            runs[row.conditions.key][row.agent.id] = row.runs
+        keys = [board.conditions.key] if board.conditions else []
+        if self.conditions is None:
+            keys += [choice.conditions.key for choice in board.choices]
+        of_all = next((runs[key] for key in keys if runs[key].keys() >= set(self.ids)), runs[keys[0]] if keys else {})
         for configuration_id in self.ids:
-            if configuration_id not in runs:
+            if configuration_id not in of_all:
                 raise NotFound(
-                    f"No run of {self.benchmark} under these conditions is of the configuration {configuration_id}.",
+                    f"No run of {benchmark} under these conditions is of the configuration {configuration_id}.",
                     code="configuration_not_on_board",
                 )
-        return [runs[configuration_id] for configuration_id in self.ids]
+        return [of_all[configuration_id] for configuration_id in self.ids]
+
+    def boards(self, session: Session) -> list[str]:
+        """Benchmarks on which these configurations can be compared; empty for runs."""
+        if self.kind == "run":
+            return []
+        return list(dict.fromkeys(row.benchmark for row in repository.shared_boards(session, self.ids)))
+
+    def board(self, session: Session) -> tuple[str, int | None]:
+        """The benchmark and the version of its tasks; what is not named is one that all configurations have runs on.
+
+        Raises Conflict: no benchmark is named, and none has runs of all of them.
+        """
+        if self.benchmark and self.version is not None:
+            return self.benchmark, self.version
+        for row in repository.shared_boards(session, self.ids):
+            if self.benchmark in {"", row.benchmark}:
+                return row.benchmark, row.version
+        if self.benchmark:
+            return self.benchmark, None
+        raise Conflict(
+            "No benchmark has runs of all these configurations.",
+            code="no_common_benchmark",
+            hint="Run them on the same version of a benchmark.",
+        )

@@ -28,6 +28,7 @@ class TrendPoint:
 
     run_id: UUID
     title: str
+    configuration: str
     at: datetime
     version: int
     mean: float
@@ -42,6 +43,11 @@ class BenchmarkTrend:
     benchmark: str
     points: Sequence[TrendPoint]
 
+    @property
+    def configurations(self) -> int:
+        """Number of configurations."""
+        return len({point.configuration for point in self.points})
+
 
 @dataclass(frozen=True)
 class PromptText:
@@ -54,11 +60,17 @@ class PromptText:
 
 @dataclass(frozen=True)
 class ConfigurationPage:
-    """Everything on a configuration's page. `more`: it has further runs."""
+    """Everything on a configuration's page.
+
+    Attributes:
+        agent_trends: of all configurations of its agent; only of benchmarks where others than this one have runs.
+        more: it has further runs.
+    """
 
     configuration: ConfigurationView
     prompts: Sequence[PromptText]
     trends: Sequence[BenchmarkTrend]
+    agent_trends: Sequence[BenchmarkTrend]
     runs: Sequence[RunRow]
     more: bool
 
@@ -67,10 +79,12 @@ def configuration_page(session: Session, configuration_id: UUID) -> Configuratio
     """One configuration. Raises NotFound."""
     row = get_configuration(session, configuration_id)
     runs = runs_view.runs(session, {"configuration": str(row.id)}, None, MOST_RUNS + 1)
+    of_agent = repository.results_of_agent(session, row.project_id, row.name, MOST_POINTS)
     return ConfigurationPage(
         configuration=configuration_view(session, row),
         prompts=[PromptText(name, sha256, text) for name, sha256, text in own_prompts(row.definition)],
         trends=_trends(repository.results(session, row.id, MOST_POINTS)),
+        agent_trends=[trend for trend in _trends(of_agent) if trend.configurations > 1],
         runs=run_rows(session, runs[:MOST_RUNS]),
         more=len(runs) > MOST_RUNS,
     )
@@ -84,6 +98,7 @@ def _trends(rows: Sequence[AnyRow]) -> list[BenchmarkTrend]:
             point = TrendPoint(
                 run_id=row.Run.id,
                 title=row.Run.name,
+                configuration=row.configuration,
                 at=row.Run.created_at,
                 version=row.version,
                 mean=summary.mean_score,

@@ -1,9 +1,12 @@
 """Configurations: one name everywhere, search, rename, and a page with runs, definition, prompts and trend."""
 
+from urllib.parse import parse_qs, urlsplit
+
 import pytest
 from fastapi.testclient import TestClient
 
 from tests.factories.records import World
+from tests.factories.tasks import make_benchmark, make_task
 
 PAGE = {"Accept": "text/html"}
 API = "/api/v1/configurations"
@@ -69,10 +72,13 @@ class TestConfigurations:
     def test_the_page_has_runs_definition_and_trend(self, fresh: TestClient, runs: list[str]) -> None:
         configuration = self.of(fresh, runs[0])
         text = fresh.get(f"/configurations/{configuration}", headers=PAGE).text
-        assert all(f"/runs/{run}" in text for run in runs[:2])
-        assert runs[2] not in text
+        listed = text.split('aria-label="Runs"')[1]
+        assert all(f"/runs/{run}" in listed for run in runs[:2])
+        assert runs[2] not in listed
         assert text.count('class="point"') >= 2
         assert 'id="definition"' in text
+        assert f"/runs/{runs[0]}" in text.split('id="agent-trend"')[1].split("</section>")[0]
+        assert runs[2] in text.split('id="agent-trend"')[1].split("</section>")[0]
         moved = fresh.post(f"/configurations/{configuration}/name", data={"name": "mine"})
         assert moved.headers["location"] == f"/configurations/{configuration}"
         assert "<h1>mine</h1>" in fresh.get(f"/configurations/{configuration}", headers=PAGE).text
@@ -80,3 +86,42 @@ class TestConfigurations:
     def test_an_unknown_one(self, fresh: TestClient) -> None:
         answer = fresh.get(f"{API}/018f0000-0000-7000-8000-000000000000")
         assert (answer.status_code, answer.json()["code"]) == (404, "configuration_not_found")
+
+
+class TestCompare:
+    """Ticked configurations are compared where all of them have runs."""
+
+    def test_on_the_benchmark_that_they_share(self, fresh: TestClient, runs: list[str]) -> None:
+        ids = [item["id"] for item in fresh.get(API).json()["items"]]
+        text = fresh.get("/configurations", headers=PAGE).text
+        assert all(f'name="configuration" value="{each}"' in text for each in ids)
+        first = fresh.get("/compare", params={"configuration": ids, "order": "oldest"}, headers=PAGE)
+        second = fresh.get(first.headers["location"], headers=PAGE)
+        assert parse_qs(urlsplit(second.headers["location"]).query) == {
+            "configuration": sorted(ids), "benchmark": ["starter"], "version": ["1"],
+        }  # fmt: skip
+        page = fresh.get(second.headers["location"], headers=PAGE)
+        assert (page.status_code, page.text.count('class="answer"')) == (200, 1)
+        compared = fresh.get("/api/v1/compare", params={"configuration": sorted(ids)}).json()
+        assert [run["runs"] for run in compared["runs"]] == [runs[1::-1], runs[2:]]
+
+    def test_under_the_conditions_that_they_share(
+        self, installation: World, fresh: TestClient, runs: list[str]
+    ) -> None:
+        worker = installation.worker(slots=1)
+        more = [str(installation.submit("random", budget={"max_steps": 9}, **each).id) for each in ({}, {"seed": 5})]
+        more.append(str(installation.submit("random", budget={"max_steps": 9}, image={"scale": 0.7}).id))
+        while (claim := installation.claim(worker)) is not None:
+            installation.score(claim, 1.0)
+        installation.roll_up()
+        ids = [fresh.get(f"/api/v1/runs/{run}").json()["configuration"]["id"] for run in (more[0], more[2])]
+        compared = fresh.get("/api/v1/compare", params={"configuration": ids}).json()
+        assert [sorted(run["runs"]) for run in compared["runs"]] == [sorted(more[:2]), more[2:]]
+        assert compared["alike"]
+
+    def test_nothing_in_common(self, installation: World, fresh: TestClient, runs: list[str]) -> None:
+        installation.benchmark(make_benchmark(make_task("files", "z")), name="other")
+        other = installation.submit("random", "other", image={"scale": 0.4})
+        ids = [fresh.get(f"/api/v1/runs/{run}").json()["configuration"]["id"] for run in (runs[0], other.id)]
+        answer = fresh.get("/api/v1/compare", params={"configuration": ids})
+        assert (answer.status_code, answer.json()["code"]) == (409, "no_common_benchmark")
