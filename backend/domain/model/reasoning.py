@@ -3,7 +3,8 @@
 Servers that do not know a model's template leave its marks in the text. The marks are those of open model families'
 chat templates: `<think>` (DeepSeek-R1, Qwen3, GLM, MiniMax, Nemotron), `<thinking>`, `<thought>` (EXAONE),
 `<seed:think>` (Seed-OSS), `[THINK]` (Magistral), `◁think▷` (Kimi-VL), `<|START_THINKING|>` (Command A),
-`<|begin_of_thought|>` (OpenThinker), `<|inner_prefix|>` (Apertus), `<unused94>` (MedGemma), and gpt-oss's channels.
+`<|begin_of_thought|>` (OpenThinker), `<|inner_prefix|>` (Apertus), `<unused94>` (MedGemma),
+`<|channel>thought` (Gemma 4), `<|think|>` (Solar Open), sentences (Granite 3.2), and gpt-oss's channels.
 """
 
 import re
@@ -13,11 +14,11 @@ from itertools import islice
 _NAMES = "think|thinking|thought|thoughts|reasoning|reflection|longcat_think"
 _OPEN = (
     rf"<(?:\w+:)?(?:{_NAMES})(?:\s[^<>\n]{{0,80}})?>|\[THINK\]|◁think▷|<\|START_THINKING\|>|<\|begin_of_thought\|>"
-    r"|<\|inner_prefix\|>|<unused94>"
+    r"|<\|inner_prefix\|>|<unused94>|<\|channel>thought\b|<\|think\|>"
 )
 _CLOSE = (
     rf"</(?:\w+:)?(?:{_NAMES})\s*>|\[/THINK\]|◁/think▷|<\|END_THINKING\|>|<\|end_of_thought\|>|<\|inner_suffix\|>"
-    r"|<unused95>"
+    r"|<unused95>|<channel\|>|<\|end\|>\s*<\|begin\|>assistant(?:<\|content\|>)?"
 )
 _MARK = re.compile(rf"(?P<fence>```)|(?P<open>{_OPEN})|(?P<close>{_CLOSE})", re.IGNORECASE)
 _WRAPPED = re.compile(
@@ -29,7 +30,8 @@ _WRAPPED = re.compile(
 )
 _TURN_END = re.compile(
     r"(?:\s*(?:<\|im_end\|>|<\|eot_id\|>|<\|eom_id\|>|<\|end\|>|<\|return\|>|<\|endoftext\|>|<\|end_of_text\|>"
-    r"|<\|END_OF_TURN_TOKEN\|>|<end_of_turn>|<\uff5cend\u2581of\u2581sentence\uff5c>|</s>))+\s*\Z"
+    r"|<\|END_OF_TURN_TOKEN\|>|<end_of_turn>|<turn\|>|<\uff5cend\u2581of\u2581sentence\uff5c>|</s>|<\|role_end\|>"
+    r"|<\|user\|>|<\|observation\|>|<\|eos\|>|<sep>|<SPECIAL_12>|\[e~\[))+\s*\Z"
 )
 _CHANNEL = re.compile(
     r"(?:<\|start\|>\s*assistant\s*)?<\|channel\|>\s*(?P<name>analysis|commentary|final)\b[^<]{0,200}"
@@ -40,6 +42,11 @@ _BARE_CHANNELS = re.compile(
     r"\A\s*analysis(?=[A-Z\"'\s])(?P<reasoning>.*?)assistant\s*final(?P<answer>.*)\Z", re.DOTALL
 )
 """The channels of gpt-oss where a server dropped the special tokens and kept their words."""
+_SENTENCES = re.compile(
+    r"\A\s*Here(?: is|'s) my thought process:(?P<reasoning>.*?)(?:Here(?: is|'s) my response:(?P<answer>.*))?\Z",
+    re.DOTALL,
+)
+"""Granite 3.2 has no marks: two sentences take their place."""
 _NO_QUOTE = re.compile(r"(?<=\w)'(?=\w)|```")
 _NEAR = 200
 """Characters before and after a mark in which its line is looked for, so that a text without lines costs little."""
@@ -85,9 +92,9 @@ def _bare(answer: str) -> str:
 
 
 def _by_channel(text: str) -> tuple[str, list[str]] | None:
-    """The channels of gpt-oss: only the final one is the answer. None if the text has no channel."""
-    if bare := _BARE_CHANNELS.match(text):
-        return bare["answer"].strip(), [bare["reasoning"]]
+    """Channels and sentences: only the final one is the answer. None if the text has none."""
+    if bare := _BARE_CHANNELS.match(text) or _SENTENCES.match(text):
+        return (bare["answer"] or "").strip(), [bare["reasoning"]]
     starts = [start for start in islice(_CHANNEL.finditer(text), _MOST_MARKS) if not _is_quoted(text, start)]
     if not starts:
         return None

@@ -1,0 +1,269 @@
+"""What the calls of native GUI models mean: the arguments of each, and its actions."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasChoices, BeforeValidator, Field
+
+from backend.domain.actions._forms import Button, Number, read, short
+from backend.domain.actions._gui_calls import GuiCall, unknown
+from backend.domain.actions._gui_points import Path, Place
+from backend.domain.actions._keys import combination
+from backend.domain.actions._points import PointMap
+from backend.domain.actions._tool_calls import chord, dragged, of_pixels, pressed, scrolled, typing, waits
+from backend.domain.errors import InvalidAction
+from backend.domain.model.parameters import Parameters
+from backend.domain.model.trajectory import Action, ActionType
+
+_SCROLL_CLICKS = 5  # UI-TARS' own code scrolls by 5.
+_AT = AliasChoices("point", "start_box", "start_point", "coordinate", "position", "box")
+_TO = AliasChoices("end_box", "end_point", "to", "coordinate2")
+_TEXT = AliasChoices("content", "text", "value", "message", "answer", "")
+_KEYS = AliasChoices("key", "keys", "hotkey", "text", "value", "press", "content", "")
+_SUCCESS = frozenset({"success", "successful", "done", "complete", "completed", "finished"})
+_FAILURE = frozenset({"failure", "fail", "failed", "infeasible", "impossible"})
+
+
+def _lower(value: Any) -> Any:
+    return value.strip().lower() if isinstance(value, str) else value
+
+
+def _empty(value: Any) -> Any:
+    """The text `None`, as models write it where there is no text."""
+    return "" if value is None or value == "None" else value
+
+
+Direction = Annotated[Literal["up", "down", "left", "right"], BeforeValidator(_lower)]
+Text = Annotated[str, BeforeValidator(_empty)]
+
+
+@dataclass(frozen=True)
+class Screen:
+    """What places refer to.
+
+    Attributes:
+        at: the screen's pixel under a place.
+        height: of the screen, in pixels.
+    """
+
+    at: PointMap
+    height: int
+
+
+class _Nothing(Parameters):
+    text: Text = Field(default="", validation_alias=_TEXT)
+    place: Any = Field(default=None, validation_alias=_AT)
+    seconds: Any = Field(default=None, validation_alias=AliasChoices("time", "seconds"))
+
+
+class _Click(Parameters):
+    at: Place | None = Field(default=None, validation_alias=_AT)
+    text: Text = Field(default="", validation_alias=_TEXT)
+    button: Button = "left"
+    clicks: int = Field(default=1, ge=1, le=3)
+    duration: Any = None
+
+
+class _Drag(Parameters):
+    at: Place | None = Field(default=None, validation_alias=_AT)
+    to: Place | None = Field(default=None, validation_alias=_TO)
+    button: Literal["left"] = "left"
+    duration: Any = None
+
+
+class _Path(Parameters):
+    path: Path = Field(validation_alias=_AT)
+    text: Text = Field(default="", validation_alias=_TEXT)
+
+
+class _Type(Parameters):
+    at: Place | None = Field(default=None, validation_alias=_AT)
+    text: str = Field(validation_alias=_TEXT)
+    interval: Any = None
+
+
+class _Keys(Parameters):
+    keys: str | tuple[str, ...] = Field(validation_alias=_KEYS)
+
+
+class _Presses(_Keys):
+    presses: int = Field(default=1, ge=1, le=100)
+
+
+class _Scroll(Parameters):
+    at: Place | None = Field(default=None, validation_alias=_AT)
+    direction: Direction = Field(validation_alias=AliasChoices("direction", "text", "value"))
+
+
+class _ScrollPixels(Parameters):
+    at: Place | None = Field(default=None, validation_alias=_AT)
+    pixels: Number
+
+
+class _ScrollPages(Parameters):
+    at: Place | None = Field(default=None, validation_alias=_AT)
+    page: Number = Field(validation_alias=AliasChoices("page", "clicks", ""))
+
+
+class _End(Parameters):
+    status: Annotated[str, BeforeValidator(_lower)] = Field(validation_alias=AliasChoices("status", "text", ""))
+    text: Text = Field(default="", validation_alias=AliasChoices("answer", "content"))
+
+
+Verb = tuple[type[Parameters], Callable[[Any, Screen], Sequence[Action]]]
+
+
+def _pointed(kind: ActionType, place: Place | None, screen: Screen, **more: Any) -> Action:
+    x, y = screen.at(*place) if place else (None, None)
+    return Action(type=kind, x=x, y=y, **more)
+
+
+def _click(button: str = "", clicks: int = 0) -> Verb:
+    def build(args: _Click, screen: Screen) -> list[Action]:
+        own = {"button": button or args.button, "clicks": clicks or args.clicks}
+        return [_pointed(ActionType.CLICK, args.at, screen, **own)]
+
+    return _Click, build
+
+
+def _point(kind: ActionType) -> Verb:
+    return _Click, lambda args, screen: [_pointed(kind, args.at, screen)]
+
+
+def _drag(args: _Drag, screen: Screen) -> list[Action]:
+    if args.to is None:
+        if args.at is None:
+            raise InvalidAction("a drag needs a place", code="invalid_arguments")
+        return [_pointed(ActionType.DRAG_TO, args.at, screen)]
+    return (
+        dragged([*([screen.at(*args.at)] if args.at else []), screen.at(*args.to)])
+        if args.at
+        else [_pointed(ActionType.DRAG_TO, args.to, screen)]
+    )
+
+
+def _type(args: _Type, screen: Screen) -> list[Action]:
+    focus = [_pointed(ActionType.CLICK, args.at, screen)] if args.at else []
+    return [*focus, *typing(args.text)] or waits("no text to type")
+
+
+def _scroll(args: _Scroll, screen: Screen) -> list[Action]:
+    return [scrolled(args.direction, _SCROLL_CLICKS, screen.at(*args.at) if args.at else None)]
+
+
+def _scroll_by(clicks: int, place: Place | None, screen: Screen, *, across: bool) -> list[Action]:
+    amount = {"dx": clicks} if across else {"dy": clicks}
+    return [_pointed(ActionType.SCROLL, place, screen, **amount)]
+
+
+def _pixels(*, across: bool) -> Verb:
+    return _ScrollPixels, lambda args, screen: _scroll_by(of_pixels(args.pixels), args.at, screen, across=across)
+
+
+def _pages(*, across: bool) -> Verb:
+    return _ScrollPages, lambda args, screen: _scroll_by(
+        of_pixels(args.page * screen.height), args.at, screen, across=across
+    )
+
+
+def keys_of(value: str | Sequence[str]) -> tuple[str, ...]:
+    """Keys of `ctrl c`, `ctrl+c`, `page down`, or of a list of such.
+
+    Raises:
+        InvalidAction: a key is unknown or missing.
+    """
+    if not isinstance(value, str):
+        keys = tuple(key for part in value for key in keys_of(part))
+        if not keys:
+            raise InvalidAction("a key is missing", code="invalid_keys", path="keys")
+        return keys
+    words = value.split()
+    apart = len(words) > 1 and "+" not in value
+    try:
+        return tuple(key for word in words for key in combination(word, "key")) if apart else combination(value, "key")
+    except InvalidAction:
+        # `page down` is one key, `ctrl+shift t` are three.
+        if apart:
+            return combination(value, "key")
+        if len(words) > 1:
+            return tuple(key for word in words for key in combination(word, "key"))
+        raise
+
+
+def _hotkey(args: _Keys, _: Screen) -> list[Action]:
+    return chord(keys_of(args.keys))
+
+
+def _press(args: _Presses, _: Screen) -> list[Action]:
+    return [pressed((key,)) for key in keys_of(args.keys)] * args.presses
+
+
+def _held(kind: ActionType) -> Verb:
+    return _Keys, lambda args, _: [Action(type=kind, keys=(key,)) for key in keys_of(args.keys)]
+
+
+def _ending(kind: ActionType) -> Verb:
+    return _Nothing, lambda args, _: [Action(type=kind, note=args.text[:200])]
+
+
+def _terminate(args: _End, _: Screen) -> list[Action]:
+    if args.status not in _SUCCESS | _FAILURE:
+        raise InvalidAction(
+            f"there is no status {short(args.status)}",
+            code="invalid_arguments",
+            path="status",
+            hint="It is success or failure.",
+        )
+    return [Action(type=ActionType.DONE if args.status in _SUCCESS else ActionType.FAIL, note=args.text[:200])]
+
+
+VERBS: Mapping[str, Verb] = {
+    "click": _click(),
+    "left_click": _click("left", 1),
+    "double_click": _click("left", 2),
+    "triple_click": _click("left", 3),
+    "right_click": _click("right", 1),
+    "middle_click": _click("middle", 1),
+    "move": _point(ActionType.MOVE_TO),
+    "mouse_down": _point(ActionType.MOUSE_DOWN),
+    "mouse_up": _point(ActionType.MOUSE_UP),
+    "drag": (_Drag, _drag),
+    "drag_path": (_Path, lambda args, screen: dragged([screen.at(*place) for place in args.path])),
+    "type": (_Type, _type),
+    "hotkey": (_Keys, _hotkey),
+    "press": (_Presses, _press),
+    "key_down": _held(ActionType.KEY_DOWN),
+    "key_up": _held(ActionType.KEY_UP),
+    "enter": (_Nothing, lambda *_: [pressed(("enter",))]),
+    "copy": (_Nothing, lambda *_: [pressed(("ctrl", "c"))]),
+    "scroll": (_Scroll, _scroll),
+    "scroll_pixels": _pixels(across=False),
+    "hscroll_pixels": _pixels(across=True),
+    "scroll_pages": _pages(across=False),
+    "hscroll_pages": _pages(across=True),
+    "wait": (_Nothing, lambda *_: waits("wait")),
+    "answer": (_Nothing, lambda args, _: waits(f"answer: {args.text}")),
+    "done": _ending(ActionType.DONE),
+    "fail": _ending(ActionType.FAIL),
+    "terminate": (_End, _terminate),
+}
+"""What a call can mean. A format names each of its own calls by one of these."""
+
+
+def actions_of_call(call: GuiCall, verbs: Mapping[str, str], screen: Screen, path: str) -> Sequence[Action]:
+    """The actions of a call.
+
+    Args:
+        call: as the model wrote it.
+        verbs: the format's names of VERBS.
+        screen: what places refer to.
+        path: where the call is in the reply.
+
+    Raises:
+        InvalidAction: it is not part of the format, or its arguments are wrong.
+    """
+    if call.name not in verbs:
+        raise unknown(call.name, verbs, path)
+    form, build = VERBS[verbs[call.name]]
+    return build(read(form, call.arguments, path), screen)
