@@ -63,8 +63,10 @@ CLICKS: dict[str, Any] = {
     "anthropic_computer": lambda x, y: ("left_click", {"coordinate": [x, y]}),
     "openai_computer": lambda x, y: ("computer_call", {"action": {"type": "click", "x": x, "y": y, "button": "left"}}),
     "gemini_computer": lambda x, y: ("click", {"x": x / 1024 * 1000, "y": y / 1024 * 1000}),
+    # 1024x1024 as Qwen2.5-VL's servers resize it.
+    "gui_model": lambda x, y: f"Action: click(start_box='({x / 1024 * 1036!r},{y / 1024 * 1036!r})')",
 }
-BY_ELEMENT = {"computer", "prosoft"}
+BY_ELEMENT = {"computer", "computer_13_words", "prosoft"}
 
 
 def made(name: str, **params: Any) -> Any:
@@ -127,7 +129,8 @@ class TestCoordinates:
     @given(x=st.integers(0, 1279), y=st.integers(0, 799))
     @pytest.mark.parametrize("name", CLICKS)
     def test_a_point_of_the_picture_comes_back_to_its_pixel(self, name: str, x: int, y: int) -> None:
-        space = made(name, coordinates="picture") if "coordinates" in made(name).Params.model_fields else made(name)
+        takes_pixels = name in {"computer_13", "pyautogui"}
+        space = made(name, coordinates="picture") if takes_pixels else made(name)
         written = CLICKS[name](*VIEW.from_screen(x, y))
         reply = written
         if isinstance(written, tuple):

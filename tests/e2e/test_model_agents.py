@@ -1,7 +1,7 @@
 """An agent that asks a model, from the command line to the score, against a model server on this machine."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -52,16 +52,39 @@ RECORDED: Mapping[str, tuple[str, ...]] = {
     ),
     "thesis-final.odt": ("There is no such file.\n```\nFAIL\n```",),
 }
+# What a native GUI model says to the first task, and a planner and its grounder.
+TARS = (
+    "Thought: I add it.\nAction: hotkey(key='ctrl end')\n\ntype(content='milk\\n')\n\nhotkey(key='ctrl s')",
+    "Thought: It is being saved.\nAction: wait()",
+    "Thought: The file is saved.\nAction: finished(content='milk is on the list')",
+)
+PLAN = (
+    'I click.\n```json\n{"action_type": "CLICK", "element": "the text of the list"}\n```',
+    """```json
+[{"action_type": "HOTKEY", "keys": ["ctrl", "end"]}, {"action_type": "TYPING", "text": "milk\\n"},
+ {"action_type": "HOTKEY", "keys": ["ctrl", "s"]}]
+```""",
+    "WAIT",
+    "DONE",
+)
+GROUNDER = "grounder-2026-01-01"
 TASKS = ("editor/add_milk", "terminal/make_executable", "terminal/pack_site", "files/move_thesis")
 STEPS = 3 + 3 + 3 + 1
 
 
 def recorded(asked: ReceivedRequest) -> ScriptedReply:
     """The reply of the task's current step, known from the number of answers before."""
-    words = asked.text
+    words, tokens = asked.text, (1000, 0, 10)
+    if asked.body["model"] == GROUNDER:
+        return ScriptedReply("(500, 400)", tokens=tokens, model=GROUNDER)
+    if "call_user" in words:
+        turns = sum(message["role"] == "assistant" for message in asked.body["messages"])
+        return ScriptedReply(TARS[turns], tokens=tokens, model=MODEL)
+    if "another model, which sees the same screen" in words:
+        return ScriptedReply(PLAN[words.count("-> carried out")], tokens=tokens, model=MODEL)
     replies = next(replies for part, replies in RECORDED.items() if json.dumps(part)[1:-1] in words)
     turns = sum(message["role"] == "assistant" for message in asked.body["messages"])
-    return ScriptedReply(replies[min(turns, len(replies) - 1)], tokens=(1000, 0, 10), model=MODEL)
+    return ScriptedReply(replies[min(turns, len(replies) - 1)], tokens=tokens, model=MODEL)
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +103,13 @@ def up(tmp_path_factory: pytest.TempPathFactory, models: ModelServer) -> Iterato
         yield up
 
 
-def submitted(up: Up, *more: str) -> dict[str, Any]:
+def submitted(
+    up: Up, *more: str, agent: Sequence[str] = ("prompt", "--preset", "osworld"), names: Sequence[str] = TASKS
+) -> dict[str, Any]:
     """The run, once it has ended, with its episodes."""
-    tasks = [word for task in TASKS for word in ("--tasks", task)]
+    tasks = [word for task in names for word in ("--tasks", task)]
     said = deskarena(
-        *("run", "submit", "--benchmark", "starter", "--agent", "prompt", "--preset", "osworld"),
+        *("run", "submit", "--benchmark", "starter", "--agent", *agent),
         *("--param", f"model={MODEL}", "--param", "endpoint=recorded_server", *tasks, *more),
         *("--wait", "--timeout", "600", "-o", "json"),
         server=up.url,
@@ -155,3 +180,33 @@ class TestPromptAgent:
         assert sum(step["usage"]["wait_seconds"] for step in steps) > 1
         assert sum(step["timing"]["wait"] for step in steps) > 1
         assert len(steps) == STEPS
+
+
+class TestNativeModel:
+    def test_solves_a_task_in_its_own_format(self, up: Up) -> None:
+        run = submitted(up, agent=("gui_model",), names=TASKS[:1])
+        assert scores(run) == {TASKS[0]: (1.0, 1)}
+        (episode,) = run["episodes"]
+        steps = steps_of(up, episode)
+        assert [[action["type"] for action in step["actions"]] for step in steps] == [
+            ["HOTKEY", "TYPING", "HOTKEY"],
+            ["WAIT"],
+            ["DONE"],
+        ]
+
+
+class TestPlannerAndGrounder:
+    def test_solve_a_task_and_each_call_has_its_half(self, up: Up) -> None:
+        more = ("--param", f"grounder_model={GROUNDER}", "--param", "grounder_endpoint=recorded_server")
+        run = submitted(up, *more, agent=("planned",), names=TASKS[:1])
+        assert scores(run) == {TASKS[0]: (1.0, 1)}
+        (episode,) = run["episodes"]
+        first, *others = steps_of(up, episode)
+        calls = first["extras"]["model_calls"]
+        assert [(call["part"], call["model"], call["failure"]) for call in calls] == [
+            ("planner", MODEL, None),
+            ("grounder", GROUNDER, None),
+        ]
+        assert first["usage"]["input_tokens"] == 2000
+        assert all([call["part"] for call in step["extras"]["model_calls"]] == ["planner"] for step in others)
+        assert run["pins"]["other_models"]["grounder_model"]["asked"] == GROUNDER

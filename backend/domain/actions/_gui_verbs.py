@@ -9,9 +9,9 @@ from pydantic import AliasChoices, BeforeValidator, Field
 from backend.domain.actions._forms import Button, Number, read, short
 from backend.domain.actions._gui_calls import GuiCall, unknown
 from backend.domain.actions._gui_points import Path, Place
-from backend.domain.actions._keys import combination
+from backend.domain.actions._keys import combination, pressed
 from backend.domain.actions._points import PointMap
-from backend.domain.actions._tool_calls import chord, dragged, of_pixels, pressed, scrolled, typing, waits
+from backend.domain.actions._tool_calls import chord, dragged, of_pixels, scrolled, typing, waits
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType

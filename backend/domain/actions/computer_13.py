@@ -1,19 +1,20 @@
 """`computer_13`: OSWorld's thirteen mouse and keyboard actions as JSON, with WAIT, DONE and FAIL.
 
 Both upstream forms are accepted: `{"action_type": "CLICK", "x": 1, "y": 2}` and the same with `"parameters": {...}`.
+`computer_13_words` has elements in words in place of coordinates, for planners: another model finds their places.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
 
 from backend.domain.actions._blocks import TOKENS, text_of, token
 from backend.domain.actions._checked import checked
-from backend.domain.actions._forms import Button, Number, read
+from backend.domain.actions._forms import Button, Number, read, short
 from backend.domain.actions._json import json_blocks
 from backend.domain.actions._keys import key_of
-from backend.domain.actions._points import Coordinates, PointMap, explained, place
+from backend.domain.actions._points import Coordinates, PointMap, explained, pixel, place
 from backend.domain.errors import InvalidAction
 from backend.domain.model.parameters import Parameters
 from backend.domain.model.trajectory import Action, ActionType
@@ -129,12 +130,104 @@ Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that 
         """See the port: a bare WAIT, DONE or FAIL, or one JSON action (or list of them) per code block."""
         text = text_of(reply)
         at = place(self.params.coordinates, sight)
-        blocks = () if token(text) else json_blocks(text, _EXAMPLE)
-        values = [one for block in blocks for one in (block if isinstance(block, list) else [block])]
-        actions = token(text) or checked(_action(one, at) for one in values)
-        if not actions:
-            raise InvalidAction("there is no action in it", code="action_missing", hint=f"For example {_EXAMPLE}.")
-        return actions
+        return token(text) or checked(_action(one, at) for one in _values(text, _EXAMPLE))
+
+
+_WORDS_EXAMPLE = '{"action_type": "CLICK", "element": "the button Save below the list of files"}'
+_WORDS_LINES = (
+    f"{_WORDS_EXAMPLE}; RIGHT_CLICK, DOUBLE_CLICK, MOVE_TO likewise",
+    '{"action_type": "DRAG_TO", "element": "the folder Pictures"}, from where the pointer is, with the left button',
+    *(line for line in _LINES if not any(name in line for name in ("MOVE_TO", "CLICK", "DRAG_TO"))),
+)
+_POINTING = frozenset({"MOVE_TO", "DRAG_TO"})
+_LONGEST_ELEMENT = 1_000
+
+
+@register(PluginKind.ACTION_SPACE, "computer_13_words")
+class Computer13Words:
+    """Parses the same actions; the place of an element is that of the mark with its name."""
+
+    about = "computer_13 with elements in words in place of coordinates, for an agent that finds them by another model."
+    Params = Parameters
+
+    def __init__(self, params: Any = None) -> None:
+        self.params = params or self.Params()
+
+    def instructions(self, sight: CoordinateFrame) -> str:  # noqa: ARG002
+        lines = "\n".join(f"- {line}" for line in _WORDS_LINES)
+        return f"""Answer with one JSON object per action, each in a ```json block of its own:
+{lines}
+An element is described in words by which it cannot be taken for another: what it is, its text, what it lies beside.
+Never write coordinates.
+Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that it cannot be done."""
+
+    def tools(self, sight: CoordinateFrame) -> tuple[Tool, ...]:  # noqa: ARG002
+        """None: actions are written as text."""
+        return ()
+
+    def elements(self, reply: ModelReply) -> tuple[str, ...]:
+        """See the port."""
+        text = text_of(reply)
+        values = () if token(text) else _values(text, _WORDS_EXAMPLE)
+        return tuple(dict.fromkeys(element for one in values if (element := _element(_flat(one)))))
+
+    def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
+        """See the port."""
+        text = text_of(reply)
+        return token(text) or checked(_action(_placed(one, sight), pixel) for one in _values(text, _WORDS_EXAMPLE))
+
+
+def _flat(value: Any) -> dict[str, Any]:
+    """An action's fields, with its parameters among them; empty if it is none."""
+    if not isinstance(value, dict):
+        return {}
+    nested = value.get("parameters")
+    return {**value, **(nested if isinstance(nested, dict) else {})}
+
+
+def _element(value: Mapping[str, Any]) -> str:
+    """The element that an action names; empty if it names none. Raises InvalidAction."""
+    if {"x", "y"} & set(value):
+        raise InvalidAction(
+            "describe the element in words, without coordinates",
+            code="invalid_arguments",
+            path="x",
+            hint=f"For example {_WORDS_EXAMPLE}.",
+        )
+    element = value.get("element", "")
+    if not isinstance(element, str) or len(element) > _LONGEST_ELEMENT or ("element" in value and not element.strip()):
+        raise InvalidAction(
+            f"an element is a text of at most {_LONGEST_ELEMENT} characters", code="invalid_arguments", path="element"
+        )
+    if not element and str(value.get("action_type", "")).upper() in _POINTING:
+        raise InvalidAction(
+            "the action needs an element",
+            code="invalid_arguments",
+            path="element",
+            hint=f"For example {_WORDS_EXAMPLE}.",
+        )
+    return element.strip()
+
+
+def _placed(value: Any, sight: CoordinateFrame) -> Any:
+    """The action with its element's place."""
+    element = _element(_flat(value))
+    if not element:
+        return value
+    mark = next((mark for mark in sight.marks if mark.name == element), None)
+    if mark is None:
+        raise InvalidAction(f"there is no place of {short(element)}", code="unknown_element", path="element")
+    x, y = mark.centre
+    rest = {key: part for key, part in _flat(value).items() if key not in {"element", "parameters"}}
+    return {**rest, "x": x, "y": y}
+
+
+def _values(text: str, example: str) -> Sequence[Any]:
+    """The JSON values of a reply, at least one. Raises InvalidAction."""
+    values = [one for block in json_blocks(text, example) for one in (block if isinstance(block, list) else [block])]
+    if not values:
+        raise InvalidAction("there is no action in it", code="action_missing", hint=f"For example {example}.")
+    return values
 
 
 def _action(value: Any, at: PointMap) -> Action:

@@ -1,6 +1,7 @@
 """Asks a model: chooses the client, sends the request, and drops the oldest input when it is too long."""
 
 import re
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -17,10 +18,15 @@ _LENGTH = re.compile(r"context|too (long|large|many)|maximum|length|tokens?\b|ex
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """A reply and the prompt it answers."""
+    """A reply and the prompt it answers.
+
+    Attributes:
+        seconds: until the answer, without waiting for the API.
+    """
 
     reply: ModelReply
     messages: tuple[Message, ...]
+    seconds: float = 0.0
 
 
 class Asker:
@@ -53,6 +59,7 @@ class Asker:
         while True:
             shorter = build(skipped + 1)
             if shorter is None or not self._too_long(messages):
+                start = time.monotonic()
                 try:
                     reply = self._client.complete(self._request(messages, tools))
                 except Invalid as error:
@@ -60,7 +67,8 @@ class Asker:
                         raise self._refused(error) from error
                 else:
                     self._answered = True
-                    return ModelAnswer(reply, tuple(messages))
+                    seconds = time.monotonic() - start - reply.usage.wait_seconds
+                    return ModelAnswer(reply, tuple(messages), max(0.0, round(seconds, 3)))
             skipped, messages = skipped + 1, shorter
 
     def _too_long(self, messages: Sequence[Message]) -> bool:

@@ -1,6 +1,7 @@
 """Parameters shared by all agents that ask a language model."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
@@ -11,7 +12,13 @@ _NO_SECRETS = frozenset({"max_tokens", "max_completion_tokens", "max_output_toke
 
 
 class ModelParams(Parameters):
-    """Which model to ask, where, and how. A run's preset fills in parameters that the run leaves open."""
+    """Which model to ask, where, and how. A run's preset fills in parameters that the run leaves open.
+
+    Attributes:
+        models: names of its parameters with a model that it needs, each with that of its endpoint.
+    """
+
+    models: ClassVar[Mapping[str, str]] = {"model": "endpoint"}
 
     model: str = Field(default="", max_length=200, description="Model, as its API names it. Needed.")
     endpoint: str = Field(
@@ -34,7 +41,7 @@ class ModelParams(Parameters):
         default_factory=dict, description="Further fields of the API's own, as JSON, for example reasoning effort."
     )
 
-    @field_validator("extra")
+    @field_validator("extra", "grounder_extra", check_fields=False)
     @classmethod
     def no_secrets(cls, value: dict[str, Any]) -> dict[str, Any]:
         """Rejects secrets: parameters are shown on pages."""

@@ -273,6 +273,52 @@ class Usage(Frozen):
         )
 
 
+class ModelPart(StrEnum):
+    """What a model does for an agent that asks several."""
+
+    PLANNER = "planner"
+    GROUNDER = "grounder"
+    DESCRIBER = "describer"
+
+
+class CallFailure(StrEnum):
+    """Why a model's reply could not be used.
+
+    Attributes:
+        INCOMPLETE: it was cut off, refused or paused.
+        UNCLEAR: it is not in the format that was asked for.
+        NO_POINT: a grounder's reply has no point.
+        OFF_SCREEN: its point lies outside the screen.
+    """
+
+    INCOMPLETE = "incomplete"
+    UNCLEAR = "unclear"
+    NO_POINT = "no_point"
+    OFF_SCREEN = "off_screen"
+
+
+class ModelCall(Frozen):
+    """One call of a model, of an agent that asks several.
+
+    Attributes:
+        endpoint: where it was asked.
+        model: as its API names it, else as it was requested.
+        query: what was asked for, for example the element; empty if it is the step's prompt.
+        reply: verbatim; empty if it is the step's.
+        seconds: until the answer, without waiting for the API.
+        failure: None if the reply could be used.
+    """
+
+    part: ModelPart
+    endpoint: str
+    model: str
+    query: str = ""
+    reply: str = ""
+    seconds: float = 0.0
+    usage: Usage = Usage()
+    failure: CallFailure | None = None
+
+
 class SafetyCheck(Frozen):
     """A check by which a model's vendor asks for consent before a call is carried out.
 
@@ -307,6 +353,7 @@ class Decision(Frozen):
         model: the answering model's name in its API, with its date if given.
         dropped: settings that the API does not support, so that they had no effect.
         safety_checks: of its vendor, of calls in the reply.
+        model_calls: of an agent that asks several models; `usage` is their sum.
     """
 
     actions: tuple[Action, ...] = ()
@@ -321,6 +368,7 @@ class Decision(Frozen):
     model: str = ""
     dropped: tuple[str, ...] = ()
     safety_checks: tuple[SafetyCheck, ...] = ()
+    model_calls: tuple[ModelCall, ...] = ()
 
 
 class StepTiming(Frozen):

@@ -62,6 +62,7 @@ class RecordedStep:
         reply: a model's verbatim reply.
         invalid: why the reply could not be parsed.
         by: `agent` or `person`.
+        model_calls: of an agent that asks several models, as a step's `extras` has them.
         reached: names of the task's parts that were first reached by this step.
         at: when it was recorded.
     """
@@ -81,6 +82,7 @@ class RecordedStep:
     by: str = "agent"
     usage: Mapping[str, Any] = field(default_factory=dict)
     timing: Mapping[str, Any] = field(default_factory=dict)
+    model_calls: tuple[Mapping[str, Any], ...] = ()
     reached: tuple[str, ...] = ()
     at: datetime | None = None
 

@@ -153,6 +153,27 @@ class CallResults(Protocol):
         ...
 
 
+@runtime_checkable
+class ElementNames(Protocol):
+    """An action space whose actions name elements in words.
+
+    `parse` takes their places from the marks of its coordinate frame that bear these names.
+    """
+
+    def elements(self, reply: ModelReply) -> tuple[str, ...]:
+        """The elements of a reply, each once, in order. Raises InvalidAction."""
+        ...
+
+
+@runtime_checkable
+class PlaceAnswers(Protocol):
+    """An action space in which a model can be asked for the place of one element; the answer is an action there."""
+
+    def place_instructions(self, sight: CoordinateFrame) -> str:
+        """The part of a prompt that describes the form of the answer and its coordinates."""
+        ...
+
+
 class ActionSpace(Protocol):
     """Turns a model's reply into typed actions. One file each in `backend/domain/actions/`.
 

@@ -92,10 +92,14 @@ def _agent_step(step: RecordedStep, screen: list[dict[str, Any]]) -> dict[str, A
         {"tool_call_id": call, "function_name": name, "arguments": values} for call, name, values in tool_calls(step)
     ]
     sent, received = tokens(step)
+    extra = {
+        **({"by": step.by} if step.by != "agent" else {}),
+        **({"model_calls": [dict(call) for call in step.model_calls]} if step.model_calls else {}),
+    }
     return {
         **_step("agent", words(step), step.at),
         **({"tool_calls": calls} if calls else {}),
         **({"observation": {"results": [{"content": screen}]}} if screen else {}),
         **({"metrics": {"prompt_tokens": sent, "completion_tokens": received}} if sent or received else {}),
-        **({"extra": {"by": step.by}} if step.by != "agent" else {}),
+        **({"extra": extra} if extra else {}),
     }

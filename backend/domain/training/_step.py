@@ -23,6 +23,7 @@ COLUMNS: Mapping[str, Column] = {
     "input_tokens": "integer",
     "output_tokens": "integer",
     "agent_seconds": "number",
+    "model_calls": "json",
 }
 
 
@@ -44,4 +45,5 @@ def row(step: RecordedStep) -> dict[str, Any]:
         "input_tokens": step.usage.get("input_tokens", 0),
         "output_tokens": step.usage.get("output_tokens", 0),
         "agent_seconds": step.timing.get("agent"),
+        "model_calls": [dict(call) for call in step.model_calls],
     }

@@ -125,6 +125,7 @@ class StepRow:
             "reasoning": decision.reasoning or None,
             "dropped": list(decision.dropped) or None,
             "safety_checks": [check.model_dump(mode="json") for check in decision.safety_checks] or None,
+            "model_calls": [call.model_dump(mode="json") for call in decision.model_calls] or None,
             "marks": [mark.model_dump(mode="json") for mark in observation.marks]
             if observation.marks is not None
             else None,

@@ -345,13 +345,14 @@ def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
     registry.load()
     schema: type[BaseModel] = registry.lookup(PluginKind.AGENT, agent).Params
     instance = _validated(schema, params, path="params", owner=f"the agent {agent!r}")
-    if "model" in schema.model_fields and not getattr(instance, "model", ""):
-        raise Invalid(
-            f"the agent {agent!r} needs a model",
-            code="model_missing",
-            path="params.model",
-            hint="Choose one: --param model=NAME.",
-        )
+    for name in getattr(schema, "models", ()):
+        if not getattr(instance, name):
+            raise Invalid(
+                f"the agent {agent!r} needs a {name.replace('_', ' ')}",
+                code="model_missing",
+                path=f"params.{name}",
+                hint=f"Choose one: --param {name}=NAME.",
+            )
     return instance.model_dump(mode="json", by_alias=True)
 
 

@@ -128,5 +128,6 @@ def _step(row: models.Step, types: Mapping[str, str], store: ArtifactStore, mask
         by=row.extras.get("by", "agent"),
         usage=row.usage,
         timing=row.timing,
+        model_calls=tuple(masker.value(call) for call in row.extras.get("model_calls", ())),
         at=row.created_at,
     )

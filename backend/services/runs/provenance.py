@@ -6,7 +6,7 @@ requested.
 
 import hashlib
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -49,7 +49,14 @@ def pins_of(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[s
         "preset": config.preset,
     }
     if config.params.get("model"):
-        pins["model"] = _model(config, models, today)
+        pins["model"] = {**_model(config, models, today, "model", "endpoint"), "answered": []}
+    others = {
+        name: _model(config, models, today, name, endpoint)
+        for name, endpoint in _models(plugin)
+        if name != "model" and config.params.get(name)
+    }
+    if others:
+        pins["other_models"] = others
     if config.judge is not None:
         pins["prompts"]["judge"] = PROMPT_SHA256
     if config.action_space:
@@ -105,8 +112,15 @@ def _instructions(config: RunConfig) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _model(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[str, Any]:
-    endpoint, model = str(config.params.get("endpoint", "")), str(config.params["model"])
+def _models(plugin: Any) -> Iterable[tuple[str, str]]:
+    """The agent's parameters with a model, each with that of its endpoint."""
+    fields = plugin.Params.model_fields
+    pairs = ((name, f"{name.removesuffix('model')}endpoint") for name in fields if name.endswith("model"))
+    return [(name, endpoint) for name, endpoint in pairs if endpoint in fields]
+
+
+def _model(config: RunConfig, models: Mapping[str, Any], today: date, name: str, endpoint_name: str) -> dict[str, Any]:
+    endpoint, model = str(config.params.get(endpoint_name, "")), str(config.params[name])
     offer = models.get(endpoint) or {}
     own = [Price.model_validate(price) for price in offer.get("prices", ())]
     price = price_of(model, today, 0, own)
@@ -116,5 +130,4 @@ def _model(config: RunConfig, models: Mapping[str, Any], today: date) -> dict[st
         "endpoint": endpoint,
         "api": offer.get("api") or built_in,
         "price": price.model_dump(mode="json") if price is not None else None,
-        "answered": [],
     }

@@ -13,8 +13,8 @@ class Step(Base):
 
     `frame_hash` is the perceptual hash of the screenshot, None for steps of releases before it and damaged pictures.
     `agent_view_sha256` is the picture shown to the agent, if it differs from the screenshot. `extras` has optional
-    values: `by`, `model`, `reasoning`, `dropped`, `safety_checks`, `marks`, `view`, `clipboard`, `terminal`, `tabs`,
-    `note`, `code_failed`, `guest_calls`.
+    values: `by`, `model`, `reasoning`, `dropped`, `safety_checks`, `model_calls`, `marks`, `view`, `clipboard`,
+    `terminal`, `tabs`, `note`, `code_failed`, `guest_calls`.
     """
 
     __tablename__ = "step"

@@ -96,7 +96,7 @@ def untold(session: Session, run_id: UUID) -> float:
 
 
 def spent(session: Session, run_id: UUID) -> AnyRow:
-    """Sums over all steps: tokens, cost, seconds of waiting, numbers without price, with failed code, with scripts."""
+    """Sums over all steps: tokens, cost, seconds of waiting; numbers without a price, with failed code, scripts, parts."""
 
     def total(name: str) -> ColumnElement[float]:
         return func.coalesce(func.sum(cast(Step.usage[name].astext, Double)), 0.0).label(name)
@@ -105,8 +105,9 @@ def spent(session: Session, run_id: UUID) -> AnyRow:
     unpriced = func.count().filter(Step.usage["priced"].astext == "false").label("unpriced")
     failed = func.count().filter(Step.extras.has_key("code_failed")).label("code_failed")
     guest_calls = func.count().filter(Step.extras.has_key("guest_calls")).label("guest_calls")
+    parts = func.count().filter(Step.extras.has_key("model_calls")).label("with_parts")
     query = (
-        select(*map(total, names), unpriced, failed, guest_calls)
+        select(*map(total, names), unpriced, failed, guest_calls, parts)
         .join(Attempt, Attempt.id == Step.attempt_id)
         .join(Episode, Episode.id == Attempt.episode_id)
         .where(Episode.run_id == run_id)

@@ -140,7 +140,8 @@ class StepView(ReadModel):
     prompt: ArtifactView | None = Field(default=None, description="What the agent asked its model, without pictures.")
     extras: dict[str, Any] = Field(
         default={},
-        description="Who decided, the model as its API names it, its reasoning, safety checks, marks, view, clipboard.",
+        description="Who decided, the model as its API names it, its reasoning, safety checks, "
+        "calls of several models by part, marks, view, clipboard.",
     )
     frame_hash: int | None = Field(
         default=None, description="64-bit perceptual hash of the screen, as a signed integer."

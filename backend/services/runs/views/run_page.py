@@ -29,6 +29,7 @@ from backend.services.people import human_agent
 from backend.services.read_model import short, value_text
 from backend.services.runs.episodes import EpisodeSummary
 from backend.services.runs.views.episode import EpisodeView, episode_view, without_result
+from backend.services.runs.views.model_parts import ModelPartRow, model_part_rows
 from backend.services.runs.views.run import ConcurrencyView, RunView
 from backend.services.runs.views.run_rows import ResultsKey, RunRow, Tile, results_key, run_rows, tiles
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
@@ -188,6 +189,7 @@ class RunPage:
         spent: tokens and cost of all attempts, including lost ones; `judged` is the cost of judging.
         failed_code: steps of all attempts whose code failed.
         guest_calls: steps of all attempts that ran scripts, or read or wrote files.
+        models: calls by part of the agent, where it asks several models; of all attempts.
         unrated: a person's ended episode without a rating: its result is hidden.
     """
 
@@ -208,6 +210,7 @@ class RunPage:
     in_use: int
     failed_code: int = 0
     guest_calls: int = 0
+    models: Sequence[ModelPartRow] = ()
     human: bool = False
     unrated: UUID | None = None
 
@@ -251,6 +254,7 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
         spent=_spent(spent),
         failed_code=spent.code_failed,
         guest_calls=spent.guest_calls,
+        models=model_part_rows(session, run_id) if spent.with_parts else (),
         judged=cost_of_run(session, run_id),
         in_use=row.Run.in_use,
         human=row.AgentConfiguration.human,

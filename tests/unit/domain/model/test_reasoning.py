@@ -41,7 +41,7 @@ FAMILIES = {
     ),
     "gpt-oss, without its special tokens": f"analysisLet me see. {FENCED}assistantfinal{CODE}",
     "Gemma 4": f"<|channel>thought\n{FENCED}<channel|>{CODE}<turn|>",
-    "Gemma 4, with a second thought": f"<|channel>thought\n<channel|><|channel>thought\n{FENCED}<channel|>{CODE}<turn|>",
+    "Gemma 4, with two thoughts": f"<|channel>thought\n<channel|><|channel>thought\n{FENCED}<channel|>{CODE}<turn|>",
     "Phi-4-reasoning": f"<think>{FENCED}</think>\n\n{CODE}<|im_end|>",
     "Kimi-K2-Thinking": f"<think>{FENCED}</think>{CODE}<|im_end|>",
     "Qwen3-VL-Thinking, begun by its template": f"{FENCED}\n</think>\n\n{CODE}<|im_end|>",

@@ -1,0 +1,72 @@
+"""Calls of the models of an agent that asks several: on the pages of step and run, and in exports."""
+
+import html
+import io
+import json
+import zipfile
+
+from fastapi.testclient import TestClient
+
+from backend.domain.model.episode import EndedBy
+from backend.domain.model.trajectory import (
+    CallFailure,
+    Decision,
+    ModelCall,
+    ModelPart,
+    Observation,
+    StepRecord,
+    Usage,
+)
+from backend.services.attempts import attempts
+from backend.services.attempts.attempts import StepRow
+from backend.services.runs.views.model_parts import model_part_rows
+from tests.factories.records import World, evaluation
+
+PAGE = {"Accept": "text/html"}
+USAGE = Usage(input_tokens=100, output_tokens=10, usd=0.25, calls=1)
+PLANNED = ModelCall(part=ModelPart.PLANNER, endpoint="openai", model="p", seconds=2.0, usage=USAGE)
+FOUND = ModelCall(
+    part=ModelPart.GROUNDER, endpoint="local", model="g", query="Save", reply="(1, 2)", seconds=0.5, usage=USAGE
+)
+LOST = FOUND.model_copy(
+    update={"reply": "<i>Nowhere</i>", "failure": CallFailure.NO_POINT, "seconds": 1.5, "usage": Usage(priced=False)}
+)
+
+
+def test_each_half_has_its_failures_latency_tokens_and_cost(fresh: TestClient, installation: World) -> None:
+    run_id = installation.submit(tasks=("files/a",)).id
+    claim = installation.must_claim(installation.worker())
+    installation.do(attempts.enter_running, claim.fence, {})
+    for index, calls in enumerate(((PLANNED, FOUND), (PLANNED, LOST))):
+        decision = Decision(model_calls=calls, invalid="not found" if index else "")
+        record = StepRecord(index=index, observation=Observation(index=index), decision=decision)
+        installation.do(attempts.record_step, claim.fence, StepRow(record=record))
+    rows = installation.do(model_part_rows, run_id)
+    assert [(row.part, row.model, row.calls, row.failed, row.median_seconds) for row in rows] == [
+        ("planner", "p", 2, 0, 2.0),
+        ("grounder", "g", 2, 1, 1.0),
+    ]
+    assert [(row.input_tokens, row.usd, row.priced) for row in rows] == [(200, 0.5, True), (100, 0.25, False)]
+    installation.do(attempts.enter_evaluating, claim.fence, EndedBy.DONE, {})
+    installation.do(attempts.finish_scored, claim.fence, evaluation(0.0), [], {})
+
+    page = fresh.get(f"/episodes/{claim.episode_id}", headers=PAGE).text
+    assert (page.count('data-model-call="planner"'), page.count('data-model-call="grounder"')) == (2, 2)
+    assert page.count('data-failure="no_point"') == 1
+    assert "<i>Nowhere" not in page
+    assert "<i>Nowhere" in html.unescape(page)
+    exported = fresh.get(f"/api/v1/runs/{run_id}/export?format=atif&pictures=false").content
+    with zipfile.ZipFile(io.BytesIO(exported)) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("trajectory.json")]
+        steps = [step for step in json.loads(archive.read(name))["steps"] if step["source"] == "agent"]
+    assert [[call["failure"] for call in step["extra"]["model_calls"]] for step in steps] == [
+        [None, None],
+        [None, "no_point"],
+    ]
+    run_page = fresh.get(f"/runs/{run_id}", headers=PAGE).text
+    assert [part in run_page for part in ('data-part="planner"', 'data-part="grounder"')] == [True, True]
+
+
+def test_a_run_without_parts_has_no_table(fresh: TestClient, installation: World) -> None:
+    run_id = installation.submit(tasks=("files/a",)).id
+    assert 'id="models"' not in fresh.get(f"/runs/{run_id}", headers=PAGE).text
