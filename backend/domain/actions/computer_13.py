@@ -166,13 +166,11 @@ Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that 
         return ()
 
     def elements(self, reply: ModelReply) -> tuple[str, ...]:
-        """See the port."""
         text = text_of(reply)
         values = () if token(text) else _values(text, _WORDS_EXAMPLE)
         return tuple(dict.fromkeys(element for one in values if (element := _element(_flat(one)))))
 
     def parse(self, reply: ModelReply | str, sight: CoordinateFrame = CoordinateFrame()) -> tuple[Action, ...]:  # noqa: B008
-        """See the port."""
         text = text_of(reply)
         return token(text) or checked(_action(_placed(one, sight), pixel) for one in _values(text, _WORDS_EXAMPLE))
 

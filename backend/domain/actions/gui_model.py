@@ -75,7 +75,6 @@ class GuiModelActions(TextActionSpace):
 Write WAIT, DONE or FAIL in place of an answer to wait, to say that the task is done, or that it cannot be done."""
 
     def place_instructions(self, sight: CoordinateFrame) -> str:
-        """See the port."""
         return f"""Answer with the middle of the element and nothing else, for example
 {self._format.place}
 {self._explained(sight)}"""

@@ -8,6 +8,7 @@ from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from backend.domain.actions._blocks import TextActionSpace
 from backend.domain.actions._forms import Number, read, short
 from backend.domain.actions._json import json_blocks
+from backend.domain.actions._keys import pressed
 from backend.domain.actions._points import in_picture, marked
 from backend.domain.actions._pywinauto_keys import key_actions
 from backend.domain.errors import InvalidAction
@@ -23,7 +24,7 @@ _EXAMPLE = (
 
 
 class _Click(Parameters):
-    button: str = Field(default="left", pattern="^(left|right|middle)$")
+    button: str = Field(default="left", pattern="^(left|right|middle|x)$")
     double: bool = False
 
 
@@ -78,7 +79,7 @@ class OmniActions(TextActionSpace):
 - Status: CONTINUE while there is more to do, FINISH when the task is done (then Function is empty).
 - ControlLabel: the number of the control to act on; {len(sight.marks)} are numbered. Empty for none.
 - Function and Args, one of:
-  click_input with button ("left", "right", "middle") and double (true or false);
+  click_input with button ("left", "right", "middle", "x": back) and double (true or false);
   wheel_mouse_input with wheel_dist, in wheel clicks, positive is up;
   keyboard_input with keys: text, and keys as {{ENTER}}, {{TAB 2}}, ^s (Ctrl), +a (Shift), %{{F4}} (Alt); a sign
   that has a meaning is written {{+}}, {{^}}, {{%}}, {{~}}, {{(}}, {{)}}, {{{{}}, {{}}}}.
@@ -112,6 +113,9 @@ In place of the object, write FAIL if the task cannot be done, or WAIT to wait."
         click = read(_Click, args, "Args")
         x, y = _needed(where)
         clicks = 2 if click.double or self.params.double else 1
+        if click.button == "x":
+            # The fourth button goes back, which desktops also do by keys.
+            return [Action(type=ActionType.MOVE_TO, x=x, y=y), *[pressed(("alt", "left"))] * clicks]
         return [Action(type=ActionType.CLICK, x=x, y=y, button=click.button, clicks=clicks)]
 
     def _wheel(self, args: Any, where: Where) -> Sequence[Action]:

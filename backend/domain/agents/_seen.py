@@ -7,7 +7,7 @@ from backend.domain.errors import Invalid
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Mark, Window
 from backend.domain.ports.agent import CoordinateFrame
-from backend.domain.screen.tree import cut, estimated_tokens, linear
+from backend.domain.screen.tree import MOST_NAME, cut, estimated_tokens, linear, parents
 
 MOST_TITLES = 100
 MOST_TEXT = 300
@@ -26,6 +26,23 @@ def marks_table(marks: Sequence[Mark], most_tokens: int) -> str:
     """OSWorld's table of numbered elements: index, tag, name, text, separated by tabs."""
     lines = [f"{one.id}\t{one.tag or one.kind}\t{_plain(one.name)}\t{_plain(one.text)}" for one in marks]
     return "\n".join(cut(["index\ttag\tname\ttext", *lines], most_tokens, estimated_tokens))
+
+
+def controls_table(marks: Sequence[Mark], tree: str | None, most_tokens: int) -> str:
+    """`marks_table` with what each element lies in, as the tree says it; without it if there is no readable tree."""
+    try:
+        known = parents(tree) if tree else {}
+    except Invalid:
+        known = {}
+    if not known:
+        return marks_table(marks, most_tokens)
+    lines = []
+    for one in marks:
+        tag, name = known.get((one.tag, one.name[:MOST_NAME], one.x, one.y), ("", ""))
+        fields = (str(one.id), one.tag or one.kind, _plain(one.name), _plain(one.text), _plain(name), tag)
+        lines.append("\t".join(fields))
+    head = "index\ttag\tname\ttext\tparent name\tparent tag"
+    return "\n".join(cut([head, *lines], most_tokens, estimated_tokens))
 
 
 def elements(marks: Sequence[Mark], screen: ScreenSize, most_tokens: int) -> str:

@@ -12,7 +12,7 @@ from pydantic import Field
 from backend.domain.agents._messages import message
 from backend.domain.agents._model_agent import ModelAgent
 from backend.domain.agents._model_params import ModelParams
-from backend.domain.agents._seen import marks_table, titles
+from backend.domain.agents._seen import controls_table, titles
 from backend.domain.model.trajectory import Decision, Observation
 from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.ports.model import Message, ModelReply
@@ -57,7 +57,9 @@ class OmniAgent(ModelAgent):
             front=front,
             done=shown[excluded:],
             beside=observation.view is not None and observation.view.left > 0 and observation.index > 0,
-            controls=marks_table(observation.marks or (), self.params.control_tokens) if observation.marks else "",
+            controls=controls_table(observation.marks, observation.a11y_tree, self.params.control_tokens)
+            if observation.marks
+            else "",
         )
         system = self.prompt("system", actions=self.instructions(sight), platform=sight.platform)
         return [message("system", system), message("user", question, observation.picture)]

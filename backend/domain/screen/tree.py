@@ -7,7 +7,7 @@ Figures: docs/reports/performance-observe.md.
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Literal
 from xml.parsers import expat
 
@@ -21,6 +21,8 @@ Form = Literal["suites", "paper"]
 MOST_BYTES = 64 * 2**20
 MOST_FIELD = 2000
 """Characters of one field of a line: a whole book in a text box must not push everything else out."""
+MOST_NAME = 200
+"""Characters by which an element's name is known in `parents`."""
 
 _BLANKS = re.compile(r"[\t\r\n\x0b\x0c\x85\u2028\u2029]+")
 _PIECE = re.compile(r"[A-Za-z]{1,8}|\d{1,3}|[^\x00-\x7f]|[!-/:-@\[-`{-~]{1,2}|[\t\n]")
@@ -158,6 +160,16 @@ def _plain(text: str) -> str:
     return text if text.isprintable() else _BLANKS.sub(" ", text)
 
 
+def parents(xml: str) -> Mapping[tuple[str, str, int, int], tuple[str, str]]:
+    """What each element with a place lies in: (tag, name, x, y) to its parent's (tag, name).
+
+    Names are cut at MOST_NAME characters. Of elements that are alike, the first counts. Raises Invalid.
+    """
+    reader = _ParentReader("")
+    _parse(xml, reader)
+    return reader.parents
+
+
 class _Reader:
     """Receives expat's events and keeps what passes the filter. Called for every node, so it is terse."""
 
@@ -228,6 +240,26 @@ class _Reader:
             x, y = place.groups()
             fields = (tag, name, text, kind, get(names.description, ""), int(x), int(y), width, height)
             self.elements.append(make_node(TreeElement, fields))
+
+
+class _ParentReader(_Reader):
+    """Keeps what every element lies in, whatever the filter says."""
+
+    def __init__(self, platform: str) -> None:
+        super().__init__(platform)
+        self.parents: dict[tuple[str, str, int, int], tuple[str, str]] = {}
+        self._path = [("", "")]
+
+    def start(self, tag: str, values: dict[str, str]) -> None:
+        self.texts.clear()
+        name, place = values.get("name", "")[:MOST_NAME], PAIR.match(values.get(self._names.place, ""))
+        if place is not None:
+            self.parents.setdefault((tag, name, int(place[1]), int(place[2])), self._path[-1])
+        self._path.append((tag, name))
+
+    def end(self, _tag: str) -> None:
+        self.texts.clear()
+        self._path.pop()
 
 
 def _parse(xml: str, reader: _Reader | None) -> None:

@@ -2,7 +2,7 @@
 
 from backend.domain.model.trajectory import ActionType, ScreenView
 from tests.fakes.models import FakeModels
-from tests.unit.domain.agents.cases import begun, marked, pictures, texts
+from tests.unit.domain.agents.cases import TREE, begun, marked, pictures, texts
 
 PRESS = (
     '{"Status": "CONTINUE", "Observation": "an editor", "Thought": "save it", "ControlLabel": "1", '
@@ -37,6 +37,16 @@ class TestOmni:
         assert agent.act(marked()).invalid
         agent.act(marked(1))
         assert "not carried out" in texts(models.asked[1])
+
+    def test_controls_have_what_they_lie_in(self) -> None:
+        inner = TREE.partition("\n<push-button")
+        tree = inner[0] + '\n<tool-bar name="Main"><push-button' + inner[2].replace("</desk", "</tool-bar></desk")
+        models = FakeModels(PRESS, PRESS)
+        agent = begun("omni", models)
+        agent.act(marked(a11y_tree=tree))
+        agent.act(marked(1, a11y_tree="<not closed"))
+        assert "1\tpush-button\tSave\tSave\tMain\ttool-bar" in texts(models.asked[0])
+        assert "1\tpush-button\tSave\tSave\n" in texts(models.asked[1])
 
     def test_the_oldest_steps_are_left_out(self) -> None:
         models = FakeModels(always=PRESS)
