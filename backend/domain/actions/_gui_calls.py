@@ -48,7 +48,7 @@ _AT = ("x", "y")
 
 
 def unreadable(text: str, example: str) -> InvalidAction:
-    """The error that names the part that is no call."""
+    """The error of a text that has no call."""
     words = f"there is no action that can be read in {short(text.strip()[:100])}"
     return InvalidAction(words, code="action_missing", hint=f"For example {example}")
 
@@ -128,17 +128,17 @@ def _python_call(statement: ast.stmt, names: Collection[str], example: str) -> G
         raise unreadable(ast.unparse(statement), example)
     name = ast.unparse(call.func).lower().removeprefix("pyautogui.")
     try:
-        given = [ast.literal_eval(argument) for argument in call.args]
+        positional = [ast.literal_eval(argument) for argument in call.args]
         arguments = {str(one.arg).lower(): ast.literal_eval(one.value) for one in call.keywords}
     except (ValueError, TypeError, RecursionError) as error:
         raise unreadable(ast.unparse(statement), example) from error
     if name not in names:
         raise unknown(name, names)
-    if name == "hotkey" and given and all(isinstance(key, str) for key in given):
-        return GuiCall(name, {"keys": given, **arguments})
-    if len(given) > len(_AT):
+    if name == "hotkey" and positional and all(isinstance(key, str) for key in positional):
+        return GuiCall(name, {"keys": positional, **arguments})
+    if len(positional) > len(_AT):
         raise unreadable(ast.unparse(statement), example)
-    arguments |= dict(zip(_AT if len(given) == len(_AT) else ("",), given, strict=False))
+    arguments |= dict(zip(_AT if len(positional) == len(_AT) else ("",), positional, strict=False))
     if set(_AT) <= set(arguments):
         arguments["point"] = [arguments.pop("x"), arguments.pop("y")]
     return GuiCall(name, arguments)

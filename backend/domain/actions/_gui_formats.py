@@ -29,7 +29,7 @@ Range = Literal["unit", "thousand", "resized"]
 
 
 @dataclass(frozen=True)
-class Format:
+class ModelFormat:
     """How one family of models writes.
 
     Attributes:
@@ -82,9 +82,9 @@ def _tars_lines(at: str, first: str, second: str) -> Sequence[str]:
     )
 
 
-def _tars(coordinates: Range, at: str, first: str, second: str) -> Format:
+def _tars(coordinates: Range, at: str, first: str, second: str) -> ModelFormat:
     example = f"Action: click({first}='{at}')"
-    return Format(
+    return ModelFormat(
         coordinates, function_calls, _TARS_VERBS, example, _TARS_FRAME, _tars_lines(at, first, second), example
     )
 
@@ -99,8 +99,8 @@ _QWEN_EXAMPLE = (
 )
 
 
-def _qwen(coordinates: Range) -> Format:
-    return Format(
+def _qwen(coordinates: Range) -> ModelFormat:
+    return ModelFormat(
         coordinates,
         lambda text, _, example: tool_calls(text, example),
         _QWEN_VERBS,
@@ -119,12 +119,12 @@ def _qwen(coordinates: Range) -> Format:
     )
 
 
-FORMATS: Mapping[GuiFormat, Format] = MappingProxyType(
+FORMATS: Mapping[GuiFormat, ModelFormat] = MappingProxyType(
     {
         "ui_tars": _tars("thousand", "<|box_start|>(300,200)<|box_end|>", "start_box", "end_box"),
         "ui_tars_1_5": _tars("resized", "(300,200)", "start_box", "end_box"),
         "ui_tars_2": _tars("thousand", "<point>300 200</point>", "point", "end_point"),
-        "os_atlas": Format(
+        "os_atlas": ModelFormat(
             "thousand",
             action_lines,
             _verbs(
@@ -146,7 +146,7 @@ FORMATS: Mapping[GuiFormat, Format] = MappingProxyType(
             ),
             "<|box_start|>(290,190),(310,210)<|box_end|>",
         ),
-        "aguvis": Format(
+        "aguvis": ModelFormat(
             "unit",
             python_calls,
             _verbs(
@@ -166,7 +166,7 @@ FORMATS: Mapping[GuiFormat, Format] = MappingProxyType(
             ),
             "pyautogui.click(x=0.3, y=0.2)",
         ),
-        "showui": Format(
+        "showui": ModelFormat(
             "unit",
             lambda text, _, example: dictionaries(text, example),
             _verbs(
@@ -189,7 +189,7 @@ FORMATS: Mapping[GuiFormat, Format] = MappingProxyType(
             ),
             "[0.3, 0.2]",
         ),
-        "uground": Format(
+        "uground": ModelFormat(
             "thousand",
             function_calls,
             _verbs("left_click: click"),

@@ -199,7 +199,7 @@ def _press(args: _Presses, _: Screen) -> list[Action]:
     return [pressed((key,)) for key in keys_of(args.keys)] * args.presses
 
 
-def _held(kind: ActionType) -> Verb:
+def _key_event(kind: ActionType) -> Verb:
     return _Keys, lambda args, _: [Action(type=kind, keys=(key,)) for key in keys_of(args.keys)]
 
 
@@ -233,8 +233,8 @@ VERBS: Mapping[str, Verb] = {
     "type": (_Type, _type),
     "hotkey": (_Keys, _hotkey),
     "press": (_Presses, _press),
-    "key_down": _held(ActionType.KEY_DOWN),
-    "key_up": _held(ActionType.KEY_UP),
+    "key_down": _key_event(ActionType.KEY_DOWN),
+    "key_up": _key_event(ActionType.KEY_UP),
     "enter": (_Nothing, lambda *_: [pressed(("enter",))]),
     "copy": (_Nothing, lambda *_: [pressed(("ctrl", "c"))]),
     "scroll": (_Scroll, _scroll),

@@ -1,7 +1,7 @@
 """`computer_13`: OSWorld's thirteen mouse and keyboard actions as JSON, with WAIT, DONE and FAIL.
 
 Both upstream forms are accepted: `{"action_type": "CLICK", "x": 1, "y": 2}` and the same with `"parameters": {...}`.
-`computer_13_words` has elements in words in place of coordinates, for planners: another model finds their places.
+`computer_13_words` describes elements instead of giving coordinates, for planners: another model finds their places.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -147,7 +147,9 @@ _LONGEST_ELEMENT = 1_000
 class Computer13Words:
     """Parses the same actions; the place of an element is that of the mark with its name."""
 
-    about = "computer_13 with elements in words in place of coordinates, for an agent that finds them by another model."
+    about = (
+        "computer_13 with descriptions of elements instead of coordinates, for an agent whose second model finds them."
+    )
     Params = Parameters
 
     def __init__(self, params: Any = None) -> None:
@@ -157,7 +159,7 @@ class Computer13Words:
         lines = "\n".join(f"- {line}" for line in _WORDS_LINES)
         return f"""Answer with one JSON object per action, each in a ```json block of its own:
 {lines}
-An element is described in words by which it cannot be taken for another: what it is, its text, what it lies beside.
+Describe an element so that it cannot be taken for another: what it is, its text, what it lies beside.
 Never write coordinates.
 Write WAIT, DONE or FAIL, alone, to wait, to say that the task is done, or that it cannot be done."""
 
@@ -187,7 +189,7 @@ def _element(value: Mapping[str, Any]) -> str:
     """The element that an action names; empty if it names none. Raises InvalidAction."""
     if {"x", "y"} & set(value):
         raise InvalidAction(
-            "describe the element in words, without coordinates",
+            "describe the element, without coordinates",
             code="invalid_arguments",
             path="x",
             hint=f"For example {_WORDS_EXAMPLE}.",

@@ -82,13 +82,21 @@ class BlocksAgent(ModelAgent):
             left=max(0, context.max_steps - number),
             front=front,
             others=others,
-            clipboard=(observation.clipboard or "")[:MOST_CLIPBOARD],
+            clipboard=self._clipboard(observation),
+            layout=self._layout(observation, sight),
             memory=self._memory,
             done=done,
             elements=elements(observation.marks or (), sight.screen, limit),
             tree=tree_text(observation.a11y_tree, sight, limit) if tree and observation.a11y_tree else "",
             earlier=self._earlier(observation) is not None,
         )
+
+    def _clipboard(self, observation: Observation) -> str:
+        return (observation.clipboard or "")[:MOST_CLIPBOARD]
+
+    def _layout(self, observation: Observation, sight: CoordinateFrame) -> str:  # noqa: ARG002
+        """The screen's text, roughly where it stands; empty for agents that are not shown it."""
+        return ""
 
     def _earlier(self, observation: Observation) -> Frame | None:
         return (observation.previous or self._last) if self.params.use_last_screen else None

@@ -10,6 +10,8 @@ from backend.domain.ports.agent import CoordinateFrame
 from backend.domain.screen.tree import MOST_NAME, cut, estimated_tokens, linear, parents
 
 MOST_TITLES = 100
+_COLUMNS = 120
+"""Characters across the screen in `text_layout`."""
 MOST_TEXT = 300
 """Maximum characters of a title or of an element's text."""
 
@@ -54,6 +56,25 @@ def elements(marks: Sequence[Mark], screen: ScreenSize, most_tokens: int) -> str
         for one in marks
     ]
     return "\n".join(cut(["id\ttype\tcontent\tbox", *lines], most_tokens, estimated_tokens)) if lines else ""
+
+
+def text_layout(marks: Sequence[Mark], screen: ScreenSize, most_tokens: int) -> str:
+    """The texts of all elements in lines, each roughly where it stands on the screen, WAA's "text rendering"."""
+    rows: list[list[Mark]] = []
+    for mark in sorted((mark for mark in marks if mark.text or mark.name), key=lambda one: one.centre[1]):
+        last = rows[-1][0] if rows else None
+        if last is not None and abs(mark.centre[1] - last.centre[1]) * 2 < min(mark.height, last.height):
+            rows[-1].append(mark)
+        else:
+            rows.append([mark])
+    lines = []
+    for row in rows:
+        line = ""
+        for mark in sorted(row, key=lambda one: one.x):
+            column = mark.x * _COLUMNS // screen.width
+            line = f"{line.ljust(column)}{'' if len(line) <= column else '  '}{_plain(mark.text or mark.name)}"
+        lines.append(line)
+    return "\n".join(cut(lines, most_tokens, estimated_tokens))
 
 
 def titles(windows: Sequence[Window]) -> tuple[str, list[str]]:

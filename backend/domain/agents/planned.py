@@ -1,4 +1,4 @@
-"""`planned`: two models for one step: the planner says in words what to do, the grounder where that is on the screen.
+"""`planned`: two models for one step: the planner describes what to do, the grounder finds where that is on the screen.
 
 Each call is recorded with its half, cost, latency and failure, so that errors of grounding are told from those of
 planning. The split is that of SeeAct-V (UGround, arXiv 2410.05243) and Agent S2 (arXiv 2504.00906); the prompts are
@@ -12,9 +12,10 @@ from pydantic import Field
 
 from backend.domain import registry
 from backend.domain.agents._asking import Asker, ModelAnswer
-from backend.domain.agents._messages import MOST_WORDS, message
-from backend.domain.agents._model_agent import ModelAgent, verbatim
+from backend.domain.agents._messages import message
+from backend.domain.agents._model_agent import ModelAgent
 from backend.domain.agents._model_params import ModelParams
+from backend.domain.agents._parts import call_of, with_calls
 from backend.domain.errors import AgentFailed, InvalidAction
 from backend.domain.model.gui_formats import GuiFormat
 from backend.domain.model.trajectory import (
@@ -26,7 +27,6 @@ from backend.domain.model.trajectory import (
     ModelCall,
     ModelPart,
     Observation,
-    Usage,
 )
 from backend.domain.ports.agent import AgentContext, CoordinateFrame, ElementNames, PlaceAnswers
 from backend.domain.ports.model import Message, ModelReply
@@ -94,16 +94,16 @@ class Planned(ModelAgent):
     name = "planned"
     observation = "screenshot"
     action_space = "computer_13_words"
-    about = "A planner that writes actions in words and a grounder that finds their elements, measured each by itself."
+    about = "A planner that describes elements and a grounder that finds them, with failures and cost of each."
 
     def reset(self, context: AgentContext) -> None:
-        """See the port. Raises AgentFailed if the action space does not name elements in words."""
+        """See the port. Raises AgentFailed if actions of the action space have coordinates."""
         super().reset(context)
         if not isinstance(self._space, ElementNames):
             raise AgentFailed(
                 "the planner cannot use this action space",
                 code="action_space_not_usable",
-                hint="Choose one that names elements in words: computer_13_words.",
+                hint="Choose one that describes elements: computer_13_words.",
             )
         self._grounder = Asker(context, self.params.grounder)
         space = registry.lookup(PluginKind.ACTION_SPACE, "gui_model")
@@ -147,37 +147,18 @@ class Planned(ModelAgent):
         decision = super()._read(answer, sight)
         failure = CallFailure.INCOMPLETE if answer.reply.problem else CallFailure.UNCLEAR
         is_planners = decision.invalid and not any(call.failure for call in self._calls)
-        planner = ModelCall(
-            part=ModelPart.PLANNER,
-            endpoint=self.params.endpoint,
-            model=answer.reply.model or self.params.model,
-            seconds=answer.seconds,
-            usage=answer.reply.usage,
-            failure=failure if is_planners else None,
-        )
-        calls = (planner, *self._calls)
-        usage = sum((call.usage for call in calls), Usage())
-        return decision.model_copy(update={"model_calls": calls, "usage": usage})
+        planner = call_of(ModelPart.PLANNER, self.params, answer, failure if is_planners else None)
+        return with_calls(decision, (planner, *self._calls))
 
     def _point(self, element: str, sight: CoordinateFrame) -> tuple[int, int]:
         """The screen's pixel of an element. Raises _GroundingError."""
         answer = self._grounder.ask(lambda excluded: None if excluded else self._question(element, sight))
         point, failure, why = self._answered(answer.reply, sight)
-        call = ModelCall(
-            part=ModelPart.GROUNDER,
-            endpoint=self.params.grounder_endpoint,
-            model=answer.reply.model or self.params.grounder_model,
-            query=element,
-            reply=verbatim(answer.reply)[:MOST_WORDS],
-            seconds=answer.seconds,
-            usage=answer.reply.usage,
-            failure=failure,
-        )
-        self._calls.append(call)
+        self._calls.append(call_of(ModelPart.GROUNDER, self.params.grounder, answer, failure, query=element))
         if failure:
             raise _GroundingError(
                 f"{_WORDS[failure]} {element[:200]!r}: {why}",
-                code=f"grounding_{failure}",
+                code="unknown_element",
                 hint="Describe it in other words, or choose another way.",
             )
         return point

@@ -155,9 +155,9 @@ class CallResults(Protocol):
 
 @runtime_checkable
 class ElementNames(Protocol):
-    """An action space whose actions name elements in words.
+    """An action space whose actions describe elements.
 
-    `parse` takes their places from the marks of its coordinate frame that bear these names.
+    `parse` takes their places from the marks of its coordinate frame with these names.
     """
 
     def elements(self, reply: ModelReply) -> tuple[str, ...]:

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from backend.domain.model.trajectory import ActionType
-from tests.fakes.models import FakeModels
-from tests.unit.domain.agents.cases import TREE, begun, frame, marked, pictures, roles, texts
+from backend.domain.model.trajectory import ActionType, Mark
+from backend.domain.ports.model import ModelReply, StopReason
+from tests.fakes.models import COST, FakeModels
+from tests.unit.domain.agents.cases import SAVE, TREE, begun, frame, marked, pictures, roles, texts
 
 ACT = """1. An editor.
 ```decision
@@ -52,6 +53,60 @@ class TestQuestion:
     def test_large_pictures_are_made_smaller(self, name: str) -> None:
         big = marked(frame=frame(1920, 1080), agent_view=frame(1920, 1080))
         assert {(one.width, one.height) for one in pictures(self.asked(name, big))} == {(1365, 768)}
+
+
+ICON = Mark(id=2, kind="icon", x=100, y=20, width=20, height=20, origin="detector")
+LINE = Mark(id=3, kind="text", text="Total", x=320, y=24, width=60, height=14, origin="ocr")
+COPY = ACT.replace("computer.mouse.move_id(id=1)\ncomputer.mouse.single_click()", "computer.clipboard.copy_image(id=2)")
+NAMED_COPY = COPY.replace("id=2", "id=2, description='a chart')").replace("))", ")")
+
+
+class TestNavisTexts:
+    def test_text_that_ocr_reads_stands_where_it_is(self) -> None:
+        models = FakeModels(ACT, ACT)
+        agent = begun("navi", models)
+        agent.act(marked(marks=(SAVE, LINE)))
+        agent.act(marked(1, marks=(SAVE,)))
+        (line,) = [line for line in texts(models.asked[0]).splitlines() if line.strip().startswith("Save  ")]
+        assert line.index("Total") == 60
+        assert "roughly where it stands" not in texts(models.asked[1])
+
+    def test_icons_without_a_text_are_described_once(self) -> None:
+        models = FakeModels("1: a gear, settings", ACT, ACT)
+        agent = begun("navi", models, describer_model="d", describer_endpoint="local")
+        first = agent.act(marked(marks=(SAVE, ICON)))
+        second = agent.act(marked(1, marks=(SAVE, ICON)))
+        assert "2\ticon\ta gear, settings" in texts(models.asked[1])
+        assert "2\ticon\ta gear, settings" in texts(models.asked[2])
+        assert [(call.part, call.endpoint) for call in first.model_calls] == [
+            ("planner", "openai"),
+            ("describer", "local"),
+        ]
+        assert (first.usage, second.usage, second.model_calls) == (COST + COST, COST, ())
+
+    @pytest.mark.parametrize(
+        ("answer", "failure"),
+        [("I cannot.", "unclear"), (ModelReply(text="1: a", stop=StopReason.LENGTH), "incomplete")],
+    )
+    def test_a_description_that_fails_costs_no_step(self, answer: Any, failure: str) -> None:
+        models = FakeModels(answer, ACT)
+        decision = begun("navi", models, describer_model="d").act(marked(marks=(SAVE, ICON)))
+        assert not decision.invalid
+        assert [call.failure for call in decision.model_calls] == [None, failure]
+
+    def test_a_copied_picture_is_described(self) -> None:
+        models = FakeModels("1: a gear", COPY, ACT)
+        agent = begun("navi", models, describer_model="d")
+        agent.act(marked(marks=(SAVE, ICON)))
+        agent.act(marked(1, marks=(SAVE,), clipboard=""))
+        assert "a picture: a gear" in texts(models.asked[-1])
+
+    def test_a_copied_picture_has_the_agents_words_without_a_describer(self) -> None:
+        models = FakeModels(NAMED_COPY, ACT)
+        agent = begun("navi", models)
+        agent.act(marked(marks=(SAVE, ICON)))
+        agent.act(marked(1, marks=(SAVE,), clipboard=""))
+        assert "a picture: a chart" in texts(models.asked[-1])
 
 
 @BOTH

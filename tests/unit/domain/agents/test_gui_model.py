@@ -8,7 +8,7 @@ from backend.domain.actions.gui_model import GuiModelActions
 from backend.domain.model.gui_formats import GuiFormat
 from backend.domain.ports.agent import CoordinateFrame
 from tests.fakes.models import FakeModels
-from tests.unit.domain.agents.cases import begun, pictures, roles, seen, texts
+from tests.unit.domain.agents.cases import SCREEN, begun, pictures, roles, seen, texts
 
 WAIT = "Thought: It loads.\nAction: wait()"
 
@@ -44,8 +44,6 @@ class TestConversation:
         models = FakeModels("DONE")
         begun("gui_model", models, action_params={"format": name}).act(seen())
         space = GuiModelActions(GuiModelActions.Params.model_validate({"format": name}))
-        example = space._format.place  # noqa: SLF001 - what the prompt shows.
-        assert example in space.place_instructions(CoordinateFrame())
-        assert space.instructions(CoordinateFrame(screen={"width": 640, "height": 480})) in texts(models.asked[0])
-        if space._range != "resized":  # noqa: SLF001 - the example lies in every picture.
-            assert space.parse(example, CoordinateFrame())[0].x is not None
+        example = space.place_instructions(CoordinateFrame()).splitlines()[1]
+        assert space.instructions(CoordinateFrame(screen=SCREEN)) in texts(models.asked[0])
+        assert space.parse(example, CoordinateFrame())[0].x is not None
