@@ -20,7 +20,7 @@ from backend.domain.ports.model import ModelReply
 from backend.domain.registry import PluginKind, register
 
 _COPIED = re.compile(r"copy_image\(\s*(?:id\s*=\s*)?['\"]?(\d{1,6})")
-_SAID = re.compile(r"copy_image\([^)\n]{0,300}description\s*=\s*(?:'([^'\n]{1,500})'|\"([^\"\n]{1,500})\")")
+_DESCRIPTION = re.compile(r"copy_image\([^)\n]{0,300}description\s*=\s*(?:'([^'\n]{1,500})'|\"([^\"\n]{1,500})\")")
 
 
 class NaviParams(BlocksParams):
@@ -83,7 +83,7 @@ class Navi(BlocksAgent):
         if copied := _COPIED.search(code):
             mark = next((mark for mark in observation.marks or () if mark.id == int(copied[1])), None)
             self._copied = part_of(observation.frame, mark) if mark and observation.frame else None
-            own = _SAID.search(code)
+            own = _DESCRIPTION.search(code)
             self._copied_words = (own[1] or own[2]) if own else ""
 
     def _read(self, answer: ModelAnswer, sight: CoordinateFrame) -> Decision:
