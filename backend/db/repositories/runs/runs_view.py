@@ -96,7 +96,7 @@ def untold(session: Session, run_id: UUID) -> float:
 
 
 def spent(session: Session, run_id: UUID) -> AnyRow:
-    """Sums over all steps: tokens, cost, seconds of waiting; numbers without a price, with failed code, scripts, parts."""
+    """Sums over all steps: tokens, cost, waiting; numbers without a price, with failed code, scripts, parts."""
 
     def total(name: str) -> ColumnElement[float]:
         return func.coalesce(func.sum(cast(Step.usage[name].astext, Double)), 0.0).label(name)
