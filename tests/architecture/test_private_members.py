@@ -8,8 +8,9 @@ import pytest
 
 from tests.architecture.tree import TESTS, parsed, python_files
 
-OF_LIBRARIES = {"_replace", "_asdict", "_fields", "_exit", "_element", "_p", "_spTree", "_obj", "_get_obs"}
-"""Members of namedtuples, os, python-docx, python-pptx, ctypes and OSWorld's DesktopEnv."""
+OF_OSWORLD = {"_get_obs", "_upload_file_setup", "_launch_setup", "_chrome_open_tabs_setup"}
+OF_LIBRARIES = {"_replace", "_asdict", "_fields", "_exit", "_element", "_p", "_spTree", "_obj"} | OF_OSWORLD
+"""Members of namedtuples, os, python-docx, python-pptx, ctypes, and OSWorld's DesktopEnv and SetupController."""
 INSIDE = {
     "tests/unit/egress/test_certificate_authority.py": "no door leads to a stolen key, which is what it tries",
 }
