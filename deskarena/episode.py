@@ -197,7 +197,13 @@ class OpenRun:
     """A run to which episodes are added, created with the first one."""
 
     def __init__(
-        self, client: Client, request: Mapping[str, Any], *, patience: float = 600.0, own: bool = False
+        self,
+        client: Client,
+        request: Mapping[str, Any],
+        *,
+        patience: float = 600.0,
+        own: bool = False,
+        run_id: str | None = None,
     ) -> None:
         """Sends no request yet.
 
@@ -206,9 +212,10 @@ class OpenRun:
             own: the client is closed with the run.
             request: what POST /runs takes, without `agent`, `tasks` and `accepts_episodes`.
             patience: seconds to wait for a desktop, and for a verdict.
+            run_id: of a run that is already open, for example in another process; None = a new one.
         """
         self.client = client
-        self.id: str | None = None
+        self.id = run_id
         self._request = dict(request)
         self._patience = patience
         self._own = own
@@ -224,8 +231,7 @@ class OpenRun:
             ServiceError: the service refuses it; the message has the reason.
         """
         if self.id is None:
-            body = {**self._request, "agent": "remote", "tasks": [glob.escape(task)], "accepts_episodes": True}
-            self.id = str(self.client.post("/runs", body)["id"])
+            self._submit(tasks=[glob.escape(task)])
         else:
             self.client.post(f"/runs/{self.id}/episodes", {"tasks": [glob.escape(task)]})
         mine = [one for one in self.client.items(f"/runs/{self.id}/episodes") if one["task"] == task]
@@ -233,6 +239,15 @@ class OpenRun:
         if newest["state"] == "not_runnable":
             raise NotRunnable(f"{task} cannot run there: {newest['reason']}", code=newest["reason_code"])
         return Episode(self.client, newest["id"], task, patience=self._patience)
+
+    def open(self) -> str:
+        """Submits the run without episodes, unless it is open, and returns its id."""
+        return self.id or self._submit(without_episodes=True)
+
+    def _submit(self, **more: Any) -> str:
+        body = {**self._request, "agent": "remote", "accepts_episodes": True, **more}
+        self.id = str(self.client.post("/runs", body)["id"])
+        return self.id
 
     def close(self) -> None:
         """Takes no further episodes into it. Safe to call twice."""

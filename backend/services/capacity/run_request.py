@@ -28,6 +28,7 @@ _LATER: Mapping[str, object] = {
     "desktop_image": None,
     "priority": 0,
     "concurrency": None,
+    "without_episodes": False,
 }
 """Fields added after the first runs were stored: with default values, hashes stay as before."""
 SELECTION = "@"
@@ -40,6 +41,7 @@ class RunRequest(RunConfig, SchedulingUpdate):
         benchmark: its name; the newest task set is used.
         name: display name.
         accepts_episodes: stays running until closed, so that episodes can be added.
+        without_episodes: begins without any; only with `accepts_episodes`.
         idempotency_key: repeating the request with the same key returns the same run.
     """
 
@@ -47,6 +49,7 @@ class RunRequest(RunConfig, SchedulingUpdate):
     name: str = Field(default="", max_length=200)
     purpose: Purpose = Purpose.MEASURE
     accepts_episodes: bool = False
+    without_episodes: bool = False
     idempotency_key: str | None = Field(default=None, min_length=1, max_length=200)
 
     def config(self, known_params: Collection[str] = ()) -> RunConfig:

@@ -82,6 +82,8 @@ def submit_run(
         known = repository.by_key(session, project.id, request.idempotency_key)
         if known is not None:
             return _same(known, request)
+    if request.without_episodes and not request.accepts_episodes:
+        raise Invalid("A run without episodes must accept them.", code="invalid_request", path="accepts_episodes")
     benchmark = get_benchmark(session, request.benchmark)
     task_set = task_set or latest_task_set(session, request.benchmark)
     can = capabilities(session)
@@ -116,7 +118,8 @@ def submit_run(
     )
     session.add(run)
     session.flush()  # Episodes and events refer to it.
-    number = _make_episodes(session, run, config, chosen, config.repeats, can, lacking)
+    repeats = 0 if request.without_episodes else config.repeats
+    number = _make_episodes(session, run, config, chosen, repeats, can, lacking)
     data = {"benchmark": benchmark.name, "agent": config.agent, "episodes": number, "purpose": run.purpose}
     events.append(session, run, EventKind.RUN_SUBMITTED, data)
     settle(session, run)  # A run without runnable tasks has already ended.

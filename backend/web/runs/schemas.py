@@ -88,6 +88,9 @@ class RunSubmit(SchedulingBody):
     accepts_episodes: bool = Field(
         default=False, description="Stays running until closed, so that episodes can be added."
     )
+    without_episodes: bool = Field(
+        default=False, description="Begins without episodes, whatever is selected; only with `accepts_episodes`."
+    )
 
 
 class RetryBody(RequestModel):

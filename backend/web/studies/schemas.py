@@ -13,7 +13,7 @@ from backend.web.api_common import RequestModel
 from backend.web.runs.schemas import RunSubmit
 
 EXAMPLE = {"image.scale": [1, 0.5], "perturbation": [None, "moved"]}
-_OF_RUNS = {"name", "benchmark", "accepts_episodes", *SchedulingUpdate.model_fields}
+_OF_RUNS = {"name", "benchmark", "accepts_episodes", "without_episodes", *SchedulingUpdate.model_fields}
 """Fields of a run that its study does not compare."""
 
 

@@ -298,6 +298,23 @@ class TestOpenRuns:
         with ready.work() as session:
             assert session.get_one(Run, run.id).state == "completed"
 
+    def test_it_may_begin_without_any(self, ready: World) -> None:
+        worker, run = ready.worker(), ready.submit(accepts_episodes=True, without_episodes=True)
+        assert ready.claim(worker) is None
+        assert ready.do(runs.add_episodes, run.id, ["files/a"]) == 1
+        ready.score(ready.must_claim(worker))
+        assert ready.do(runs.close_run, run.id).state == "completed"
+
+    def test_only_an_open_one_begins_without_any(self, ready: World) -> None:
+        ready.worker()
+        with raises_code(Invalid, "invalid_request"):
+            ready.submit(without_episodes=True)
+
+    def test_one_that_stayed_without_any_completes(self, ready: World) -> None:
+        ready.worker()
+        run = ready.submit(accepts_episodes=True, without_episodes=True)
+        assert ready.do(runs.close_run, run.id).state == "completed"
+
     def test_a_closed_one_takes_nothing(self, ready: World) -> None:
         ready.worker()
         run = ready.submit()
