@@ -147,6 +147,10 @@ chaos: ## Inject FAULTS seeded faults into the running stack and check that noth
 	@$(PREPARE) --chaos
 	@$(BIN)/python -m tools.chaos --seed $(SEED) --faults $(FAULTS) --only "$(ONLY)" $(ARGS)
 
+.PHONY: try-cube
+try-cube: setup ## Run three tasks by cube-harness on desktops of this machine (needs Python 3.12)
+	@$(BIN)/python -m tools.try_cube
+
 .PHONY: migrate
 migrate: setup ## Upgrade the database of DATABASE_URL to the newest schema
 	@$(BIN)/python -m backend.db.migrate
@@ -165,6 +169,6 @@ lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=
 
 .PHONY: clean
 clean: ## Remove what setup and the tools created (not the data folder)
-	rm -rf .venv .docs-site* .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
+	rm -rf .venv .cube-env .docs-site* .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

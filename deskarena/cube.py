@@ -1,7 +1,6 @@
 """Benchmarks of a Deskarena service as benchmarks of the CUBE standard, so that its harness drives them.
 
-`DeskarenaBenchmarkConfig(benchmark="starter")` has the tasks of that benchmark. A `Benchmark` made of it is one open
-run; each task that is reset is an episode of it, with steps, verdict and replay like every other. Needs Python 3.12
+`DeskarenaBenchmarkConfig(benchmark="starter")` has the tasks of that benchmark. Its `make` opens a run; each task that is reset is an episode of it, with steps, verdict and replay like every other. Needs Python 3.12
 and `pip install deskarena[cube]`. The token comes from DESKARENA_TOKEN only: configurations are stored by harnesses.
 """
 
@@ -214,7 +213,7 @@ class DeskarenaTask(Task[TaskMetadata, DesktopTool]):
 
     def finished(self, obs: Observation | None = None) -> bool:  # noqa: ARG002 - the service knows
         """Whether a budget of the run is used up."""
-        return self.tool.has_ended
+        return bool(self.tool.has_ended)
 
     def evaluate(self, obs: Observation | None = None) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         """Ends the episode; its score, from 0 to 1, and its verdict.
@@ -275,12 +274,12 @@ class DeskarenaBenchmarkConfig(BenchmarkConfig[TaskMetadata]):
     patience: float = Field(600.0, description="Seconds to wait for a free desktop, and for a verdict.")
 
     @property
-    def benchmark_metadata(self) -> BenchmarkMetadata:  # type: ignore[override] - computed, as the standard allows
+    def benchmark_metadata(self) -> BenchmarkMetadata:
         """The service's description of the benchmark."""
         return _benchmark(self.server, self.benchmark)
 
     @property
-    def task_metadata(self) -> dict[str, TaskMetadata]:  # type: ignore[override] - computed, as the standard allows
+    def task_metadata(self) -> dict[str, TaskMetadata]:
         """The benchmark's tasks by their keys (`domain/name`)."""
         return _tasks(self.server, self.benchmark)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.test_pages import browser, opened, usable, window  # noqa: F401 - fixtures
+from tests.e2e.chromium import opened, usable, window
 from tests.factories.site import served
 from tests.factories.team_board import team_installation
 

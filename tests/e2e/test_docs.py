@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from backend.config import Settings
 from backend.web.app import create_app
 from backend.web.static_files import DOCS_SITE
-from tests.e2e.test_pages import browser, usable, window  # noqa: F401 - a fixture
+from tests.e2e.chromium import usable, window
 from tests.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(200)]

@@ -10,7 +10,7 @@ from backend.services import events
 from backend.services.accounts.projects import person
 from backend.services.authoring import drafts
 from tests import databases
-from tests.e2e.test_pages import browser, opened, usable, window  # noqa: F401 - fixtures
+from tests.e2e.chromium import opened, usable, window
 from tests.factories.creative import creative_benchmark, creative_task, picture
 from tests.factories.drafts import make_content
 from tests.factories.records import World, world
