@@ -1,7 +1,8 @@
 """Benchmarks of a Deskarena service as benchmarks of the CUBE standard, so that its harness drives them.
 
-`DeskarenaBenchmarkConfig(benchmark="starter")` has the tasks of that benchmark. Its `make` opens a run; each task that is reset is an episode of it, with steps, verdict and replay like every other. Needs Python 3.12
-and `pip install deskarena[cube]`. The token comes from DESKARENA_TOKEN only: configurations are stored by harnesses.
+`DeskarenaBenchmarkConfig(benchmark="starter")` has the tasks of that benchmark. Its `make` opens a run; each task that
+is reset is an episode of it, with steps, verdict and replay like every other. Needs Python 3.12 and
+`pip install deskarena[cube]`. The token comes from DESKARENA_TOKEN only: configurations are stored by harnesses.
 """
 
 from collections.abc import Mapping
