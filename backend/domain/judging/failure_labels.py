@@ -73,6 +73,7 @@ LABELS = (
         title="Grounding error",
         text="meant the right thing and acted on the wrong place or control",
         papers={OMNIBENCH: "grounding", PROSOFTARENA: "grounding error", OSWORLD: "click inaccuracy"},
+        by_rule=True,
     ),
     FailureLabel(
         key="oversight",
@@ -129,12 +130,14 @@ class StepFacts:
         actions: stored actions; may be empty.
         screen: hash of the picture before them; None without one.
         invalid: why the reply was invalid, or empty.
+        grounder_failed: the model that finds elements found none, of an agent that asks one.
     """
 
     index: int
     actions: Sequence[JSON]
     screen: str | None
     invalid: str = ""
+    grounder_failed: bool = False
 
 
 class Suggestion(NamedTuple):
@@ -153,7 +156,7 @@ def suggestions(ended_by: str | None, *, feasible: bool, steps: Sequence[StepFac
         feasible: whether the task is feasible.
         steps: the steps in order, with or without the end state.
     """
-    suggestions = [*_repeated(steps), *_invalid(steps)]
+    suggestions = [*_grounding(steps), *_repeated(steps), *_invalid(steps)]
     if ended_by == EndedBy.DONE:
         suggestions.append(Suggestion("hallucinated", steps[-1].index if steps else None, "it said that it was done"))
     if ended_by == EndedBy.INFEASIBLE and feasible:
@@ -161,6 +164,13 @@ def suggestions(ended_by: str | None, *, feasible: bool, steps: Sequence[StepFac
     if ended_by != EndedBy.INFEASIBLE and not feasible:
         suggestions.append(Suggestion("not_refused", None, "the task cannot be done, and it did not say so"))
     return suggestions
+
+
+def _grounding(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
+    failed = [step.index for step in steps if step.grounder_failed]
+    if failed:
+        listed = ", ".join(map(str, failed[:10]))
+        yield Suggestion("grounding", failed[0], f"the grounder found no usable place at step {listed}")
 
 
 def _repeated(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
@@ -190,7 +200,7 @@ def _same(one: Sequence[JSON], other: Sequence[JSON]) -> bool:
 
 
 def _invalid(steps: Sequence[StepFacts]) -> Iterator[Suggestion]:
-    wrong = [step for step in steps if step.invalid]
+    wrong = [step for step in steps if step.invalid and not step.grounder_failed]
     if wrong:
         words = f"{len(wrong)} step{'' if len(wrong) == 1 else 's'} without an action that could be understood"
         yield Suggestion("invalid", wrong[0].index, words)

@@ -251,6 +251,6 @@ def _failures(session: Session, ids: Sequence[UUID]) -> list[Failure]:
 
 def _steps_by_attempt(session: Session, attempts: Sequence[UUID]) -> Mapping[UUID, Sequence[StepFacts]]:
     by_attempt: dict[UUID, list[StepFacts]] = {}
-    for attempt, index, actions, picture, invalid in repository.steps(session, attempts):
-        by_attempt.setdefault(attempt, []).append(StepFacts(index, actions, picture, invalid))
+    for attempt, index, actions, picture, invalid, grounder_failed in repository.steps(session, attempts):
+        by_attempt.setdefault(attempt, []).append(StepFacts(index, actions, picture, invalid, grounder_failed))
     return by_attempt

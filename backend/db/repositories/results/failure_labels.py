@@ -3,14 +3,16 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import func, select
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy import cast, func, select
+from sqlalchemy.dialects.postgresql import JSONPATH, insert
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Actor, Attempt, Episode, FailureReview, Step, Task
 from backend.db.repositories.common_queries import AnyRow, in_quarantine
 from backend.domain.model.episode import AttemptState, EpisodeState
+
+_GROUNDER_FAILED = '$.model_calls[*] ? (@.part == "grounder" && @.failure != null)'
 
 
 def failed(session: Session, run_id: UUID) -> list[UUID]:
@@ -44,8 +46,12 @@ def episodes(session: Session, ids: Sequence[UUID]) -> Sequence[AnyRow]:
 
 
 def steps(session: Session, attempt_ids: Sequence[UUID]) -> Sequence[AnyRow]:
-    """(attempt, index, actions, picture, invalid) of every step, in order; the end state has no action."""
-    columns = (Step.attempt_id, Step.index, Step.actions, Step.frame_sha256, Step.invalid)
+    """(attempt, index, actions, picture, invalid, grounder_failed) of every step, in order.
+
+    The end state has no action.
+    """
+    failed = func.jsonb_path_exists(Step.extras, cast(_GROUNDER_FAILED, JSONPATH)).label("grounder_failed")
+    columns = (Step.attempt_id, Step.index, Step.actions, Step.frame_sha256, Step.invalid, failed)
     query = select(*columns).where(Step.attempt_id.in_(attempt_ids))
     return session.execute(query.order_by(Step.attempt_id, Step.index)).all()
 

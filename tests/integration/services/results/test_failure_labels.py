@@ -64,6 +64,7 @@ class TestSample:
         assert {one.label: one.count for one in found.by_rules} == {
             "repeated": 1,
             "invalid": 0,
+            "grounding": 0,
             "hallucinated": 1,
             "gave_up": 0,
             "not_refused": 0,

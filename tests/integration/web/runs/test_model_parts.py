@@ -63,6 +63,12 @@ def test_each_half_has_its_failures_latency_tokens_and_cost(fresh: TestClient, i
         [None, None],
         [None, "no_point"],
     ]
+    assert 'data-failure="no_point"' in page
+    (failure,) = fresh.get(f"/api/v1/runs/{run_id}/failure-sample").json()["episodes"]
+    assert [(label["label"], label["step"]) for label in failure["suggested"]] == [
+        ("grounding", 1),
+        ("hallucinated", 1),
+    ]
     run_page = fresh.get(f"/runs/{run_id}", headers=PAGE).text
     assert [part in run_page for part in ('data-part="planner"', 'data-part="grounder"')] == [True, True]
 

@@ -70,6 +70,10 @@ class TestSuggestions:
         ]
         assert found(*steps) == {"invalid": 1}
 
+    def test_a_grounder_that_finds_nothing_is_no_invalid_action(self) -> None:
+        steps = [StepFacts(0, [CLICK], "a"), StepFacts(1, [], "b", "nowhere", grounder_failed=True)]
+        assert found(*steps) == {"grounding": 1}
+
     def test_done_with_a_score_under_1(self) -> None:
         assert found(StepFacts(0, [CLICK], "a"), StepFacts(1, [{"type": "DONE"}], "b"), ended_by="done") == {
             "hallucinated": 1
