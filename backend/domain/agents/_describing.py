@@ -9,7 +9,8 @@ from backend.domain.agents._messages import message
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.agents._parts import call_of
 from backend.domain.agents._templates import render
-from backend.domain.model.trajectory import CallFailure, Frame, Mark, ModelCall, ModelPart
+from backend.domain.model.model_calls import CallFailure, ModelPart
+from backend.domain.model.trajectory import Frame, Mark, ModelCall
 from backend.domain.ports.agent import AgentContext
 from backend.domain.ports.model import Message
 from backend.domain.screen.pictures import enlarged

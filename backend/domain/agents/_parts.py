@@ -6,7 +6,8 @@ from backend.domain.agents._asking import ModelAnswer
 from backend.domain.agents._messages import MOST_WORDS
 from backend.domain.agents._model_agent import verbatim
 from backend.domain.agents._model_params import ModelParams
-from backend.domain.model.trajectory import CallFailure, Decision, ModelCall, ModelPart, Usage
+from backend.domain.model.model_calls import CallFailure, ModelPart
+from backend.domain.model.trajectory import Decision, ModelCall, Usage
 
 
 def call_of(

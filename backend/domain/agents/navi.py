@@ -14,7 +14,8 @@ from backend.domain.agents._describing import Describer, part_of
 from backend.domain.agents._model_params import ModelParams
 from backend.domain.agents._parts import call_of, with_calls
 from backend.domain.agents._seen import text_layout
-from backend.domain.model.trajectory import Decision, Frame, Mark, ModelCall, ModelPart, Observation
+from backend.domain.model.model_calls import ModelPart
+from backend.domain.model.trajectory import Decision, Frame, Mark, ModelCall, Observation
 from backend.domain.ports.agent import AgentContext, CoordinateFrame
 from backend.domain.ports.model import ModelReply
 from backend.domain.registry import PluginKind, register

@@ -18,16 +18,8 @@ from backend.domain.agents._model_params import ModelParams
 from backend.domain.agents._parts import call_of, with_calls
 from backend.domain.errors import AgentFailed, InvalidAction
 from backend.domain.model.gui_formats import GuiFormat
-from backend.domain.model.trajectory import (
-    Action,
-    CallFailure,
-    Decision,
-    Frame,
-    Mark,
-    ModelCall,
-    ModelPart,
-    Observation,
-)
+from backend.domain.model.model_calls import CallFailure, ModelPart
+from backend.domain.model.trajectory import Action, Decision, Frame, Mark, ModelCall, Observation
 from backend.domain.ports.agent import AgentContext, CoordinateFrame, ElementNames, PlaceAnswers
 from backend.domain.ports.model import Message, ModelReply
 from backend.domain.registry import PluginKind, register

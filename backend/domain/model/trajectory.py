@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from backend.domain.model.episode import EndedBy
+from backend.domain.model.model_calls import CallFailure, ModelPart
 from backend.domain.model.task import Frozen
 
 
@@ -271,30 +272,6 @@ class Usage(Frozen):
             calls=self.calls + other.calls,
             wait_seconds=self.wait_seconds + other.wait_seconds,
         )
-
-
-class ModelPart(StrEnum):
-    """What a model does for an agent that asks several."""
-
-    PLANNER = "planner"
-    GROUNDER = "grounder"
-    DESCRIBER = "describer"
-
-
-class CallFailure(StrEnum):
-    """Why a model's reply could not be used.
-
-    Attributes:
-        INCOMPLETE: it was cut off, refused or paused.
-        UNCLEAR: it is not in the format that was asked for.
-        NO_POINT: a grounder's reply has no point.
-        OFF_SCREEN: its point lies outside the screen.
-    """
-
-    INCOMPLETE = "incomplete"
-    UNCLEAR = "unclear"
-    NO_POINT = "no_point"
-    OFF_SCREEN = "off_screen"
 
 
 class ModelCall(Frozen):

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Step
 from backend.db.repositories.common_queries import AnyRow
-from backend.domain.model.trajectory import CallFailure
+from backend.domain.model.model_calls import CallFailure
 
 
 def model_parts(session: Session, run_id: UUID) -> Sequence[AnyRow]:

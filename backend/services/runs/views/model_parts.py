@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.runs import model_parts as repository
-from backend.domain.model.trajectory import CallFailure, ModelPart
+from backend.domain.model.model_calls import CallFailure, ModelPart
 
 _ORDER = list(ModelPart)
 FAILURES = {

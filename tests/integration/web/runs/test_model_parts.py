@@ -8,15 +8,8 @@ import zipfile
 from fastapi.testclient import TestClient
 
 from backend.domain.model.episode import EndedBy
-from backend.domain.model.trajectory import (
-    CallFailure,
-    Decision,
-    ModelCall,
-    ModelPart,
-    Observation,
-    StepRecord,
-    Usage,
-)
+from backend.domain.model.model_calls import CallFailure, ModelPart
+from backend.domain.model.trajectory import Decision, ModelCall, Observation, StepRecord, Usage
 from backend.services.attempts import attempts
 from backend.services.attempts.attempts import StepRow
 from backend.services.runs.views.model_parts import model_part_rows

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from backend.domain.errors import AgentFailed, Invalid
-from backend.domain.model.trajectory import CallFailure, Decision, Observation, ScreenView, Usage
+from backend.domain.model.model_calls import CallFailure
+from backend.domain.model.trajectory import Decision, Observation, ScreenView, Usage
 from backend.domain.ports.agent import AgentContext
 from backend.domain.ports.model import ModelReply, StopReason
 from backend.services.capacity.worker_capabilities import checked_params
