@@ -32,7 +32,7 @@ _FENCE = re.compile(r"^[ \t]*```\w{0,20}[ \t]*$", re.MULTILINE)
 _ACTION = re.compile(r"^[ \t]*(?:\*\*|#+ )?Actions?:(?:\*\*)?", re.MULTILINE | re.IGNORECASE)
 _CALL = re.compile(r"^[ \t]*([A-Za-z_]\w{0,30})[ \t]*\(", re.MULTILINE)
 _KEY = re.compile(r"\s*(\w{1,30})\s*=\s*")
-_QUOTED_END = {quote: re.compile(rf"(?<!\\)(?:\\\\)*{quote}\s*(?:,(?=\s*\w{{1,30}}\s*=)|,?\s*\Z)") for quote in "'\""}
+_QUOTED_END = {quote: re.compile(rf"(?<!\\)(?:\\\\)*{quote}\s*+(?:,(?=\s*\w{{1,30}}\s*=)|,?\s*\Z)") for quote in "'\""}
 _BARE_END = re.compile(r",(?=\s*\w{1,30}\s*=)|\Z")
 _ESCAPED = re.compile(r"\\([nt'\"\\])")
 _PYTHON = re.compile(r"^[ \t]*(?:pyautogui|browser|mobile)\.\w|^[ \t]*(?:terminate|answer)\(", re.MULTILINE)
