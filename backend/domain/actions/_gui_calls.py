@@ -30,6 +30,7 @@ class GuiCall:
 
 _FENCE = re.compile(r"^[ \t]*```\w{0,20}[ \t]*$", re.MULTILINE)
 _ACTION = re.compile(r"^[ \t]*(?:\*\*|#+ )?Actions?:(?:\*\*)?", re.MULTILINE | re.IGNORECASE)
+_INLINE_ACTION = re.compile(r"\s(?:Action|actions):\s?(?=[A-Za-z_]{1,30}[ (<\[])")
 _CALL = re.compile(r"^[ \t]*([A-Za-z_]\w{0,30})[ \t]*\(", re.MULTILINE)
 _KEY = re.compile(r"\s*(\w{1,30})\s*=\s*")
 _QUOTED_END = {quote: re.compile(rf"(?<!\\)(?:\\\\)*{quote}\s*+(?:,(?=\s*\w{{1,30}}\s*=)|,?\s*\Z)") for quote in "'\""}
@@ -61,7 +62,7 @@ def unknown(name: str, names: Collection[str], path: str = "") -> InvalidAction:
 
 def _body(text: str) -> str:
     """The text behind the first `Action:`, without fences; all of it where there is none."""
-    start = _ACTION.search(text)
+    start = _ACTION.search(text) or _INLINE_ACTION.search(text)
     body = _FENCE.sub("", text[start.end() :] if start else text).strip()
     if len(body) > LONGEST_CODE:
         raise InvalidAction(f"the action has more than {LONGEST_CODE} characters", code="input_too_long")
