@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from backend.addresses import API
-from backend.web.api_common import PROBLEM_TYPE
+from backend.web.api_common import PROBLEM_TYPE, Problem
 from backend.web.security_middleware import AGENT_PATH, COOKIE, SIGNAL_PATHS, is_open
 
 SCHEMES = {
@@ -38,6 +38,8 @@ class DocumentedApp(FastAPI):
 
 
 def _complete(document: dict[str, Any], *, has_token: bool) -> None:
+    problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}", mode="serialization")
+    document["components"]["schemas"] |= {**problem.pop("$defs"), "Problem": problem}
     document["components"]["securitySchemes"] = SCHEMES
     for path, operations in document["paths"].items():
         for operation in operations.values():
