@@ -5,8 +5,10 @@ from collections.abc import Callable, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
+import numpy as np
+
 from backend.domain.model.score import is_solved
-from backend.domain.statistics.intervals import LEVEL, Interval, TaskCluster, cluster_mean
+from backend.domain.statistics.intervals import LEVEL, Interval, cluster_mean_of_columns
 
 
 class Estimate(NamedTuple):
@@ -58,7 +60,7 @@ def pooled(tasks: Sequence[Sequence[float]], level: float = LEVEL) -> Estimate |
         tasks: scores in [0, 1] of each task's passes.
         level: confidence, in (0, 1).
     """
-    return _over_tasks([fmean(scores) for scores in tasks if scores], level)
+    return over_tasks([fmean(scores) for scores in tasks if scores], level)
 
 
 def over_passes(
@@ -73,9 +75,10 @@ def over_passes(
         level: confidence, in (0, 1).
     """
     values = [rule(len(scores), sum(map(is_solved, scores)), k) for scores in tasks if len(scores) >= k]
-    return _over_tasks(values, level)
+    return over_tasks(values, level)
 
 
-def _over_tasks(values: Sequence[float], level: float) -> Estimate | None:
-    interval = cluster_mean([TaskCluster(1, value) for value in values], level=level)
+def over_tasks(values: Sequence[float], level: float = LEVEL) -> Estimate | None:
+    """Mean of one value in [0, 1] per task; None without tasks."""
+    interval = cluster_mean_of_columns(np.ones(len(values)), np.array(values, dtype=float), level=level)
     return Estimate(fmean(values), interval, len(values)) if interval is not None else None

@@ -135,12 +135,16 @@ class _MeasureColumn:
 
     def _sets(self) -> list[list[TaskCluster]]:
         """The tasks by the capability that each was composed for; empty if that is not known of all of them."""
-        sets: dict[str | None, list[TaskCluster]] = {}
-        for task, count, total in zip(self.tasks, self.counts, self.totals, strict=True):
+        extras = {id(task.extra): task.extra for task in self.tasks}  # Equal ones are mostly one object.
+        composed_for = {key: omnibench_labels.composed_for(extra) for key, extra in extras.items()}
+        sets: dict[str, list[TaskCluster]] = {}
+        for task, count, total in zip(self.tasks, self.counts.tolist(), self.totals.tolist(), strict=True):
             if count:
-                cluster = TaskCluster(int(count), float(total))
-                sets.setdefault(omnibench_labels.composed_for(task.extra), []).append(cluster)
-        return [] if None in sets else list(sets.values())
+                capability = composed_for[id(task.extra)]
+                if capability is None:
+                    return []
+                sets.setdefault(capability, []).append(TaskCluster(int(count), total))
+        return list(sets.values())
 
 
 def _could(task: TaskTotals, measure: str, protocols: Collection[str]) -> bool:

@@ -16,12 +16,12 @@ from backend.db.repositories.results import pass_rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model.task import digest
 from backend.domain.statistics.intervals import TaskCluster
-from backend.domain.statistics.passes import Estimate, over_passes, pass_at_k, pass_hat_k, pooled
+from backend.domain.statistics.passes import Estimate, over_passes, over_tasks, pass_at_k, pass_hat_k
 from backend.services.attempts.attempts import DESKTOP_END
 from backend.services.results import measure_rollups, rollups
 from backend.services.results.conditions import conditions_of
 from backend.services.results.costs import pass_costs
-from backend.services.results.rollups import RollupInputs
+from backend.services.results.rollups import RollupInputs, RollupRows
 
 SUMS = ("scored", "solved", "score_sum", "score_sq_sum", "cancelled", "not_runnable", "waiting", "running", "steps",
         "human_assisted", "handed_in", "quarantined")  # fmt: skip
@@ -63,22 +63,33 @@ def gather(session: Session, run_id: UUID, own: RollupInputs) -> PassInputs | No
     return PassInputs({**columns, "conditions_key": key}, runs, facts, times)
 
 
-def compute(inputs: PassInputs) -> dict[str, Any]:
-    """Columns of the row, without a database."""
+def compute(inputs: PassInputs, own: RollupRows) -> dict[str, Any]:
+    """Columns of the row, without a database.
+
+    Args:
+        inputs: those of all its runs.
+        own: the computed cube of the run that they were gathered for.
+    """
     merged = pool(list(inputs.runs.values()))
-    cube = rollups.compute(merged, None if len(inputs.runs) > 1 else rollups.whole(merged))
+    several, alone = len(inputs.runs) > 1, any(run is merged for run in inputs.runs.values())
+    cube = own if alone else rollups.compute(merged, None if several else rollups.whole(merged))
     whole, cells = _split(cube.cells)
     measures, means = _split(cube.means)
+    whole_rates = rates(merged.totals)
+    runs = [
+        _run(run_id, run.totals, whole_rates if run is merged else rates(run.totals), inputs.times.get(run_id))
+        for run_id, run in inputs.runs.items()
+    ]
     return {
         **inputs.key,
         **coverage(merged.totals),
-        "rates": rates(merged.totals),
+        "rates": whole_rates,
         "pass_rates": pass_rates(merged.totals),
-        "runs": [_run(run_id, run.totals, inputs.times.get(run_id)) for run_id, run in inputs.runs.items()],
+        "runs": runs,
         "summary": whole[0] if whole else {},
         "measures": measures,
-        "cells": cells,
-        "means": means,
+        "cells": cells if several else [],
+        "means": means if several else [],
         **inputs.facts,
     }
 
@@ -95,7 +106,9 @@ def store(session: Session, columns: Mapping[str, Any], as_of: datetime) -> None
 
 
 def pool(runs: Sequence[RollupInputs]) -> RollupInputs:
-    """Several runs as one. Losses that another pass made up for are left out."""
+    """Several runs as one. Losses that another pass made up for are left out; a run without such losses stays as is."""
+    if len(runs) == 1 and not any(task.lost for task in runs[0].totals):
+        return runs[0]
     by_task: dict[UUID, list[TaskTotals]] = defaultdict(list)
     for run in runs:
         for task in run.totals:
@@ -128,11 +141,18 @@ def _pooled_sums(runs: Sequence[RollupInputs]) -> measure_rollups.Sums:
 
 def number_of_passes(totals: Sequence[TaskTotals]) -> int:
     """Results of most tasks. A partial run that repeats a few of them does not count as a pass."""
-    numbers = [number for task in totals if (number := task.scored + sum(task.lost.values()))]
+    numbers = [number for task in totals if (number := _results(task))]
     return median_low(numbers) if numbers else 0
 
 
+def _results(task: TaskTotals) -> int:
+    """Scored and lost episodes."""
+    return task.scored + sum(task.lost.values()) if task.lost else task.scored
+
+
 def _without_repeated_losses(task: TaskTotals, passes: int) -> TaskTotals:
+    if not task.lost:
+        return task
     over = sum(task.lost.values()) - max(0, passes - task.scored)
     if over <= 0:
         return task
@@ -147,7 +167,8 @@ def _without_repeated_losses(task: TaskTotals, passes: int) -> TaskTotals:
 def coverage(totals: Sequence[TaskTotals]) -> dict[str, Any]:
     """Number of passes, attempted tasks, and the share of lost episodes."""
     attempted = [task for task in totals if task.scored or task.lost]
-    lost, scored = sum(sum(task.lost.values()) for task in totals), sum(task.scored for task in totals)
+    scored = sum(task.scored for task in totals)
+    lost = sum(map(_results, totals)) - scored
     return {
         "passes": number_of_passes(totals),
         "attempted_tasks": len(attempted),
@@ -159,10 +180,10 @@ def coverage(totals: Sequence[TaskTotals]) -> dict[str, Any]:
 def rates(totals: Sequence[TaskTotals]) -> dict[str, Any]:
     """Means over tasks of the means over passes, with interval, and with every lost episode as 0."""
     scored = [task for task in totals if task.scored]
-    attempted = [(task, task.scored + sum(task.lost.values())) for task in totals if task.scored or task.lost]
+    attempted = [(task, _results(task)) for task in totals if task.scored or task.lost]
     return {
-        "mean": _ends(pooled([[task.score_sum / task.scored] for task in scored])),
-        "success": _ends(pooled([[task.solved / task.scored] for task in scored])),
+        "mean": _ends(over_tasks([task.score_sum / task.scored for task in scored])),
+        "success": _ends(over_tasks([task.solved / task.scored for task in scored])),
         "lower_mean": fmean(task.score_sum / n for task, n in attempted) if scored else None,
         "lower_success": fmean(task.solved / n for task, n in attempted) if scored else None,
     }
@@ -183,11 +204,12 @@ def pass_rates(totals: Sequence[TaskTotals]) -> list[dict[str, Any]]:
     return rows
 
 
-def _run(run_id: UUID, totals: Sequence[TaskTotals], times: tuple[float, float] | None) -> dict[str, Any]:
-    values = rates(totals)
+def _run(
+    run_id: UUID, totals: Sequence[TaskTotals], values: Mapping[str, Any], times: tuple[float, float] | None
+) -> dict[str, Any]:
     return {
         "run": str(run_id),
-        "tasks": coverage(totals)["attempted_tasks"],
+        "tasks": sum(bool(task.scored or task.lost) for task in totals),
         "mean": values["mean"] and values["mean"][0],
         "success": values["success"] and values["success"][0],
         "makespan": times and times[0],

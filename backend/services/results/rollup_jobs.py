@@ -76,7 +76,8 @@ def _claim_run(factory: SessionFactory, run_id: UUID, began_at: datetime) -> boo
         repository.one_snapshot(session)
         gathered = rollups.gather(session, run_id)
         passes = pass_rollups.gather(session, run_id, gathered)
-    computed = RollupResults(rollups.compute(gathered), None if passes is None else pass_rollups.compute(passes))
+    cube = rollups.compute(gathered)
+    computed = RollupResults(cube, None if passes is None else pass_rollups.compute(passes, cube))
     try:
         _store(factory, run_id, computed, began_at, start)
     except _NewerRollup:

@@ -73,12 +73,17 @@ def store(session: Session, run_id: UUID, computed: RollupRows) -> None:
 
 def grouped(tasks: Sequence[TaskTotals]) -> measure_rollups.Cells:
     """Every cell of the cube with its tasks. A task with two applications is in both cells."""
-    cells: dict[tuple[str, str], list[int]] = {}
-    names = set(cut_labels(task.labels for task in tasks)) | WHOLE
+    alike: dict[tuple[Any, ...], list[int]] = {}
     for position, task in enumerate(tasks):
+        # Tasks with equal labels mostly share them as one object, so few of 25,000 are looked at.
+        alike.setdefault((task.domain, task.difficulty, id(task.labels), id(task.extra)), []).append(position)
+    examples = [(tasks[positions[0]], np.array(positions)) for positions in alike.values()]
+    names = set(cut_labels(task.labels for task, _ in examples)) | WHOLE
+    cells: dict[tuple[str, str], list[Positions]] = {}
+    for task, own in examples:
         for cell_key in _cells_of(task, names):
-            cells.setdefault(cell_key, []).append(position)
-    return {cell_key: np.array(positions) for cell_key, positions in cells.items()}
+            cells.setdefault(cell_key, []).append(own)
+    return {cell_key: np.sort(np.concatenate(parts)) for cell_key, parts in cells.items()}
 
 
 def _cells_of(task: TaskTotals, names: Container[str]) -> list[tuple[str, str]]:

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from sqlalchemy import event
 
 from backend.config import Settings
 from backend.services import events
@@ -17,6 +20,30 @@ from tests.factories.records import World, emptied, world
 from tests.factories.scene import PageScene, make_scene
 
 OWN = "http://127.0.0.1:8000"
+
+
+@dataclass
+class Reads:
+    """Statements and rows that a page reads."""
+
+    statements: int = 0
+    rows: int = 0
+
+    def note(self, _connection: Any, cursor: Any, *_: Any) -> None:
+        """SQLAlchemy's event after each statement."""
+        self.statements += 1
+        self.rows += max(0, cursor.rowcount)
+
+
+@contextmanager
+def counted(made: World) -> Iterator[Reads]:
+    """What is read of the installation meanwhile."""
+    reads, engine = Reads(), made.factory.kw["bind"]
+    event.listen(engine, "after_cursor_execute", reads.note)
+    try:
+        yield reads
+    finally:
+        event.remove(engine, "after_cursor_execute", reads.note)
 
 
 @pytest.fixture(autouse=True)

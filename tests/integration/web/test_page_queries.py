@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import event, select
+from sqlalchemy import select
 
 from backend.db.models import Run, Task, TaskSet
 from backend.services.results import rollup_jobs
@@ -16,7 +15,7 @@ from backend.services.runs.views.new_run import MOST_TASKS
 from tests import databases
 from tests.factories.records import World, world
 from tests.factories.tasks import make_benchmark, make_task
-from tests.integration.web.conftest import client_of
+from tests.integration.web.conftest import Reads, client_of, counted
 
 PAGE = {"Accept": "text/html"}
 SIZES = {"small": 20, "large": MOST_TASKS + 200}
@@ -36,19 +35,6 @@ PAGES = {
 MOST_ROWS, MOST_STATEMENTS = 400, 45
 
 
-@dataclass
-class Reads:
-    """Statements and rows that a page reads."""
-
-    statements: int = 0
-    rows: int = 0
-
-    def note(self, _connection: Any, cursor: Any, *_: Any) -> None:
-        """SQLAlchemy's event after each statement."""
-        self.statements += 1
-        self.rows += max(0, cursor.rowcount)
-
-
 @dataclass(frozen=True)
 class Sizes:
     """An installation with an ended run of each benchmark; `values` fill the addresses of one's pages."""
@@ -61,12 +47,8 @@ class Sizes:
         """What the page reads, once the process has its caches."""
         address = PAGES[page].format(**self.values[benchmark])
         assert self.client.get(address, headers=PAGE).status_code == 200
-        reads, engine = Reads(), self.world.factory.kw["bind"]
-        event.listen(engine, "after_cursor_execute", reads.note)
-        try:
+        with counted(self.world) as reads:
             self.client.get(address, headers=PAGE)
-        finally:
-            event.remove(engine, "after_cursor_execute", reads.note)
         return reads
 
 

@@ -1,10 +1,11 @@
 """What runs that are compared scored, task by task."""
 
+import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import ARRAY, ColumnElement, Double, Uuid, any_, cast, func, literal, select
+from sqlalchemy import ARRAY, ColumnElement, Double, Text, Uuid, any_, cast, func, literal, select
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Session
 
@@ -62,10 +63,25 @@ def task_costs(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]:
     return session.execute(query).all()
 
 
-def tasks(session: Session, task_ids: Sequence[UUID]) -> Sequence[AnyRow]:
-    """(id, instruction, labels) of tasks."""
+class LabelledTask(NamedTuple):
+    """A task with what a comparison lists of it."""
+
+    id: UUID
+    instruction: str
+    labels: dict[str, list[str]]
+
+
+def tasks(session: Session, task_ids: Sequence[UUID]) -> list[LabelledTask]:
+    """These tasks. Those with equal labels share them as one object."""
     among = Task.id == any_(literal(list(task_ids), ARRAY(Uuid)))  # One parameter for 25,000 tasks.
-    return session.execute(select(Task.id, Task.instruction, Task.labels).where(among)).all()
+    query = select(Task.id, Task.instruction, cast(Task.labels, Text)).where(among)
+    parsed: dict[str, dict[str, list[str]]] = {}
+    rows = []
+    for task_id, instruction, labels in session.execute(query):
+        if labels not in parsed:
+            parsed[labels] = json.loads(labels)
+        rows.append(LabelledTask(task_id, instruction, parsed[labels]))
+    return rows
 
 
 def shared_boards(session: Session, configuration_ids: Sequence[UUID]) -> Sequence[AnyRow]:

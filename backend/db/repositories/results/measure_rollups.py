@@ -12,7 +12,8 @@ from backend.db.repositories.common_queries import NOT_QUARANTINED
 from backend.domain.model.measures import MOST_PHASES, PARTS
 from backend.domain.model.score import SOLVED_TOLERANCE
 
-# A phase is identified by its position among the task's parts, because its name is specific to the task.
+# A phase is identified by its position among the task's parts, because its name is specific to the task. `OFFSET 0`
+# makes the database look up the measures of each evaluation: a join reads those of all runs.
 _SUMS = text(f"""
     WITH counted AS MATERIALIZED (
         SELECT e.task_id, v.id, v.parts
@@ -24,14 +25,17 @@ _SUMS = text(f"""
         SELECT c.task_id, c.id, p.place, p.value ->> 'name' AS name, (p.value ->> 'value')::float AS value
         FROM counted c, jsonb_array_elements(c.parts) WITH ORDINALITY p(value, place)
         WHERE p.value ->> 'kind' <> 'assertion'
+    ), measured AS MATERIALIZED (
+        SELECT c.task_id, c.id, m.name, m.value
+        FROM counted c
+        CROSS JOIN LATERAL (SELECT name, value FROM measure WHERE evaluation_id = c.id AND name <> 'score' OFFSET 0) m
     )
-    SELECT c.task_id, m.name AS measure, count(*) AS n, sum(m.value) AS total
-    FROM counted c JOIN measure m ON m.evaluation_id = c.id
-    WHERE m.name <> 'score' AND NOT starts_with(m.name, 'phase:')
-    GROUP BY c.task_id, m.name
+    SELECT task_id, name AS measure, count(*) AS n, sum(value) AS total
+    FROM measured WHERE NOT starts_with(name, 'phase:')
+    GROUP BY task_id, name
     UNION ALL
     SELECT p.task_id, 'phase:' || p.place, count(*), sum(m.value)
-    FROM part p JOIN measure m ON m.evaluation_id = p.id AND m.name = 'phase:' || p.name
+    FROM part p JOIN measured m ON m.id = p.id AND m.name = 'phase:' || p.name
     WHERE p.place <= :phases
     GROUP BY p.task_id, p.place
     UNION ALL

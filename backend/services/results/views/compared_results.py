@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -15,14 +16,11 @@ from backend.domain.model.task import UNLABELLED
 from backend.domain.statistics.intervals import LEVEL, mean_interval
 from backend.domain.statistics.passes import pooled
 from backend.domain.statistics.task_comparison import TaskComparison, TaskScores
-from backend.services.configurations.configuration_ref import configuration_ref
 from backend.services.results.views.comparison_models import (
-    ComparedRun,
     ComparedTask,
     CostDifference,
     DifferenceView,
     LabelCut,
-    RunDifference,
     TaskResult,
 )
 
@@ -116,47 +114,38 @@ class ComparedResults:
         one, two = self._sides[base], self._sides[other]
         return [TaskScores(key, one[key].scores, two[key].scores) for key in self.common]
 
-    def run(self, at: int, row: AnyRow, title: str) -> ComparedRun:
-        """One run with its rates over the common tasks."""
+    def run(self, at: int) -> dict[str, Any]:
+        """The fields of a `ComparedRun` that are numbers: its rates over the common tasks."""
         side = self._sides[at]
         scores = [side[key].scores for key in self.common]
         mean, success = pooled(scores), pooled([[float(is_solved(score)) for score in each] for each in scores])
-        return ComparedRun(
-            id=row.Run.id,
-            runs=list(self._groups[at]),
-            title=title,
-            agent=row.AgentConfiguration.name,
-            configuration=configuration_ref(row.AgentConfiguration),
-            origin=row.Run.origin,
-            version=row.version,
-            status=row.Run.state,
-            success_rate=success.value if success else None,
-            success_interval=success.interval if success else None,
-            mean_score=mean.value if mean else None,
-            mean_interval=mean.interval if mean else None,
-            tasks=len(side),
-            lost=sum(result.lost for result in side.values()),
-        )
+        return {
+            "success_rate": success.value if success else None,
+            "success_interval": success.interval if success else None,
+            "mean_score": mean.value if mean else None,
+            "mean_interval": mean.interval if mean else None,
+            "tasks": len(side),
+            "lost": sum(result.lost for result in side.values()),
+        }
 
-    def difference(self, at: int, compared: TaskComparison, adjusted: float, titles: Sequence[str]) -> RunDifference:
-        """One run against the first one."""
+    def difference(self, at: int, compared: TaskComparison, adjusted: float) -> dict[str, Any]:
+        """The fields of a `RunDifference` without a sentence: one run against the first one."""
         passes = [[is_solved(score) for score in (*task.base, *task.other)] for task in self.scores(0, at)]
-        return RunDifference(
-            run=self._groups[at][0],
-            sentence=sentence(titles[0], titles[at], compared),
-            success_rate=DifferenceView.model_validate(compared.success),
-            mean_score=DifferenceView.model_validate(compared.score),
-            better=compared.better,
-            worse=compared.worse,
-            both_solved=sum(map(all, passes)),
-            neither_solved=sum(not any(each) for each in passes),
-            test=compared.test,
-            p_value=compared.p_value,
-            p_adjusted=adjusted,
-            regression_p=compared.regression_p,
-            detectable=compared.detectable,
-            costs=self._cost_differences(at),
-        )
+        return {
+            "run": self._groups[at][0],
+            "success_rate": DifferenceView.model_validate(compared.success),
+            "mean_score": DifferenceView.model_validate(compared.score),
+            "better": compared.better,
+            "worse": compared.worse,
+            "both_solved": sum(map(all, passes)),
+            "neither_solved": sum(not any(each) for each in passes),
+            "test": compared.test,
+            "p_value": compared.p_value,
+            "p_adjusted": adjusted,
+            "regression_p": compared.regression_p,
+            "detectable": compared.detectable,
+            "costs": self._cost_differences(at),
+        }
 
     def _cost_differences(self, at: int) -> dict[str, CostDifference]:
         differences = {}
@@ -176,7 +165,7 @@ class ComparedResults:
 
     def _result(self, at: int, key: str) -> TaskResult:
         row = self._sides[at][key]
-        return TaskResult(
+        return TaskResult.model_construct(
             score=fmean(row.scores),
             solve_rate=fmean(map(is_solved, row.scores)),
             passes=len(row.scores),
@@ -196,7 +185,7 @@ class ComparedResults:
             )
             flipped = len({result.solve_rate for result in results}) > 1
             rows.append(
-                ComparedTask(
+                ComparedTask.model_construct(  # The database's own values: checking 25,000 takes seconds.
                     task=key,
                     task_id=task.id,
                     instruction=task.instruction,
@@ -215,7 +204,7 @@ def _range(results: Sequence[TaskResult]) -> float:
 
 def varying_labels(tasks: Iterable[Mapping[str, list[str]]]) -> list[str]:
     """Labels with more than one value among the tasks, of which each has its labels."""
-    rows = list(tasks)
+    rows = {id(row): row for row in tasks}.values()  # Equal labels are mostly one object.
     values = {name: {tuple(row.get(name, ())) for row in rows} for name in {name for row in rows for name in row}}
     return sorted(name for name, each in values.items() if len(each) > 1)
 

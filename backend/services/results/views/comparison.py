@@ -1,7 +1,9 @@
 """View of a comparison of runs on their common tasks, and of the test for a regression."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -11,12 +13,27 @@ from backend.db.repositories.common_queries import AnyRow
 from backend.domain.errors import Conflict, Invalid
 from backend.domain.model.episode import RunState
 from backend.domain.statistics.paired import holm
-from backend.domain.statistics.task_comparison import compare_tasks
+from backend.domain.statistics.task_comparison import TaskComparison, compare_tasks
+from backend.services.configurations.configuration_ref import configuration_ref
+from backend.services.lru_cache import LruCache
 from backend.services.results.configuration_differences import condition_differences, configuration_differences
-from backend.services.results.views.compared_results import ComparedResults, label_cuts, p_text, varying_labels
+from backend.services.results.views.compared_results import (
+    ComparedResults,
+    label_cuts,
+    p_text,
+    sentence,
+    varying_labels,
+)
 from backend.services.results.views.compared_sides import ComparedSides
-from backend.services.results.views.comparison_models import ComparedRun, RegressionReport, RunComparison, RunDifference
+from backend.services.results.views.comparison_models import (
+    ComparedRun,
+    ComparedTask,
+    RegressionReport,
+    RunComparison,
+    RunDifference,
+)
 from backend.services.runs.runs import get_run
+from backend.services.runs.views.run_rows import ResultsKey, results_key
 
 LEAST_RUNS, MOST_RUNS = 2, 8
 ALPHA = 0.05
@@ -42,31 +59,89 @@ def compare_sides(session: Session, sides: ComparedSides, label: str | None = No
     """Compares runs, or configurations with all their passes, on their common tasks. Raises as `comparison_of`."""
     groups = sides.run_ids(session)
     rows = comparable_runs(session, [runs[0] for runs in groups])
-    results = ComparedResults(session, groups)
     titles = run_titles(rows) if sides.kind == "run" else [row.AgentConfiguration.title for row in rows]
-    compared = [
-        compare_tasks(results.scores(0, at), seed=rows[0].Run.config.get("seed", 0)) for at in range(1, len(rows))
-    ]
-    adjusted = holm([each.p_value for each in compared if each is not None])
-    tasks = results.tasks()
+    results = _results_of(session, groups, rows[0].Run.config.get("seed", 0))
     conditions = condition_differences(rows)
     return RunComparison(
         benchmark=rows[0].benchmark,
-        runs=[results.run(at, row, titles[at]) for at, row in enumerate(rows)],
+        runs=[
+            _run(row, title, runs, numbers)
+            for row, title, runs, numbers in zip(rows, titles, groups, results.runs, strict=True)
+        ],
         alike=not conditions,
         conditions=conditions,
         configurations=configuration_differences(rows),
-        common_tasks=len(results.common),
+        common_tasks=len(results.tasks),
         left_out=results.left_out,
         differences=[
-            results.difference(at, each, adjusted[at - 1], titles)
-            for at, each in enumerate(compared, 1)
-            if each is not None
+            RunDifference(sentence=sentence(titles[0], titles[at], compared), **numbers)
+            for at, (compared, numbers) in results.differences.items()
         ],
-        tasks=tasks,
+        tasks=results.tasks,
         label=label,
+        labels=results.labels,
+        cuts=label_cuts(results.tasks, label) if label else [],
+    )
+
+
+@dataclass(frozen=True)
+class _Results:
+    """What follows from the results of the compared runs alone: nothing that can be renamed.
+
+    Attributes:
+        runs: fields of each `ComparedRun`.
+        differences: by position of a further run, how it compares with the first one, and fields of a `RunDifference`.
+    """
+
+    runs: list[dict[str, Any]]
+    differences: Mapping[int, tuple[TaskComparison, dict[str, Any]]]
+    left_out: dict[str, int]
+    tasks: list[ComparedTask]
+    labels: list[str]
+
+
+_RESULTS: LruCache[tuple[tuple[ResultsKey, ...], ...], _Results] = LruCache(4)
+"""Few: a comparison of 25,000 tasks takes some 50 MB."""
+
+
+def _results_of(session: Session, groups: Sequence[Sequence[UUID]], seed: int) -> _Results:
+    """The results, remembered while none of the runs changes."""
+    keys = [[results_key(get_run(session, run_id)) for run_id in runs] for runs in groups]
+    known = tuple(tuple(key for key in runs if key is not None) for runs in keys)
+    if sum(map(len, known)) < sum(map(len, keys)):
+        return _results(session, groups, seed)
+    return _RESULTS.get_or_make(known, lambda: _results(session, groups, seed))
+
+
+def _results(session: Session, groups: Sequence[Sequence[UUID]], seed: int) -> _Results:
+    results = ComparedResults(session, groups)
+    compared = {at: compare_tasks(results.scores(0, at), seed=seed) for at in range(1, len(groups))}
+    known = {at: each for at, each in compared.items() if each is not None}
+    adjusted = holm([each.p_value for each in known.values()])
+    tasks = results.tasks()
+    return _Results(
+        runs=[results.run(at) for at in range(len(groups))],
+        differences={
+            at: (each, results.difference(at, each, p_value))
+            for (at, each), p_value in zip(known.items(), adjusted, strict=True)
+        },
+        left_out=results.left_out,
+        tasks=tasks,
         labels=varying_labels(task.labels for task in tasks),
-        cuts=label_cuts(tasks, label) if label else [],
+    )
+
+
+def _run(row: AnyRow, title: str, runs: Sequence[UUID], numbers: Mapping[str, Any]) -> ComparedRun:
+    return ComparedRun(
+        id=row.Run.id,
+        runs=list(runs),
+        title=title,
+        agent=row.AgentConfiguration.name,
+        configuration=configuration_ref(row.AgentConfiguration),
+        origin=row.Run.origin,
+        version=row.version,
+        status=row.Run.state,
+        **numbers,
     )
 
 
