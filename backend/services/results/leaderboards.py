@@ -9,7 +9,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import AgentConfiguration, Benchmark, PassRollup, PublishedResult, TaskSet
+from backend.db.models import AgentConfiguration, Benchmark, PassRollup, PublishedResult, Run, TaskSet
 from backend.db.models.enums import FLOORS, Dimension
 from backend.db.repositories.people import human_agent as people_repository
 from backend.db.repositories.results import leaderboards as repository
@@ -18,6 +18,7 @@ from backend.db.repositories.results import rollups as rollup_repository
 from backend.domain.model.measures import in_order, primary
 from backend.domain.model.score import SCORE
 from backend.services.benchmarks.benchmarks import get_benchmark, list_task_sets, version_of
+from backend.services.lru_cache import LruCache
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import DomainRow, Means
 from backend.services.results import board_ranking, common_tasks, measure_rollups, rollups
@@ -189,7 +190,7 @@ def _rows(session: Session, task_set_id: UUID, whole: int, measure: str, dimensi
     }
     fullest = [group.runs[0] for group in groups.values()]
     loaded = repository.with_configurations(session, fullest)
-    cubes, means = _cubes(session, fullest, dimensions), measure_rollups.of_runs(session, fullest, dimensions)
+    cubes = _cubes(session, [run for run, _ in loaded.values()], dimensions)
     rows = []
     for key, group in groups.items():
         first, pooled = group.runs[0], passes.get(key)
@@ -198,12 +199,12 @@ def _rows(session: Session, task_set_id: UUID, whole: int, measure: str, dimensi
             agent=loaded[first][1],
             others=sorted(group.runs[1:], reverse=True),
             reference=_reference(loaded[first][1]),
-            summary=pooled_summary(pooled) if pooled else _whole(cubes.get(first, {})),
+            summary=pooled_summary(pooled) if pooled else _whole(cubes[first][0]),
             conditions=group.conditions,
             passes=pooled,
             costs=PassCosts.model_validate(pooled.costs) if pooled and pooled.costs else None,
-            by=cubes.get(first, {}),
-            measures=means.get(first, {}),
+            by=cubes[first][0],
+            measures=cubes[first][1],
         )
         rows.append(_with_rates(row, whole, measure, dimensions))
     return rows
@@ -227,13 +228,26 @@ def _whole(cube: Cube) -> RunSummary:
     return cube.get(Dimension.ALL, {}).get("") or describe(NOTHING, None, None, "")
 
 
+_CUBES: LruCache[tuple[UUID, datetime, frozenset[str]], tuple[Cube, measure_rollups.Cube]] = LruCache(500)
+"""Stored cells of runs, by the time as of which they were computed: those never change."""
+
+
 def _cubes(
-    session: Session, run_ids: Sequence[UUID], dimensions: Collection[str]
-) -> dict[UUID, dict[str, dict[str, RunSummary]]]:
-    cubes: dict[UUID, dict[str, dict[str, RunSummary]]] = {}
-    for row in rollup_repository.of_runs(session, run_ids, dimensions):
-        cubes.setdefault(row.run_id, {}).setdefault(row.dimension, {})[row.key] = rollups.summary_of(row)
-    return cubes
+    session: Session, runs: Sequence[Run], dimensions: Collection[str]
+) -> dict[UUID, tuple[Cube, measure_rollups.Cube]]:
+    """The cells of each run, and their measures."""
+    keys = {run.id: (run.id, run.rollup_as_of, frozenset(dimensions)) for run in runs if run.rollup_as_of is not None}
+    known = {run_id: cube for run_id, key in keys.items() if (cube := _CUBES.get(key)) is not None}
+    others = [run.id for run in runs if run.id not in known]
+    if others:
+        cells: dict[UUID, dict[str, dict[str, RunSummary]]] = {}
+        for row in rollup_repository.of_runs(session, others, dimensions):
+            cells.setdefault(row.run_id, {}).setdefault(row.dimension, {})[row.key] = rollups.summary_of(row)
+        means = measure_rollups.of_runs(session, others, dimensions)
+        known |= {run_id: (cells.get(run_id, {}), means.get(run_id, {})) for run_id in others}
+    for run_id in set(others) & keys.keys():
+        _CUBES.put(keys[run_id], known[run_id])
+    return known
 
 
 def _pooled_cubes(passes: PassRollup, dimensions: Collection[str]) -> tuple[Cube, measure_rollups.Cube]:

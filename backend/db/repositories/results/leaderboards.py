@@ -8,9 +8,9 @@ from uuid import UUID
 from sqlalchemy import false, func, select
 from sqlalchemy.orm import Session
 
-from backend.db.models import AgentConfiguration, PublishedResult, Rollup, Run, Task, TaskSet
+from backend.db.models import AgentConfiguration, PublishedResult, Quarantine, Rollup, Run, Task, TaskSet
 from backend.db.models.enums import Dimension
-from backend.db.repositories.common_queries import AnyRow, in_quarantine
+from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.results.pass_rollups import on_boards
 from backend.db.repositories.results.rollup_jobs import behind
 
@@ -81,7 +81,10 @@ def newest_with_runs(session: Session, benchmark_id: UUID) -> TaskSet | None:
 
 def number_of_tasks(session: Session, task_set_id: UUID) -> int:
     """Tasks of the task set that are not in quarantine."""
-    query = select(func.count()).where(Task.task_set_id == task_set_id, ~in_quarantine(Task.id))
+    own = Task.task_set_id == task_set_id
+    aside = select(func.count()).select_from(Quarantine).join(Task).where(own, Quarantine.lifted_at.is_(None))
+    # Apart, so that all tasks are counted in an index.
+    query = select(select(func.count()).where(own).scalar_subquery() - aside.scalar_subquery())
     return session.scalars(query).one()
 
 

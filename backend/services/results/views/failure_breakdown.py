@@ -192,7 +192,9 @@ def _group(group: tuple[int, str | None], ends: Counter[str], failed: int, failu
     )
 
 
-def _tasks(outcomes: Sequence[AnyRow], place: Mapping[UUID, int], described: Mapping[UUID, AnyRow]) -> list[TaskPasses]:
+def _tasks(
+    outcomes: Sequence[AnyRow], place: Mapping[UUID, int], described: Mapping[UUID, comparisons.LabelledTask]
+) -> list[TaskPasses]:
     """The tasks that every configuration has passes of."""
     columns = max(place.values()) + 1
     passes: dict[str, list[int]] = defaultdict(lambda: [0] * columns)
