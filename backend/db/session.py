@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from pydantic_core import from_json
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
@@ -52,6 +53,7 @@ def make_engine(url: str, *, pool_size: int = 10, idle_seconds: float = 30.0) ->
         pool_pre_ping=True,
         pool_timeout=15,
         json_serializer=dump_json,
+        json_deserializer=from_json,
         connect_args={
             "options": options,
             "connect_timeout": 5,

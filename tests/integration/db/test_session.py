@@ -1,6 +1,8 @@
 """The unit of work: commit, then hooks; an error takes both back."""
 
+import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from sqlalchemy import func, select, text
@@ -119,6 +121,24 @@ def hold_while(factory: SessionFactory, other: SessionFactory) -> None:
 
 
 class TestMakeEngine:
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {},
+            [],
+            None,
+            {"a": [1, 2.5, True, None, "é\u2028"]},
+            12345678901234567890123,
+            0.1,
+            {"deep": {"a": {"b": [{}]}}},
+        ],
+        ids=repr,
+    )
+    def test_reads_json_as_it_was_written(self, factory: SessionFactory, value: Any) -> None:
+        with unit_of_work(factory) as session:
+            stored = session.scalar(text("SELECT CAST(:value AS jsonb)"), {"value": json.dumps(value)})
+        assert (stored, type(stored)) == (value, type(value))
+
     def test_a_transaction_that_does_nothing_is_ended(self, factory: SessionFactory) -> None:
         with unit_of_work(factory) as session:
             for name in ("idle_in_transaction_session_timeout", "lock_timeout", "statement_timeout"):
