@@ -4,14 +4,13 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from pydantic_core import from_json
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session, sessionmaker
 
-from backend.db.types import dump_json
+from backend.db.types import dump_json, load_json
 from backend.domain.errors import Unavailable
 
 logger = logging.getLogger(__name__)
@@ -53,7 +52,7 @@ def make_engine(url: str, *, pool_size: int = 10, idle_seconds: float = 30.0) ->
         pool_pre_ping=True,
         pool_timeout=15,
         json_serializer=dump_json,
-        json_deserializer=from_json,
+        json_deserializer=load_json,
         connect_args={
             "options": options,
             "connect_timeout": 5,

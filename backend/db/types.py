@@ -5,6 +5,7 @@ import math
 from datetime import datetime
 from typing import Any
 
+from pydantic_core import from_json
 from sqlalchemy import CheckConstraint, DateTime, Dialect, Text
 from sqlalchemy.types import TypeDecorator
 
@@ -32,6 +33,14 @@ def clean_json(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [clean_json(item) for item in value]
     return value
+
+
+def load_json(data: bytes | str) -> Any:
+    """A JSON value, read three times as fast as by `json`, which reads what is nested in more than 200 levels."""
+    try:
+        return from_json(data)
+    except ValueError:
+        return json.loads(data)
 
 
 def dump_json(value: Any) -> str:

@@ -121,6 +121,11 @@ def hold_while(factory: SessionFactory, other: SessionFactory) -> None:
 
 
 class TestMakeEngine:
+    def test_reads_json_of_many_levels(self, factory: SessionFactory) -> None:
+        with unit_of_work(factory) as session:
+            stored = session.scalar(text("SELECT CAST(:value AS jsonb)"), {"value": "[" * 300 + "]" * 300})
+        assert json.dumps(stored) == "[" * 300 + "]" * 300
+
     @pytest.mark.parametrize(
         "value",
         [
