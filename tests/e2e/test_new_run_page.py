@@ -3,7 +3,8 @@
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.test_pages import browser, opened, scene, site, usable, window  # noqa: F401 - fixtures
+from tests.e2e.chromium import opened, usable, window
+from tests.e2e.test_pages import scene, site  # noqa: F401 - fixtures
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
@@ -25,7 +26,7 @@ class TestNewRun:
 
     def test_tasks_of_a_large_benchmark_are_listed_when_opened_or_searched(
         self,
-        browser: Browser,  # noqa: F811
+        browser: Browser,
         site: str,  # noqa: F811
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:

@@ -14,7 +14,7 @@ from backend.domain.errors import FailureClass
 from backend.services import events
 from backend.services.scheduling.claims import Claim
 from tests import databases
-from tests.e2e.chromium import RULES, opened, usable, window
+from tests.e2e.chromium import RULES, opened, window
 from tests.factories import pictures
 from tests.factories.records import World, world
 from tests.factories.scene import OneTransaction, PageScene, make_scene
