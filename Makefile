@@ -151,6 +151,10 @@ chaos: ## Inject FAULTS seeded faults into the running stack and check that noth
 try-cube: setup ## Run three tasks by cube-harness on desktops of this machine (needs Python 3.12)
 	@$(BIN)/python -m tools.try_cube
 
+.PHONY: try-agents
+try-agents: setup ## Run public agents through DesktopEnv: OSWORLD=FOLDER AGENT_S=FOLDER, checkouts of both
+	@$(BIN)/python -m tools.try_agents --osworld "$(OSWORLD)" --agent-s "$(AGENT_S)" $(ARGS)
+
 .PHONY: migrate
 migrate: setup ## Upgrade the database of DATABASE_URL to the newest schema
 	@$(BIN)/python -m backend.db.migrate
@@ -169,6 +173,6 @@ lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=
 
 .PHONY: clean
 clean: ## Remove what setup and the tools created (not the data folder)
-	rm -rf .venv .cube-env .docs-site* .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
+	rm -rf .venv .agents-env .cube-env .docs-site* .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +

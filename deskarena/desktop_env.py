@@ -305,7 +305,8 @@ class DesktopEnv:
             EpisodeEnded: a budget was used up.
         """
         if self.action_space == "computer_13":
-            raise NotSupported(f"computer_13 has no code, scripts or files, so {action['type']} is not available")
+            message = f"computer_13 has no code, scripts or files, so {action['type']} is not available"
+            raise NotSupported(message, code="no_code")
         if self._over:
             raise EpisodeEnded("the episode is over: call evaluate() or reset()")
         observation = self._act({"actions": [action]})
@@ -318,7 +319,7 @@ class DesktopEnv:
             raise ServiceError("the service returns no results of scripts", hint="Update it to this version.")
         result: Mapping[str, Any] = results[0]
         if "skipped" in result:
-            raise NotSupported(str(observation.details.get("note") or result["skipped"]))
+            raise NotSupported(str(observation.details.get("note") or result["skipped"]), code="refused")
         return result
 
     def _take(self, observation: Observation) -> None:

@@ -26,7 +26,15 @@ class AttemptLost(EpisodeLost):
 
 
 class NotSupported(NotImplementedError):
-    """Something that OSWorld's environment does and this one does not, or not within its limits."""
+    """Something that OSWorld's environment does and this one does not, or not within its limits.
+
+    Attributes:
+        code: `script_too_long`, `file_too_large`, `no_bash`, `no_code`, or `refused`.
+    """
+
+    def __init__(self, message: str, *, code: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class EpisodeEnded(Exception):

@@ -28,11 +28,12 @@ def run_bash(call: Call, script: str, timeout: float, folder: str | None) -> dic
         NotSupported: the timeout is too long, or the desktop has no bash.
     """
     if timeout > LONGEST_SCRIPT:
-        raise NotSupported(f"run_bash_script: timeout={timeout:g} is too long, the limit is {LONGEST_SCRIPT:g} s")
+        message = f"run_bash_script: timeout={timeout:g} is too long, the limit is {LONGEST_SCRIPT:g} s"
+        raise NotSupported(message, code="script_too_long")
     guest = {"language": "bash", "timeout": timeout, "path": folder or ""}
     result = call({"type": "SCRIPT", "text": script, "guest": guest})
     if result.get("kind") == "not_available":
-        raise NotSupported(f"run_bash_script: {result.get('error')}")
+        raise NotSupported(f"run_bash_script: {result.get('error')}", code="no_bash")
     if "returncode" not in result:
         return {"status": "error", "output": "", "error": str(result.get("error")), "returncode": -1}
     status = "error" if result["returncode"] else "success"
@@ -76,7 +77,7 @@ def read_file(call: Call, path: str) -> bytes | None:
     """
     result = call({"type": "READ_FILE", "guest": {"path": path}})
     if result.get("returncode") == TOO_LARGE:
-        raise NotSupported(f"get_file: {str(result['error']).strip()}")
+        raise NotSupported(f"get_file: {str(result['error']).strip()}", code="file_too_large")
     return base64.b64decode(result["data"]) if "data" in result else None
 
 
@@ -88,7 +89,8 @@ def write_file(call: Call, path: str, data: bytes) -> None:
         OSError: the desktop refused it.
     """
     if len(data) > LARGEST_FILE:
-        raise NotSupported(f"upload: {path} has {len(data)} bytes, at most {LARGEST_FILE} are allowed")
+        message = f"upload: {path} has {len(data)} bytes, at most {LARGEST_FILE} are allowed"
+        raise NotSupported(message, code="file_too_large")
     result = call({"type": "WRITE_FILE", "guest": {"path": path, "data": base64.b64encode(data).decode()}})
     if "size" not in result:
         raise OSError(f"{path} could not be written on the desktop: {str(result.get('error')).strip()}")

@@ -40,7 +40,7 @@ def kind(desktop: Desktop) -> SystemNames:
 @pytest.fixture
 def linux(desktop: Desktop) -> Desktop:
     if desktop.probe().platform != "Linux":
-        pytest.skip("a call of Linux suites")
+        pytest.skip("needs Linux: a call of its suites")
     return desktop
 
 
@@ -140,7 +140,7 @@ class TestScripts:
 
     def test_windows_has_no_bash(self, desktop: Desktop) -> None:
         if desktop.probe().platform != "Windows":
-            pytest.skip("Linux has")
+            pytest.skip("needs Windows: Linux has bash")
         with pytest.raises(GuestRefused) as refused:
             bash(desktop, "true")
         assert refused.value.kind == "not_available"

@@ -107,14 +107,14 @@ class TestController:
         assert (set(result), result["size"]) == ({"size", "sha256"}, 1000)
 
     def test_what_is_not_supported_is_named(self, coder: DesktopEnv, env: DesktopEnv, tmp_path: Path) -> None:
-        with pytest.raises(NotSupported, match="timeout=3600"):
+        with raises_code(NotSupported, "script_too_long", mentions="3600"):
             coder.controller.run_bash_script("sleep 1000", timeout=3600)
         (tmp_path / "large").write_bytes(b"x" * (LARGEST_FILE + 1))
-        with pytest.raises(NotSupported, match="/large"):
+        with raises_code(NotSupported, "file_too_large", mentions="/large"):
             coder.setup_controller._upload_file_setup([{"local_path": str(tmp_path / "large"), "path": "/large"}])
         with pytest.raises(AttributeError, match="_chrome_open_tabs_setup"):
             coder.setup_controller._chrome_open_tabs_setup([])
-        with pytest.raises(NotSupported, match="computer_13"):
+        with raises_code(NotSupported, "no_code", mentions="computer_13"):
             env.controller.run_bash_script("ls")
 
     def test_a_budget_that_a_call_uses_up_ends_the_next_step(self, coder: DesktopEnv) -> None:
