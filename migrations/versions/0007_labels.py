@@ -1,7 +1,8 @@
 """Labels of tasks, flat; roll-ups by any of them.
 
 Stored tasks get the labels that their columns and specifications have; importing the same files again adds what only
-the importers know. All roll-ups are computed again.
+the importers know. All roll-ups are computed again. Labels that people imported from CSV files stay when the schema goes
+down, and apply again when it comes up.
 """
 
 from collections.abc import Sequence
@@ -21,8 +22,8 @@ LISTS = ("network", "capabilities", "operations")
 
 
 def upgrade() -> None:
-    for table in ("task", "task_label"):
-        op.add_column(table, sa.Column("labels", JSONB(), server_default=sa.text("'{}'"), nullable=False))
+    op.add_column("task", sa.Column("labels", JSONB(), server_default=sa.text("'{}'"), nullable=False))
+    op.execute("ALTER TABLE task_label ADD COLUMN IF NOT EXISTS labels JSONB DEFAULT '{}' NOT NULL")
     op.execute(f"""
         UPDATE task t SET labels = jsonb_strip_nulls(jsonb_build_object(
             'domain', jsonb_build_array(t.domain),
@@ -54,6 +55,10 @@ def upgrade() -> None:
             THEN jsonb_build_object('capability', t.spec #> '{{labels,extra,capabilities}}') ELSE '{{}}' END
     """)  # noqa: S608 - fixed words
     op.execute("""
+        UPDATE task t SET labels = t.labels || l.labels FROM task_label l, task_set s
+        WHERE s.id = t.task_set_id AND s.benchmark_id = l.benchmark_id AND (l.domain, l.name) = (t.domain, t.name)
+    """)
+    op.execute("""
         UPDATE task_set SET counts = counts || jsonb_build_object('labels', (
             SELECT coalesce(jsonb_object_agg(name, numbers), '{}') FROM (
                 SELECT name, jsonb_object_agg(value, tasks) AS numbers FROM (
@@ -74,5 +79,4 @@ def downgrade() -> None:
         op.execute(f"DELETE FROM {table} WHERE dimension NOT IN ({DIMENSIONS})")  # noqa: S608 - fixed words
         op.execute(f"ALTER TABLE {table} ADD CONSTRAINT ck_{table}_dimension CHECK (dimension IN ({DIMENSIONS}))")
     op.execute("UPDATE task_set SET counts = counts - 'labels'")
-    for table in ("task_label", "task"):
-        op.drop_column(table, "labels")
+    op.drop_column("task", "labels")

@@ -222,6 +222,7 @@ def step(  # noqa: PLR0913 - what a step is made of
 
 
 MACHINE = {"provider": "qemu", "image": "linux-minimal", "path": "clone", "prepared": True} | {
+    "accelerator": "tcg",
     "warning": "emulated without KVM, 10 to 30 times slower: no /dev/kvm",
     "seconds": {"qemu": 0.17, "state": 0.35, "restored": 1.2, "made": 1.9},
 }

@@ -1,6 +1,7 @@
 """`/studies` and `/studies/{id}`: list of studies, and results of one."""
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Literal
 
 from fastapi import Request
@@ -9,17 +10,23 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from backend.domain.model.measures import info
 from backend.domain.model.outcome_style import ENDED_LABELS
 from backend.domain.studies.study import cell_label, level_label
+from backend.services.results.views.compared_sides import ComparedSides
+from backend.services.results.views.comparison import MOST_RUNS
+from backend.services.results.views.comparison_page import FLIPPED, MatrixFilter, comparison_page
 from backend.services.studies import studies as service
 from backend.services.studies import views as tables
 from backend.services.studies.views import StudyResults
 from backend.web import charts
 from backend.web.charts import studies as figures
 from backend.web.dependencies import ProjectDep, SessionDep
-from backend.web.page_common import Cursor, Id, page_router
+from backend.web.page_common import Cursor, Id, Text, page_router
+from backend.web.results.comparison_page import link
 from backend.web.table_files import TableDep
 from backend.web.templating import render
 
 router = page_router()
+MOST_FLIPPED = 20
+"""Tasks that the page lists; `/compare` lists all."""
 Table = Literal["differences", "cells", "steps", "measures", "sensitivity", "shapes"]
 ROWS: Mapping[str, Callable[[StudyResults], Iterator[dict[str, Any]]]] = {
     "differences": tables.comparison_rows,
@@ -45,10 +52,16 @@ def studies(request: Request, session: SessionDep, project: ProjectDep, before: 
 
 
 @router.get("/studies/{study_id}")
-def study(request: Request, session: SessionDep, study_id: Id) -> HTMLResponse:
-    """One study: paired differences, and distributions of steps and endings."""
+def study(request: Request, session: SessionDep, study_id: Id, label: Text = "") -> HTMLResponse:
+    """One study: paired differences, its cells task by task as on `/compare`, distributions of steps and endings."""
     results = tables.results_view(service.study_results(session, study_id))
+    sides = ComparedSides(runs=[cell.run for cell in results.cells[:MOST_RUNS]])
+    page = comparison_page(session, sides, label or None, MatrixFilter(show=FLIPPED)) if len(sides.ids) > 1 else None
     values = {
+        "comparison": page and page.comparison,
+        "flipped": page.tasks[:MOST_FLIPPED] if page else [],
+        "sides": sides,
+        "link": partial(link, sides, {"label": label}),
         "results": results,
         "study": results.study,
         "words": tables.words,

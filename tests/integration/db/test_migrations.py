@@ -20,6 +20,7 @@ from backend.db.repositories.results import rollups as repository
 from backend.db.session import make_engine, psycopg_url, session_factory
 from backend.domain.errors import FailureClass
 from backend.domain.model.reason import ReasonCode
+from backend.services.benchmarks.labels import import_labels, label_rows
 from tests.factories.records import World, world
 from tests.waiting import until
 
@@ -184,6 +185,16 @@ class TestUpAndDown:
             assert counts(installation) == before
             installation.roll_up()  # Roll-ups by labels that an older schema does not know are computed again.
             assert lost_by_label(installation, run) == cube
+
+    def test_imported_labels_stay(self, fresh_database: str) -> None:
+        with world(fresh_database) as installation:
+            installation.benchmark()
+            installation.do(import_labels, "starter", "task,label:owner\nfiles/a,desk team\n")
+        downgrade(fresh_database, "2.0006")
+        upgrade(fresh_database, HEAD)
+        with world(fresh_database) as installation:
+            rows = list(installation.do(label_rows, "starter", None))
+        assert ("files/a", "owner", "desk team") in rows
 
     def test_a_filled_database_goes_down_to_nothing_and_up_again(self, fresh_database: str) -> None:
         with world(fresh_database) as installation:

@@ -7,7 +7,7 @@ from fastapi.testclient import TestClient
 from backend.domain.model.task import SetupStep
 from backend.services.attempts import attempts
 from tests.factories.records import World, capabilities
-from tests.factories.scene import HOSTILE, PageScene
+from tests.factories.scene import HOSTILE, MACHINE, PageScene
 from tests.factories.suites import SAMPLES, read
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -113,6 +113,12 @@ class TestEpisode:
         assert 'data-start="clone" data-prepared="yes"' in text
         assert "emulated without KVM, 10 to 30 times slower: no /dev/kvm" in text
         assert "1.2\u00a0s" in text
+
+    def test_a_run_says_that_its_machines_were_emulated(self, client: TestClient, scene: PageScene) -> None:
+        text = client.get(f"/runs/{scene.finished}", headers=PAGE).text
+        assert 'data-emulated="1"' in text
+        assert MACHINE["warning"] in text
+        assert "data-emulated" not in client.get(f"/runs/{scene.live}", headers=PAGE).text
 
     def test_what_a_desktop_in_the_making_waits_for(self, fresh: TestClient, installation: World) -> None:
         run = installation.submit("noop")

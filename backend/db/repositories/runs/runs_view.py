@@ -12,6 +12,8 @@ from backend.db.repositories.benchmarks import labels
 from backend.db.repositories.common_queries import AnyRow, has_difficulty, newest_attempt, outcome_style, run_columns
 
 RunFilter = dict[str, str]
+EMULATED = "tcg"
+"""Accelerator of virtual machines without KVM."""
 _MOST_WORDS = 160
 """Maximum characters of a loss's reason; longer ones are truncated."""
 
@@ -83,6 +85,22 @@ def phases(session: Session, run_id: UUID) -> Sequence[AnyRow]:
         .group_by(pairs.c.key)
     )
     return session.execute(query).all()
+
+
+def machines(session: Session, run_id: UUID) -> AnyRow:
+    """(attempts on virtual machines, those on emulated ones, a warning about the latter) of a run."""
+    accelerator = Attempt.desktop["accelerator"].astext
+    query = (
+        select(
+            func.count(accelerator).label("attempts"),
+            func.count().filter(accelerator == EMULATED).label("emulated"),
+            func.max(Attempt.desktop["warning"].astext).filter(accelerator == EMULATED).label("warning"),
+        )
+        .select_from(Attempt)
+        .join(Episode, Episode.id == Attempt.episode_id)
+        .where(Episode.run_id == run_id)
+    )
+    return session.execute(query).one()
 
 
 def untold(session: Session, run_id: UUID) -> float:

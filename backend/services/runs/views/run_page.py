@@ -179,6 +179,19 @@ class LossGroup:
 
 
 @dataclass(frozen=True)
+class Machines:
+    """Attempts of a run on virtual machines, and those on emulated ones, which are slower.
+
+    Attributes:
+        warning: why, and how much slower.
+    """
+
+    attempts: int
+    emulated: int
+    warning: str
+
+
+@dataclass(frozen=True)
 class RunPage:
     """Everything on a run's page.
 
@@ -203,6 +216,7 @@ class RunPage:
     phases: list[PhaseSeconds]
     losses: list[LossGroup]
     not_runnable: list[tuple[Reason, int]]
+    machines: Machines
     episodes: EpisodeList
     events: list[EventView]
     spent: Usage
@@ -249,6 +263,7 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
         phases=parts.phases,
         losses=parts.losses,
         not_runnable=parts.not_runnable,
+        machines=parts.machines,
         episodes=_episodes(session, row.Run.config, episodes, unrated),
         events=[EventView.model_validate(event) for event in repository.events(session, run_id, EVENTS)],
         spent=_spent(spent),
@@ -269,6 +284,7 @@ class _ResultParts:
     phases: list[PhaseSeconds]
     losses: list[LossGroup]
     not_runnable: list[tuple[Reason, int]]
+    machines: Machines
 
 
 _PARTS: LruCache[ResultsKey, _ResultParts] = LruCache(500)
@@ -288,7 +304,12 @@ def _parts(session: Session, run_id: UUID) -> _ResultParts:
             (Reason(ReasonCode(item.reason_code or ReasonCode.OTHER), item.reason), item.n)
             for item in repository.not_runnable(session, run_id)
         ],
+        machines=_machines(repository.machines(session, run_id)),
     )
+
+
+def _machines(row: AnyRow) -> Machines:
+    return Machines(row.attempts, row.emulated, row.warning or "")
 
 
 def _matrix_of(session: Session, run: Run, row: str, column: str) -> Matrix:

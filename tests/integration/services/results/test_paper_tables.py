@@ -222,6 +222,12 @@ class TestProSoftArena:
         same(
             own_values(software, software.own[0]), {**expected, "Overall": mean_where(specs, outcomes, lambda _: True)}
         )
+        overall = {"Overall": mean_where(specs, outcomes, lambda _: True)}
         levels = table_of(view, "prosoftarena-levels")
-        assert levels.columns == ["L1", "L2", "L3", "Overall"]
-        assert table_of(view, "prosoftarena-disciplines").columns == [*fields, "Overall"]
+        expected = {name: mean_where(specs, outcomes, lambda spec, name=name: spec["level"] == name)  # type: ignore[misc]
+                    for name in ("L1", "L2", "L3")}  # fmt: skip
+        same(own_values(levels, levels.own[0]), {**expected, **overall})
+        disciplines = table_of(view, "prosoftarena-disciplines")
+        expected = {name: mean_where(specs, outcomes, lambda spec, name=name: spec["extra"]["discipline"] == name)  # type: ignore[misc]
+                    for name in fields}  # fmt: skip
+        same(own_values(disciplines, disciplines.own[0]), {**expected, **overall})

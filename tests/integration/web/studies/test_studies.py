@@ -2,8 +2,11 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
+from html import unescape
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from fastapi.testclient import TestClient
@@ -140,6 +143,22 @@ class TestPages:
         assert page.count("points</b>") == 4 + 2  # Two rates and one measure of two levels.
         assert 'id="sensitivity"' in page
         assert page.count('data-controller="chart"') == 2
+
+    def test_the_tables_of_a_comparison(self, scored: Scored) -> None:
+        results = scored.client.get(f"{API}/{scored.id}/results").json()
+        runs = [cell["run"] for cell in results["cells"]]
+        compared = scored.client.get("/api/v1/compare", params={"run": runs, "label": "domain"}).json()
+        page = scored.client.get(f"/studies/{scored.id}", params={"label": "domain"}).text
+        for section in ("discordant", "costs", "cut", "flipped"):
+            assert f'<section class="panel" id="{section}"' in page, section
+        flipped = [row["task"] for row in compared["tasks"] if row["flipped"]]
+        assert re.findall(r'data-task="([^"]*)"', page) == flipped
+        assert compared["cuts"]
+        for cut in compared["cuts"]:
+            assert f'value={cut["value"]}#tasks">{cut["value"]}</a>' in page
+        (every_task,) = re.findall(r'href="(/compare[^"]*)#tasks">All tasks', page)
+        assert parse_qs(urlsplit(unescape(every_task)).query) == {"run": runs}
+        assert scored.client.get(unescape(every_task)).status_code == 200
 
     @pytest.mark.parametrize("chart", ["steps", "ended"])
     @pytest.mark.parametrize("theme", ["light", "dark"])
