@@ -1,8 +1,8 @@
 """Labels of tasks, flat; roll-ups by any of them.
 
 Stored tasks get the labels that their columns and specifications have; importing the same files again adds what only
-the importers know. All roll-ups are computed again. Labels that people imported from CSV files stay when the schema goes
-down, and apply again when it comes up.
+the importers know. All roll-ups are computed again. Labels that people imported stay when the schema goes down, and
+apply again when it comes up.
 """
 
 from collections.abc import Sequence

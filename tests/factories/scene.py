@@ -221,7 +221,7 @@ def step(  # noqa: PLR0913 - what a step is made of
         attempts.record_step(session, claim.fence, StepRow(record, *refs))
 
 
-MACHINE = {"provider": "qemu", "image": "linux-minimal", "path": "clone", "prepared": True} | {
+MACHINE: dict[str, Any] = {"provider": "qemu", "image": "linux-minimal", "path": "clone", "prepared": True} | {
     "accelerator": "tcg",
     "warning": "emulated without KVM, 10 to 30 times slower: no /dev/kvm",
     "seconds": {"qemu": 0.17, "state": 0.35, "restored": 1.2, "made": 1.9},

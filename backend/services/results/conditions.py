@@ -15,17 +15,17 @@ STATED = ("steps", "screen")
 _UNKNOWN: Mapping[str, str] = {
     "steps": "step budget",
     "screen": "screen",
-    "seconds": "time budget",
-    "tokens": "token budget",
-    "cost": "cost limit",
-    "invalid": "limit of invalid actions",
+    "seconds": "other limits",
+    "tokens": "other limits",
+    "cost": "other limits",
+    "invalid": "other limits",
     "provider": "desktop",
-    "image": "image",
+    "image": "desktop",
     "judge": "judge",
-    "settle": "settling time",
-    "wait": "waiting time",
+    "settle": "waiting times",
+    "wait": "waiting times",
 }
-"""Parts that are not known of imported results; of `STATED`, those that they do not state."""
+"""Parts that are not known of imported results; of `STATED`, if they do not state them."""
 _DEFAULTS: Mapping[str, Any] = RunConfig(agent="").model_dump(mode="json", include=set(CONDITIONS))
 _WITHOUT: Mapping[str, str] = {
     "tokens": "no token limit",
@@ -63,7 +63,7 @@ class RunConditions:
 
     @property
     def unknown_text(self) -> str:
-        """`unknown: time budget, desktop`; empty if everything is known."""
+        """`unknown: other limits, desktop`; empty if everything is known."""
         return unknown_words(self.unknown)
 
     def differences(self, board: "RunConditions") -> str:
@@ -77,7 +77,7 @@ class RunConditions:
 
 def unknown_words(names: tuple[str, ...]) -> str:
     """These parts as text; empty without any."""
-    return f"unknown: {', '.join(_UNKNOWN[name] for name in names)}" if names else ""
+    return f"unknown: {', '.join(dict.fromkeys(_UNKNOWN[name] for name in names))}" if names else ""
 
 
 def conditions_of(config: Mapping[str, Any]) -> RunConditions:

@@ -193,7 +193,7 @@ class TestUpAndDown:
         downgrade(fresh_database, "2.0006")
         upgrade(fresh_database, HEAD)
         with world(fresh_database) as installation:
-            rows = list(installation.do(label_rows, "starter", None))
+            rows = installation.do(lambda session: list(label_rows(session, "starter", None)))
         assert ("files/a", "owner", "desk team") in rows
 
     def test_a_filled_database_goes_down_to_nothing_and_up_again(self, fresh_database: str) -> None:

@@ -1,5 +1,6 @@
 """Read models of a comparison of runs, and of the test for a regression."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from pydantic import Field
@@ -127,6 +128,11 @@ class RunComparison(ReadModel):
     label: str | None = None
     labels: list[str] = Field(description="Labels of the common tasks with more than one value.")
     cuts: list[LabelCut] = Field(description="By the requested label.")
+
+    def with_titles(self, titles: Sequence[str]) -> "RunComparison":
+        """The same with other names of the runs, in their order."""
+        runs = [run.model_copy(update={"title": title}) for run, title in zip(self.runs, titles, strict=True)]
+        return self.model_copy(update={"runs": runs})
 
 
 class RegressionReport(ReadModel):

@@ -50,7 +50,7 @@ class ConditionsView(ReadModel):
     unknown_text: str = Field(
         default="",
         description="Of imported results: what is not known of them.",
-        examples=["unknown: time budget, desktop"],
+        examples=["unknown: other limits, desktop"],
     )
 
 
