@@ -9,6 +9,7 @@ from fastapi import Depends, Query, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from sqlalchemy.orm import Session
 
+from backend.domain.benchmarks import SUITE_PAPERS
 from backend.domain.errors import NotFound
 from backend.domain.model.omnibench_labels import CAPABILITIES, COMPLEXITIES
 from backend.services.benchmarks.views.benchmark import by_source
@@ -130,6 +131,7 @@ def board_values(session: Session, benchmark: str, query: BoardQuery, prices: No
         "pareto": pareto_chart(board, query.cost),
         "costs": COSTS,
         "published": by_source(board.published_results),
+        "paper": next((each for each in SUITE_PAPERS if each.name == board.kind), None),
         "cuts": [cut for cut in cuts if cut.series and len(cut.keys) > 1],
         "capabilities": CAPABILITIES,
         "complexities": COMPLEXITIES,
