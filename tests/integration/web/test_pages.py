@@ -281,7 +281,8 @@ class TestSuites:
     def test_reported_numbers_are_marked_as_such(self, suite: TestClient) -> None:
         text = self.page(suite, "/leaderboards/waa")
         assert 'id="published"' in text
-        assert "WindowsAgentArena paper, Table 3" in text
+        assert '<a href="/published/waa">WindowsAgentArena paper, Table 3</a>, 2024' in text
+        assert 'aria-label="Success rate 74.5' in text
         assert "74.5 %" in text
         assert "/leaderboards/osworld#published" in self.page(suite, "/benchmarks/osworld")
 

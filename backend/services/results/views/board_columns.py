@@ -15,6 +15,7 @@ class NumberKind(StrEnum):
     SECONDS = "seconds"
     USD = "usd"
     MONEY = "money"
+    RATIO = "ratio"
 
 
 def _nothing(_: LeaderboardRow) -> str:
@@ -62,6 +63,12 @@ def _losses(row: LeaderboardRow) -> str:
 NUMBERS: Sequence[NumberColumn] = (
     NumberColumn(
         "steps", "Steps", "mean over scored episodes", lambda row: row.steps, cost="steps per scored episode"
+    ),
+    NumberColumn(
+        "efficiency", "Steps against people", "steps of solved episodes over a person's median steps, mean ratio",
+        lambda row: row.efficiency[0] if row.efficiency else None, NumberKind.RATIO,
+        lambda row: f"n = {row.efficiency[1]:,}" if row.efficiency else "",
+        lambda _: "no solved task with a person's steps",
     ),
     NumberColumn(
         "seconds", "Agent's time", "the agent's own time, mean over scored episodes", lambda row: row.agent_seconds,

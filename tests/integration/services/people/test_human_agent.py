@@ -21,6 +21,8 @@ from backend.services.people import human_agent, human_baselines
 from backend.services.people.human_agent import HumanRunState, NextAction
 from backend.services.people.human_baselines import LabelBasis
 from backend.services.results import leaderboards
+from backend.services.results.views.board_columns import NUMBERS
+from backend.services.results.views.leaderboard import board_of, sorted_by
 from backend.services.runs import runs
 from backend.services.runs.views.episode_page import EpisodePage, episode_page
 from backend.services.runs.views.run_page import RunPage, RunPageQuery, run_page
@@ -331,8 +333,12 @@ class TestBoard:
         installed.score(installed.must_claim(study.worker), 1.0, steps=6)
         installed.roll_up()
         with installed.work() as session:
-            rows = leaderboards.leaderboard(session, "starter").rows
-            assert next(row for row in rows if row.agent.name == "random").efficiency == (1.5, 1)
+            board = board_of(session, "starter", None)
+            random, person = (next(row for row in board.rows if row.agent == name) for name in ("random", "human"))
+            column = next(each for each in NUMBERS if each.name == "efficiency")
+            assert (random.efficiency, column.value(random), column.note(random)) == ((1.5, 1), 1.5, "n = 1")
+            assert (column.value(person) is None) == (person.efficiency is None)
+            assert sorted_by(board, "efficiency")[0].efficiency is not None
 
     def test_without_people_there_is_nothing_to_label_by(self, installed: World) -> None:
         with raises_code(Conflict, "no_human_result"):
