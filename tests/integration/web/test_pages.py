@@ -1,4 +1,5 @@
 import html
+import re
 from uuid import uuid4
 
 import pytest
@@ -116,7 +117,7 @@ class TestEpisode:
 
     def test_a_run_says_that_its_machines_were_emulated(self, client: TestClient, scene: PageScene) -> None:
         text = client.get(f"/runs/{scene.finished}", headers=PAGE).text
-        assert 'data-emulated="1"' in text
+        assert re.search(r'data-emulated="[1-9]', text)
         assert MACHINE["warning"] in text
         assert "data-emulated" not in client.get(f"/runs/{scene.live}", headers=PAGE).text
 
