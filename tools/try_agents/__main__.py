@@ -24,9 +24,9 @@ from tests.integration.worker.in_process import finished
 from tests.integration.worker.stack import WorkerStack
 from tools.bench.viewer import ApiServers
 from tools.try_agents.environment import agents_environment, make_environment, versions, write_path
-from tools.try_agents.model_server import ModelServer
-from tools.try_agents.page import Outcome, write_page
-from tools.try_agents.trials import IMPORT, OURS, STARTER, Trial, trials
+from tools.try_agents.model_server import ReplyServer
+from tools.try_agents.page import TrialOutcome, write_page
+from tools.try_agents.trials import IMPORT, OURS, STARTER, AgentTrial, trials
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 420.0
@@ -76,10 +76,10 @@ class TestBed:
         self._path = write_path(folder / "path", ROOT / "deskarena")
         (folder / "stack").mkdir()
         self._stack = WorkerStack(folder / "stack", slots=1)
-        self._models = ModelServer()
+        self._models = ReplyServer()
         self._api: ApiServers | None = None
 
-    def run(self, only: str) -> list[Outcome]:
+    def run(self, only: str) -> list[TrialOutcome]:
         """All trials whose agent's name matches `only`."""
         self._stack.import_starter()
         self._import_osworld(task for task in {one.task for one in trials([])} if task != STARTER)
@@ -112,7 +112,7 @@ class TestBed:
     def _example(self, task: str) -> Path:
         return self._trees["osworld"] / "evaluation_examples" / "examples" / f"{task}.json"
 
-    def _try(self, client: Client, trial: Trial) -> Outcome:
+    def _try(self, client: Client, trial: AgentTrial) -> TrialOutcome:
         """Runs one agent as its own documentation does, with the changed import."""
         tree, place = self._trees[trial.source], self._folder / "tries" / str(time.monotonic_ns())
         files = _task_files(place, trial, None if trial.benchmark == "starter" else self._example(trial.task), client)
@@ -144,7 +144,7 @@ class TestBed:
         if score != 1.0:
             sys.stdout.write(log.read_text()[-4000:])
         sys.stdout.flush()
-        return Outcome(trial, changed + len(trial.mended), score, tuple(one["type"] for one in actions))
+        return TrialOutcome(trial, changed + len(trial.mended), score, tuple(one["type"] for one in actions))
 
 
 def _copy(checkout: Path, target: Path) -> Path:
@@ -169,7 +169,7 @@ class TaskFiles:
     results: Path
 
 
-def _task_files(place: Path, trial: Trial, example: Path | None, client: Client) -> TaskFiles:
+def _task_files(place: Path, trial: AgentTrial, example: Path | None, client: Client) -> TaskFiles:
     domain, _, name = trial.task.partition("/")
     target = place / "examples" / domain / f"{name}.json"
     target.parent.mkdir(parents=True)
@@ -183,7 +183,7 @@ def _task_files(place: Path, trial: Trial, example: Path | None, client: Client)
     return TaskFiles(place, place / "tasks.json", target, place / "results")
 
 
-def _arguments(trial: Trial, files: TaskFiles, url: str) -> Sequence[str]:
+def _arguments(trial: AgentTrial, files: TaskFiles, url: str) -> Sequence[str]:
     if trial.source == "ui-tars":
         return str(files.example), str(files.results)
     common = {

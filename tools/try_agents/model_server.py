@@ -16,7 +16,7 @@ def in_turn(replies: Sequence[str | list[dict[str, Any]]]) -> Reply:
     return lambda _: rest.pop(0) if len(rest) > 1 else rest[0]
 
 
-class ModelServer:
+class ReplyServer:
     """Serves the newest trial's replies at `url`, whatever model is named."""
 
     def __init__(self) -> None:

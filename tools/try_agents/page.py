@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tools.try_agents.trials import Trial
+from tools.try_agents.trials import AgentTrial
 
 _HEAD = """# Public agents
 
@@ -48,17 +48,17 @@ sentence; AutoGLM's runners subclass OSWorld's environment and replace its `rese
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """Result of one trial; `actions` are the types of the recorded actions."""
 
-    trial: Trial
+    trial: AgentTrial
     lines: int
     score: float | None
     actions: tuple[str, ...]
 
 
 def write_page(
-    path: Path, outcomes: Sequence[Outcome], packages: Mapping[str, str], commits: Mapping[str, str]
+    path: Path, outcomes: Sequence[TrialOutcome], packages: Mapping[str, str], commits: Mapping[str, str]
 ) -> None:
     """Writes the report.
 
@@ -77,7 +77,7 @@ def write_page(
     path.write_text(f"{_HEAD}{when}{table}{''.join(rows)}{_GUEST}")
 
 
-def _row(one: Outcome, commits: Mapping[str, str], packages: Mapping[str, str]) -> str:
+def _row(one: TrialOutcome, commits: Mapping[str, str], packages: Mapping[str, str]) -> str:
     trial = one.trial
     version = commits.get(trial.source, "")
     if not trial.checkout:

@@ -20,7 +20,7 @@ _SETTINGS = ("screenshot", "a11y_tree", "screenshot_a11y_tree", "som")
 
 
 @dataclass(frozen=True)
-class Trial:
+class AgentTrial:
     """One agent on one task.
 
     Attributes:
@@ -49,12 +49,12 @@ class Trial:
         return "starter" if self.task == STARTER else "osworld"
 
 
-def trials(recorded: Sequence[Mapping[str, Any]]) -> list[Trial]:
+def trials(recorded: Sequence[Mapping[str, Any]]) -> list[AgentTrial]:
     """All trials; `recorded` are the oracle's actions on the starter task."""
     return [*_prompt_agent(recorded), *_computer_use(recorded), *_ui_tars(recorded), *_agent_s3(recorded)]
 
 
-def _prompt_agent(recorded: Sequence[Mapping[str, Any]]) -> list[Trial]:
+def _prompt_agent(recorded: Sequence[Mapping[str, Any]]) -> list[AgentTrial]:
     runner, name = "run.py", "OSWorld PromptAgent, {}"
     terminal = [
         "```python\nimport subprocess; subprocess.Popen(['xterm', '-geometry', '100x30+300+300'])\ntime.sleep(3)\n```",
@@ -64,7 +64,7 @@ def _prompt_agent(recorded: Sequence[Mapping[str, Any]]) -> list[Trial]:
     ]
     return [
         *(
-            Trial(
+            AgentTrial(
                 name.format(setting),
                 "osworld",
                 runner,
@@ -75,7 +75,7 @@ def _prompt_agent(recorded: Sequence[Mapping[str, Any]]) -> list[Trial]:
             )
             for setting in _SETTINGS
         ),
-        Trial(
+        AgentTrial(
             name.format("screenshot"),
             "osworld",
             runner,
@@ -87,16 +87,16 @@ def _prompt_agent(recorded: Sequence[Mapping[str, Any]]) -> list[Trial]:
     ]
 
 
-def _computer_use(recorded: Sequence[Mapping[str, Any]]) -> list[Trial]:
+def _computer_use(recorded: Sequence[Mapping[str, Any]]) -> list[AgentTrial]:
     runner, name = "scripts/python/run_multienv_openaicua.py", "OSWorld OpenAI runner"
     refusal = in_turn([[message_item("This is infeasible: there is no Bluetooth adapter.")]])
     return [
-        Trial(name, "osworld", runner, STARTER, in_turn(replies.openai_computer_use(recorded))),
-        Trial(name, "osworld", runner, BLUETOOTH, refusal, needs="FAIL for an infeasible task"),
+        AgentTrial(name, "osworld", runner, STARTER, in_turn(replies.openai_computer_use(recorded))),
+        AgentTrial(name, "osworld", runner, BLUETOOTH, refusal, needs="FAIL for an infeasible task"),
     ]
 
 
-def _ui_tars(recorded: Sequence[Mapping[str, Any]]) -> list[Trial]:
+def _ui_tars(recorded: Sequence[Mapping[str, Any]]) -> list[AgentTrial]:
     runner, name = "scripts/python/run_multienv_uitars15_v1.py", "OSWorld UI-TARS 1.5 runner"
     needs = "pyperclip with a clipboard: text is pasted"
     reset = "def reset(self, runtime_logger=None{}):"
@@ -106,13 +106,15 @@ def _ui_tars(recorded: Sequence[Mapping[str, Any]]) -> list[Trial]:
     points = replies.ui_tars(recorded, "point='<point>{x1000} {y1000}</point>'")
     failing = in_turn(["Thought: no adapter\nAction: error_env()"])
     return [
-        Trial(name, "osworld", runner, STARTER, in_turn(boxes), needs=f"{needs}; {defect}", mended=mended),
-        Trial(name, "osworld", runner, BLUETOOTH, failing, needs="FAIL for an infeasible task", mended=mended),
-        Trial("ui-tars parser", "ui-tars", "ui_tars_runner.py", STARTER, in_turn(points), needs=needs, checkout=False),
+        AgentTrial(name, "osworld", runner, STARTER, in_turn(boxes), needs=f"{needs}; {defect}", mended=mended),
+        AgentTrial(name, "osworld", runner, BLUETOOTH, failing, needs="FAIL for an infeasible task", mended=mended),
+        AgentTrial(
+            "ui-tars parser", "ui-tars", "ui_tars_runner.py", STARTER, in_turn(points), needs=needs, checkout=False
+        ),
     ]
 
 
-def _agent_s3(recorded: Sequence[Mapping[str, Any]]) -> list[Trial]:
+def _agent_s3(recorded: Sequence[Mapping[str, Any]]) -> list[AgentTrial]:
     runner, needs = "osworld_setup/s3/run.py", "pyperclip; `env.controller` exists"
     plans = replies.agent_s3(recorded)
     thought = "<thoughts>\nnext\n</thoughts>\n<answer>\n{}\n</answer>"
@@ -123,9 +125,9 @@ def _agent_s3(recorded: Sequence[Mapping[str, Any]]) -> list[Trial]:
     ]
     code = replies.agent_s3_server(coding, scripts)
     return [
-        Trial("Agent-S3, checkout", "agent-s", runner, STARTER, replies.agent_s3_server(plans), needs=needs),
-        Trial("Agent-S3, checkout", "agent-s", runner, PLAYER, code, needs="`run_bash_script` of the controller"),
-        Trial(
+        AgentTrial("Agent-S3, checkout", "agent-s", runner, STARTER, replies.agent_s3_server(plans), needs=needs),
+        AgentTrial("Agent-S3, checkout", "agent-s", runner, PLAYER, code, needs="`run_bash_script` of the controller"),
+        AgentTrial(
             "Agent-S3, gui-agents",
             "agent-s",
             runner,
@@ -134,7 +136,7 @@ def _agent_s3(recorded: Sequence[Mapping[str, Any]]) -> list[Trial]:
             needs=needs,
             checkout=False,
         ),
-        Trial(
+        AgentTrial(
             "Agent-S3, gui-agents",
             "agent-s",
             runner,

@@ -84,8 +84,7 @@ export default class NewRun extends Controller {
         .filter((box) => box.checked)
         .map((box) => box.value),
     );
-    if (checked || !words.length)
-      words.unshift(checked ? `${checked} of ${total}` : `all ${total}`);
+    if (checked || !words.length) words.unshift(checked ? `${checked} of ${total}` : `all ${total}`);
     this.part("task-count").textContent = words.join(" and ");
     for (const domain of domains) {
       const some = this.checked(domain);
@@ -119,8 +118,7 @@ export default class NewRun extends Controller {
     data.delete("key");
     if (opened) data.append("open", opened);
     // Selections, labels and variants are those of the benchmark that was shown.
-    if (reload)
-      for (const field of ["tasks", "where", "variant", "open", "find"]) data.delete(field);
+    if (reload) for (const field of ["tasks", "where", "variant", "open", "find"]) data.delete(field);
     if (name === "provider") data.delete("desktop_image");
     const address = `/runs/new?${new URLSearchParams(data)}`;
     history.replaceState(null, "", address);
