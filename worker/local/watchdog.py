@@ -46,18 +46,6 @@ def tasks(pid: int) -> int:
     return total
 
 
-def runnable(pid: int) -> int:
-    """Number of the desktop's threads that compute, or wait for a processor, at this moment."""
-    return sum(_is_runnable(task) for each in descendants(pid) for task in Path(f"/proc/{each}/task").glob("*/stat"))
-
-
-def _is_runnable(stat: Path) -> bool:
-    try:
-        return stat.read_text().rpartition(")")[2].split()[0] == "R"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 def file_systems(root: Path) -> int:
     """Bytes in the desktop's writable file systems, including kernel memory per file."""
     total = 0

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from worker.local.seccomp import PROTECTED_PIDS
+from worker.local.session_processes import is_of_the_session, status_of
 from worker.local.watchdog import descendants
 
 SECONDS = 0.5
@@ -48,23 +48,19 @@ def _waiting(pid: int) -> Mapping[int, int] | None:
     """How often each thread has slept that sleeps with Wine's signals blocked; None if Wine's server is not idle."""
     threads: dict[int, int] = {}
     for process in descendants(pid):
-        state = _status(Path(f"/proc/{process}/status"))
+        state = status_of(Path(f"/proc/{process}/status"))
         if state.get("Name", "").startswith(_SERVER) and not state["State"].startswith(_SLEEPING):
             return None
-        if _is_of_the_session(state):
+        if is_of_the_session(state):
             threads.update(_waiting_threads(process))
     return threads
 
 
 def _waiting_threads(process: int) -> Iterator[tuple[int, int]]:
     for task in _tasks(process):
-        state = _status(task / "status")
+        state = status_of(task / "status")
         if state.get("State", "").startswith(_SLEEPING) and _blocks_only_wines(int(state["SigBlk"], 16)):
             yield int(task.name), int(state["voluntary_ctxt_switches"])
-
-
-def _is_of_the_session(state: Mapping[str, str]) -> bool:
-    return bool(state) and int(state["NStgid"].split()[-1]) <= PROTECTED_PIDS
 
 
 def _blocks_only_wines(mask: int) -> bool:
@@ -77,12 +73,3 @@ def _tasks(process: int) -> list[Path]:
         return list(Path(f"/proc/{process}/task").iterdir())
     except (FileNotFoundError, ProcessLookupError):
         return []
-
-
-def _status(path: Path) -> dict[str, str]:
-    """Fields of a status file of the kernel; none if the process or thread has ended."""
-    try:
-        lines = path.read_text().splitlines()
-    except (FileNotFoundError, ProcessLookupError):
-        return {}
-    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}

@@ -29,12 +29,13 @@ from worker.desktop_supervisor.client import (
 from worker.desktop_supervisor.desktop import WAY_OUT
 from worker.desktops import GuestDesktop
 from worker.egress import Gateway, Gateways
-from worker.local import watchdog, wine
+from worker.local import wine
 from worker.local.ca_bundle import trust
 from worker.local.capacity import free_memory
 from worker.local.home import content_hash
 from worker.local.images import SYSTEMS, WINE, offers
 from worker.local.limits import DesktopLimits
+from worker.local.session_processes import full_of_files, runnable_threads
 from worker.local.trials import once, version_of
 from worker.local.wine_threads import suspended
 from worker.providers._prewarmed import SlotDesktops, warmed
@@ -111,7 +112,9 @@ class LocalDesktop:
 
     def _end_by_processes(self) -> DesktopEnd:
         """What keeps a living desktop from answering, as the state of its processes shows it."""
-        runnable = watchdog.runnable(self.handle.pid)
+        if files := full_of_files(self.handle.pid):
+            return DesktopEnd(cause=EndCause.FILE_LIMIT, facts={"open_files": files})
+        runnable = runnable_threads(self.handle.pid)
         if runnable >= _MANY_RUNNABLE:
             return DesktopEnd(cause=EndCause.PROCESSOR_LIMIT, facts={"runnable_threads": runnable})
         threads = suspended(self.handle.pid) if self.spec.image == WINE else 0

@@ -20,6 +20,8 @@ class EndCause(StrEnum):
     """Its programs reached its own memory limit."""
     PROCESS_LIMIT = "process_limit"
     DISK_LIMIT = "disk_limit"
+    FILE_LIMIT = "file_limit"
+    """A program of its session has as many files open as it may: Wine's server holds those of all Windows programs."""
     PROCESSOR_LIMIT = "processor_limit"
     """So many of its programs compute at once that its session gets no processor."""
     SESSION_ENDED = "session_ended"
@@ -45,6 +47,7 @@ FROM_INSIDE = frozenset(
         EndCause.MEMORY_LIMIT,
         EndCause.PROCESS_LIMIT,
         EndCause.DISK_LIMIT,
+        EndCause.FILE_LIMIT,
         EndCause.PROCESSOR_LIMIT,
         EndCause.SESSION_ENDED,
         EndCause.SESSION_SUSPENDED,
@@ -52,7 +55,15 @@ FROM_INSIDE = frozenset(
         EndCause.SYSTEM_CRASHED,
     }
 )
-LIMITS = frozenset({EndCause.MEMORY_LIMIT, EndCause.PROCESS_LIMIT, EndCause.DISK_LIMIT, EndCause.PROCESSOR_LIMIT})
+LIMITS = frozenset(
+    {
+        EndCause.MEMORY_LIMIT,
+        EndCause.PROCESS_LIMIT,
+        EndCause.DISK_LIMIT,
+        EndCause.FILE_LIMIT,
+        EndCause.PROCESSOR_LIMIT,
+    }
+)
 """Causes that a desktop may survive."""
 OF_THE_HOST = frozenset({EndCause.SUPERVISOR_ENDED, EndCause.HOST_MEMORY, EndCause.HOST_DISK})
 """Failures of what the desktop runs on: failure class `cluster`, not `guest`."""

@@ -29,6 +29,7 @@ STANDIN = ("/usr/bin/python3", "-m", "guest_server.linux.session")
 """Answers without Wine: what is looked at here is what Wine would find."""
 SUSPEND = next(death.code for death in WINDOWS if death.name == "suspend every thread")
 KILL = next(death.code for death in WINDOWS if death.name == "kill by the system calls of Linux")
+FILES = next(death.code for death in WINDOWS if death.name == "use up the files")
 SPEC = DesktopSpec(screen=ScreenSize(width=800, height=600), image="wine")
 
 
@@ -202,6 +203,12 @@ class TestEnd:
         made = provider.open(SlotRef(1), SPEC)
         made.desktop.execute(["python", "-c", KILL])
         assert made.desktop.frame().data
+        made.close()
+
+    def test_a_server_that_may_open_no_more_files_is_evidence(self, provider: LocalProvider) -> None:
+        made = provider.open(SlotRef(1), SPEC)
+        made.desktop.launch(["python", "-c", FILES])
+        until(lambda: made.ending().cause is EndCause.FILE_LIMIT, 60.0)
         made.close()
 
     def test_suspended_threads_are_evidence(self, provider: LocalProvider) -> None:

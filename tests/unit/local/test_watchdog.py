@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.waiting import until
-from worker.local.watchdog import descendants, exact_memory, host_memory, quick_memory, runnable
+from worker.local.watchdog import descendants, exact_memory, host_memory, quick_memory
 
 CHILD = (
     "import subprocess, sys\nheld = bytearray(b'x' * 64 * 2**20)\n"
@@ -26,14 +25,6 @@ def family() -> Iterator[tuple[int, int]]:
 class TestDescendants:
     def test_finds_children(self, family: tuple[int, int]) -> None:
         assert sorted(descendants(family[0])) == sorted(family)
-
-
-class TestRunnable:
-    def test_counts_threads_that_compute(self, family: tuple[int, int]) -> None:
-        assert runnable(family[0]) == 0
-        with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
-            until(lambda: runnable(process.pid) == 1, what="it computes")
-            process.kill()
 
 
 class TestMemory:

@@ -19,6 +19,7 @@ RULE = {
     EndCause.SESSION_ENDED: Blame.AGENT,
     EndCause.SESSION_SUSPENDED: Blame.AGENT,
     EndCause.PROCESSOR_LIMIT: Blame.AGENT,
+    EndCause.FILE_LIMIT: Blame.AGENT,
     EndCause.SHUT_DOWN: Blame.AGENT,
     EndCause.SYSTEM_CRASHED: Blame.AGENT,
     EndCause.SESSION_KILLED: Blame.MACHINE,
