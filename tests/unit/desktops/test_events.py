@@ -34,7 +34,7 @@ class TestInputEvent:
     def test_each_action(self, action: Action, event: dict[str, Any]) -> None:
         assert input_event(action) == event
 
-    @pytest.mark.parametrize("kind", [A.WAIT, A.DONE, A.FAIL, A.PYTHON, *GUEST_CALLS])
+    @pytest.mark.parametrize("kind", [A.WAIT, A.DONE, A.FAIL, A.PYTHON, *sorted(GUEST_CALLS)])
     def test_what_is_no_input(self, kind: ActionType) -> None:
         with raises_code(GuestRefused, "guest_refused"):
             input_event(Action(type=kind))
