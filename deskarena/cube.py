@@ -16,7 +16,6 @@ from cube.core import Action, AgentStop, Content, ImageContent, Observation
 from cube.task import RuntimeContext, Task, TaskConfig, TaskMetadata
 from cube.tool import Tool, ToolConfig, tool_action
 from PIL import Image
-from pydantic import Field
 
 from deskarena.client import Client
 from deskarena.episode import Episode, OpenRun
@@ -258,21 +257,33 @@ class DeskarenaBenchmark(Benchmark["DeskarenaBenchmarkConfig"]):
 
 
 class DeskarenaBenchmarkConfig(BenchmarkConfig[TaskMetadata]):
-    """A benchmark of a service, and how it is run."""
+    """A benchmark of a service, and how it is run.
+
+    Attributes:
+        benchmark: its name on the service.
+        server: address of the service; None = DESKARENA_SERVER, else this machine.
+        provider: kind of desktop.
+        observation: what the agent sees.
+        screen: width and height in pixels.
+        max_steps, max_seconds: of an episode.
+        label: name and version of the agent, which identify it on leaderboards.
+        run_name: name of the run.
+        patience: seconds to wait for a free desktop, and for a verdict.
+    """
 
     task_config_class: ClassVar[type[TaskConfig]] = DeskarenaTaskConfig
     benchmark_class: ClassVar[type[Benchmark]] = DeskarenaBenchmark
 
-    benchmark: str = Field("starter", description="Its name on the service.")
-    server: str | None = Field(None, description="Address of the service; None: DESKARENA_SERVER, else this machine.")
-    provider: str = Field("local", description="Kind of desktop.")
-    observation: str = Field("screenshot", description="What the agent sees.")
-    screen: tuple[int, int] = Field((1280, 800), description="Width and height in pixels.")
-    max_steps: int = Field(100, description="Actions of an episode.")
-    max_seconds: float = Field(1800.0, description="Time of an episode.")
-    label: str = Field("cube", description="Name and version of the agent, which identify it on leaderboards.")
-    run_name: str = Field("", description="Name of the run.")
-    patience: float = Field(600.0, description="Seconds to wait for a free desktop, and for a verdict.")
+    benchmark: str = "starter"
+    server: str | None = None
+    provider: str = "local"
+    observation: str = "screenshot"
+    screen: tuple[int, int] = (1280, 800)
+    max_steps: int = 100
+    max_seconds: float = 1800.0
+    label: str = "cube"
+    run_name: str = ""
+    patience: float = 600.0
 
     @property
     def benchmark_metadata(self) -> BenchmarkMetadata:

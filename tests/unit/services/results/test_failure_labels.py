@@ -48,7 +48,7 @@ class TestFailureSample:
     def test_rules_are_counted_among_all(self) -> None:
         shares = {share.label: share for share in self.SAMPLE.by_rules}
         assert (shares["repeated"].count, shares["repeated"].n, shares["repeated"].share) == (2, 4, 0.5)
-        assert "grounding" not in shares
+        assert "planning" not in shares
 
     def test_agreement_is_of_labels_in_use_where_several_judged(self) -> None:
         assert {each.label: each.episodes for each in self.SAMPLE.agreement} == {"grounding": 2, "planning": 2}
