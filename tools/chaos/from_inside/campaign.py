@@ -126,4 +126,6 @@ def summary(outcomes: Sequence[DeathOutcome]) -> str:
     lost = sum(each.ended == "lost" for each in outcomes)
     wrong = sum(each.ended == "scored" and each.score != 0.0 for each in outcomes)
     died = sum(bool(each.cause) for each in outcomes)
-    return f"{len(outcomes)} deaths tried, {died} ended the desktop: {lost} lost, {lost} re-rolled, {wrong} wrong"
+    unjudged = sum(each.ended not in {"scored", "lost"} for each in outcomes)
+    figures = f"{lost} lost, {lost} re-rolled, {wrong} wrong, {unjudged} without a verdict"
+    return f"{len(outcomes)} deaths tried, {died} ended the desktop: {figures}"
