@@ -10,7 +10,8 @@ import pytest
 from backend.config import Settings
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.run import ScreenSize
-from backend.domain.ports.desktop import DesktopSpec, OpenDesktop, Provider
+from backend.domain.ports.desktop import Desktop, DesktopSpec, OpenDesktop, Provider
+from tests.contract.kinds import SystemNames, kind_of
 from tests.fakes.provider import FakeProvider
 from tests.waiting import until
 
@@ -166,3 +167,13 @@ def shared(provider: Provider) -> Iterator[OpenDesktop]:
     made = provider.open(SlotRef(1), SPEC)
     yield made
     made.close()
+
+
+@pytest.fixture
+def desktop(shared: OpenDesktop) -> Desktop:
+    return shared.desktop
+
+
+@pytest.fixture
+def kind(desktop: Desktop) -> SystemNames:
+    return kind_of(desktop)

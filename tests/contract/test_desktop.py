@@ -13,7 +13,7 @@ from backend.domain.machines.health import HealthLimits
 from backend.domain.model.trajectory import Action, ActionType
 from backend.domain.ports.desktop import Desktop, OpenDesktop, Provider
 from tests.contract.conftest import SPEC, WITH_WINE, opened_provider
-from tests.contract.kinds import SystemNames, kind_of
+from tests.contract.kinds import SystemNames
 from tests.waiting import until
 from worker.base.health import check_health
 
@@ -25,16 +25,6 @@ def provider(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     """Every provider that can work here, and Wine's desktops: their guest server is another one."""
     with opened_provider(request.param, tmp_path_factory) as made:
         yield made
-
-
-@pytest.fixture
-def desktop(shared: OpenDesktop) -> Desktop:
-    return shared.desktop
-
-
-@pytest.fixture
-def kind(desktop: Desktop) -> SystemNames:
-    return kind_of(desktop)
 
 
 class TestSight:

@@ -13,9 +13,9 @@ from PIL import Image
 
 from backend.domain.errors import GuestRefused
 from backend.domain.model.trajectory import LARGEST_FILE, Action, ActionType, GuestCall
-from backend.domain.ports.desktop import Desktop, OpenDesktop, Provider
+from backend.domain.ports.desktop import Desktop, Provider
 from tests.contract.conftest import REAL_PROVIDERS, SPEC, WINE, WINE_MARKS, opened_provider
-from tests.contract.kinds import SystemNames, kind_of
+from tests.contract.kinds import SystemNames
 
 TEXT = "naïve <tag> 中文 😀"
 
@@ -25,16 +25,6 @@ def provider(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     """Every provider that can work here, and Wine's desktops."""
     with opened_provider(request.param, tmp_path_factory) as made:
         yield made
-
-
-@pytest.fixture
-def desktop(shared: OpenDesktop) -> Desktop:
-    return shared.desktop
-
-
-@pytest.fixture
-def kind(desktop: Desktop) -> SystemNames:
-    return kind_of(desktop)
 
 
 @pytest.fixture

@@ -2,22 +2,16 @@
 
 import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from tests.integration.embedded.test_up import Up, with_worker
 from tests.waiting import until
 
 pytestmark = [pytest.mark.stack, pytest.mark.browser, pytest.mark.desktop, pytest.mark.timeout(900)]
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 TASK = "editor/add_milk"
 SHOTS = os.environ.get("DESKARENA_TEST_SHOTS", "")
 """A folder for pictures of the pages, for whoever wants to look at them."""
@@ -28,16 +22,6 @@ def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     """A fresh installation with one desktop."""
     with with_worker(tmp_path_factory.mktemp("data") / "d", 1) as up:
         yield up
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if not CHROMIUM.exists():
-        pytest.skip("needs Debian's chromium (make setup installs it)")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield started
-        started.close()
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.chromium import usable
-from tests.e2e.test_human import api, at, browser, page, shot  # noqa: F401 - fixtures
+from tests.e2e.test_human import api, at, page, shot  # noqa: F401 - fixtures
 from tests.factories.drafts import LIST
 from tests.integration.embedded.test_up import Up, with_worker
 from tests.waiting import until
