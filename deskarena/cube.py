@@ -17,15 +17,13 @@ from cube.task import RuntimeContext, Task, TaskConfig, TaskMetadata
 from cube.tool import Tool, ToolConfig, tool_action
 from PIL import Image
 
+from deskarena import episode as episodes
 from deskarena.client import Client
-from deskarena.episode import Episode, OpenRun
+from deskarena.episode import RESULT, TEXTS, Episode, OpenRun
 from deskarena.episode import Observation as Observed
 
 RUN_ID = "deskarena_run"
 """Key of the open run's id in the runtime context, which other processes get."""
-TEXTS = ("note", "accessibility_tree", "terminal", "clipboard", "windows")
-"""What an observation may say beside its picture; empty where the run does not show it."""
-VERDICT = ("task", "score", "solved", "outcome", "ended_by", "steps")
 
 
 class DesktopTool(Tool):
@@ -222,7 +220,7 @@ class DeskarenaTask(Task[TaskMetadata, DesktopTool]):
             EpisodeLost: the infrastructure failed, so there is no score.
         """
         verdict = self.tool.verdict()
-        return float(verdict["score"]), {name: verdict[name] for name in VERDICT}
+        return float(verdict["score"]), {name: verdict[name] for name in ("task", *RESULT)}
 
 
 class DeskarenaTaskConfig(TaskConfig[TaskMetadata]):
@@ -308,16 +306,16 @@ class DeskarenaBenchmarkConfig(BenchmarkConfig[TaskMetadata]):
 
     def run_request(self) -> dict[str, Any]:
         """What POST /runs takes."""
-        width, height = self.screen
-        return {
-            "benchmark": self.benchmark,
-            "name": self.run_name,
-            "params": {"label": self.label},
-            "provider": self.provider,
-            "observation": self.observation,
-            "screen": {"width": width, "height": height},
-            "budget": {"max_steps": self.max_steps, "max_seconds": self.max_seconds},
-        }
+        return episodes.run_request(
+            self.benchmark,
+            run_name=self.run_name,
+            label=self.label,
+            provider=self.provider,
+            observation=self.observation,
+            screen_size=self.screen,
+            max_steps=self.max_steps,
+            max_seconds=self.max_seconds,
+        )
 
 
 @cache

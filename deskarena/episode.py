@@ -12,6 +12,45 @@ from deskarena.client import Client
 from deskarena.errors import AttemptLost, EpisodeLost, NotRunnable, ServiceError
 
 WAIT = 30
+TEXTS = ("note", "accessibility_tree", "terminal", "clipboard", "windows")
+"""What an observation may say beside its picture; empty where the run does not show it."""
+RESULT = ("score", "solved", "outcome", "ended_by", "steps")
+"""What an agent learns of its verdict."""
+
+
+def run_request(  # noqa: PLR0913 - what a run is made of
+    benchmark: str,
+    *,
+    run_name: str,
+    label: str,
+    provider: str,
+    observation: str,
+    screen_size: tuple[int, int],
+    max_steps: int,
+    max_seconds: float,
+) -> dict[str, Any]:
+    """What POST /runs takes, for an agent that acts by the client.
+
+    Args:
+        benchmark: its name on the service.
+        run_name: of the run.
+        label: name and version of the agent, which identify it on leaderboards.
+        provider: kind of desktop.
+        observation: what the agent sees.
+        screen_size: width and height in pixels.
+        max_steps: of an episode.
+        max_seconds: likewise.
+    """
+    width, height = screen_size
+    return {
+        "benchmark": benchmark,
+        "name": run_name,
+        "params": {"label": label},
+        "provider": provider,
+        "observation": observation,
+        "screen": {"width": width, "height": height},
+        "budget": {"max_steps": max_steps, "max_seconds": max_seconds},
+    }
 
 
 @dataclass(frozen=True)

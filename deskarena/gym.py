@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium import spaces
 
 from deskarena.client import Client
-from deskarena.episode import Episode, Observation, OpenRun
+from deskarena.episode import RESULT, TEXTS, Episode, Observation, OpenRun, run_request
 from deskarena.pictures import as_array
 
 TYPES = (
@@ -30,7 +30,6 @@ KEYS = (
 CHARACTERS = "".join(chr(code) for code in range(32, 127)) + "\n"
 MOST_TEXT = 200
 MOST_SCROLL = 10
-RESULT = ("score", "solved", "outcome", "ended_by", "steps")
 _POINTING = frozenset({"CLICK", "MOVE_TO", "DRAG_TO"})
 
 
@@ -120,16 +119,17 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         self._observation: Observation | None = None
         self._run = OpenRun(
             client or Client(server, token),
-            {
-                "benchmark": benchmark,
-                "name": run_name,
-                "params": {"label": label},
-                "provider": provider,
-                "observation": observation,
-                "action_space": action_space,
-                "screen": {"width": width, "height": height},
-                "budget": {"max_steps": max_steps, "max_seconds": max_seconds},
-            },
+            run_request(
+                benchmark,
+                run_name=run_name,
+                label=label,
+                provider=provider,
+                observation=observation,
+                screen_size=screen_size,
+                max_steps=max_steps,
+                max_seconds=max_seconds,
+            )
+            | {"action_space": action_space},
             patience=patience,
             own=client is None,
         )
@@ -200,7 +200,7 @@ class DeskarenaEnv(gymnasium.Env[dict[str, Any], Any]):
         return {"screenshot": picture, "step": np.array(observation.index, dtype=np.int64)}
 
     def _info(self, observation: Observation, result: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        names = ("instruction", "note", "accessibility_tree", "terminal", "clipboard", "windows")
+        names = ("instruction", *TEXTS)
         # Copies: returned objects belong to the caller.
         info = {name: copy.deepcopy(observation.details.get(name)) for name in names}
         info["task"] = result["task"] if result else self._task

@@ -19,16 +19,13 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
 from deskarena.client import Client
-from deskarena.episode import Episode, Observation, OpenRun
+from deskarena.episode import RESULT, TEXTS, Episode, Observation, OpenRun, run_request
 from deskarena.errors import AttemptLost, EpisodeLost, NotRunnable, ServiceError
 
 INSTRUCTIONS = """You operate a desktop. Call start_task; its result has the instruction and a picture of the screen.
 Each further call carries out one action and returns the screen after it. Coordinates are pixels of that picture's
 screen, from the top left. Call done when the task is complete, or infeasible if it cannot be done; both end the task
 and return its score."""
-TEXTS = ("note", "accessibility_tree", "terminal", "clipboard", "windows")
-"""What an observation may say beside its picture; empty where the run does not show it."""
-VERDICT = ("task", "score", "solved", "outcome", "ended_by", "steps")
 LOST = "The desktop was lost, which is not your doing. The task begins again on this one."
 
 Content = list[str | Image]
@@ -143,7 +140,7 @@ class DesktopTools:
                 self._observation = observation
                 return self._content(observation)
             self._leave()
-            return [json.dumps({name: verdict[name] for name in VERDICT})]
+            return [json.dumps({name: verdict[name] for name in ("task", *RESULT)})]
 
     def _now(self) -> tuple[Episode, Observation]:
         if self._episode is None or self._observation is None:
@@ -196,16 +193,16 @@ def _reporting(tool: Callable[..., Content]) -> Callable[..., Content]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Serves one client on standard input and output until it closes them or sends SIGTERM."""
     options = _options(arguments)
-    width, height = options.screen
-    request = {
-        "benchmark": options.benchmark,
-        "name": options.run_name,
-        "params": {"label": options.label},
-        "provider": options.provider,
-        "observation": options.observation,
-        "screen": {"width": width, "height": height},
-        "budget": {"max_steps": options.max_steps, "max_seconds": options.max_seconds},
-    }
+    request = run_request(
+        options.benchmark,
+        run_name=options.run_name,
+        label=options.label,
+        provider=options.provider,
+        observation=options.observation,
+        screen_size=options.screen,
+        max_steps=options.max_steps,
+        max_seconds=options.max_seconds,
+    )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     run = OpenRun(Client(options.server), request, patience=options.patience, own=True)
     with closing(DesktopTools(run, options.task)) as tools:
