@@ -23,7 +23,8 @@ from deskarena.client import Client
 from tests.integration.worker.in_process import finished
 from tests.integration.worker.stack import WorkerStack
 from tools.bench.viewer import ApiServers
-from tools.try_agents.environment import agents_environment, make_environment, versions, write_path
+from tools.separate_environment import make_environment
+from tools.try_agents.environment import PACKAGES, agents_environment, versions, write_path
 from tools.try_agents.model_server import ReplyServer
 from tools.try_agents.page import TrialOutcome, write_page
 from tools.try_agents.trials import IMPORT, OURS, STARTER, AgentTrial, trials
@@ -41,7 +42,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="pattern of the agents' names; writes no page")
     parser.add_argument("--environment", type=Path, default=ROOT / ".agents-env")
     options = parser.parse_args()
-    python = make_environment(options.environment.resolve())
+    python = make_environment(options.environment.resolve(), "3.11", PACKAGES)
     with tempfile.TemporaryDirectory(prefix="try-agents-", ignore_cleanup_errors=True) as name:
         bed = TestBed(Path(name), python, {"osworld": options.osworld, "agent-s": options.agent_s})
         try:

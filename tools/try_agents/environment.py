@@ -1,8 +1,6 @@
 """The agents' own environment: packages from PyPI that neither the service nor its tests have."""
 
 import os
-import subprocess
-import sys
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -34,16 +32,6 @@ def encoding_for_model(name):
 get_encoding = encoding_for_model
 """
 """Counts tokens without the vocabulary that tiktoken fetches from the web."""
-
-
-def make_environment(folder: Path) -> Path:
-    """Makes the environment if it is not there; returns its Python."""
-    python = folder / "bin" / "python"
-    if not python.exists():
-        uv = [sys.executable, "-m", "uv"]
-        subprocess.run([*uv, "venv", "--quiet", "--python", "3.11", str(folder)], check=True)
-        subprocess.run([*uv, "pip", "install", "--quiet", "--python", str(python), *PACKAGES], check=True)
-    return python
 
 
 def versions(python: Path, names: tuple[str, ...]) -> dict[str, str]:

@@ -18,6 +18,7 @@ from deskarena.client import Client
 from tests.integration.worker.in_process import finished
 from tests.integration.worker.stack import WorkerStack
 from tools.bench.viewer import ApiServers
+from tools.separate_environment import make_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("cube-standard>=0.1.0rc10", "cube-harness>=0.1.0rc2", "httpx<1", "pillow")
@@ -40,7 +41,7 @@ def main() -> int:
     """Runs the tasks twice: by the oracle, and by the harness."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--environment", type=Path, default=ROOT / ".cube-env")
-    python = make_environment(parser.parse_args().environment.resolve())
+    python = make_environment(parser.parse_args().environment.resolve(), "3.12", PACKAGES)
     with tempfile.TemporaryDirectory(prefix="try-cube-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / "stack").mkdir()
@@ -61,16 +62,6 @@ def main() -> int:
             stack.close()
     print(json.dumps({"rewards": rewards, "scores": scores}, indent=2))
     return 0 if rewards == scores == dict.fromkeys(TASKS, 1.0) else 1
-
-
-def make_environment(folder: Path) -> Path:
-    """Makes the environment if it is not there; returns its Python."""
-    python = folder / "bin" / "python"
-    if not python.exists():
-        uv = [sys.executable, "-m", "uv"]
-        subprocess.run([*uv, "venv", "--quiet", "--python", "3.12", str(folder)], check=True)
-        subprocess.run([*uv, "pip", "install", "--quiet", "--python", str(python), *PACKAGES], check=True)
-    return python
 
 
 def drive(python: Path, folder: Path, client: Client, run_id: str) -> dict[str, float]:
