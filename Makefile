@@ -148,7 +148,7 @@ chaos: ## Inject FAULTS seeded faults into the running stack and check that noth
 	@$(BIN)/python -m tools.chaos --seed $(SEED) --faults $(FAULTS) --only "$(ONLY)" $(ARGS)
 
 .PHONY: try-cube
-try-cube: setup ## Run three tasks by cube-harness on desktops of this machine (needs Python 3.12)
+try-cube: setup ## Run tasks of ours and of osworld-cube by cube-harness, on desktops of this machine (needs Python 3.12)
 	@$(BIN)/python -m tools.try_cube
 
 .PHONY: try-agents

@@ -56,6 +56,10 @@ class Client:
         """POST JSON; `repeat`: repeating is harmless, so it is retried while the service is unavailable."""
         return _json(self._send("POST", BASE + path, json=None if body is None else dict(body), repeat=repeat))
 
+    def upload(self, path: str, fields: Mapping[str, str], name: str, data: bytes) -> Any:
+        """POST a form with a file named `file`."""
+        return _json(self._send("POST", BASE + path, data=dict(fields), files={"file": (name, data)}))
+
     def data(self, address: str) -> tuple[bytes, str]:
         """Bytes and their media type; the address as the service gave it."""
         answer = self._send("GET", address)

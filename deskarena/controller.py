@@ -2,7 +2,6 @@
 
 import json
 import logging
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -139,8 +138,7 @@ class SetupController:
 
     def _launch_setup(self, command: str | Sequence[str], shell: bool = False) -> None:  # noqa: FBT001, FBT002 - OSWorld's own.
         """Starts a program and does not wait for it."""
-        words = ["bash", "-c", str(command)] if shell else shlex.split(command) if isinstance(command, str) else command
-        guest_calls.run_bash(self._call, f"setsid {shlex.join(words)} </dev/null >/dev/null 2>&1 &", 30.0, None)
+        guest_calls.launch(self._call, command, shell=shell)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -126,8 +126,8 @@ class DesktopEnv:
         self.evaluator: Any = {}
         self.action_history: list[Any] = []
         self.result: dict[str, Any] = {}
-        self.controller = Controller(self, self._fresh, self._call)
-        self.setup_controller = SetupController(self._call)
+        self.controller = Controller(self, self._fresh, self.call)
+        self.setup_controller = SetupController(self.call)
         self._traj_no, self._step_no, self.task_id = -1, 0, ""
         self._episode: Episode | None = None
         self._observation: Observation | None = None
@@ -204,7 +204,7 @@ class DesktopEnv:
         task = find_task(self._run.client, self._run.benchmark, {"id": self.task_id, "instruction": self.instruction})
         again = self._episode is not None and self._episode.lost and self._episode.task == task
         if not again:
-            self._leave()
+            self.leave()
             self._episode = self._run.episode(task)
         self._traj_no, self._step_no = self._traj_no + 1, 0
         self.action_history.clear()
@@ -262,7 +262,7 @@ class DesktopEnv:
 
     def close(self) -> None:
         """Ends the running episode and the run. Safe to call twice."""
-        self._leave()
+        self.leave()
         self._run.close()
 
     def __enter__(self) -> Self:
@@ -297,7 +297,7 @@ class DesktopEnv:
                 self._take(observation)
         return self._poll()
 
-    def _call(self, action: Mapping[str, Any]) -> Mapping[str, Any]:
+    def call(self, action: Mapping[str, Any]) -> Mapping[str, Any]:
         """Carries out a typed action of the controller as one step; returns its result.
 
         Raises:
@@ -342,8 +342,8 @@ class DesktopEnv:
             raise RuntimeError("reset() comes first")
         return self._episode
 
-    def _leave(self) -> None:
-        """Ends the running episode without waiting for its verdict."""
+    def leave(self) -> None:
+        """Ends the running episode without waiting for its verdict; the run stays open. Safe to call twice."""
         if self._episode is not None:
             self._episode.leave()
             self._episode.close()

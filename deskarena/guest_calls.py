@@ -4,7 +4,8 @@ Each call is one step of the episode, so the service records it, and its step bu
 """
 
 import base64
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from deskarena.errors import NotSupported
@@ -69,6 +70,12 @@ def run_command(call: Call, command: str) -> dict[str, Any]:
     return {"status": "success", **{name: result[name] for name in ("output", "error", "returncode")}}
 
 
+def launch(call: Call, command: str | Sequence[str], *, shell: bool = False) -> None:
+    """Starts a program and does not wait for it."""
+    words = ["bash", "-c", str(command)] if shell else shlex.split(command) if isinstance(command, str) else command
+    run_bash(call, f"setsid {shlex.join(words)} </dev/null >/dev/null 2>&1 &", 30.0, None)
+
+
 def read_file(call: Call, path: str) -> bytes | None:
     """The file's content; None if it cannot be read.
 
@@ -78,6 +85,11 @@ def read_file(call: Call, path: str) -> bytes | None:
     result = call({"type": "READ_FILE", "guest": {"path": path}})
     if result.get("returncode") == TOO_LARGE:
         raise NotSupported(f"get_file: {str(result['error']).strip()}", code="file_too_large")
+    return content(result)
+
+
+def content(result: Mapping[str, Any]) -> bytes | None:
+    """The file in a READ_FILE's result; None if it has none."""
     return base64.b64decode(result["data"]) if "data" in result else None
 
 

@@ -1,7 +1,9 @@
-"""`make try-cube`: cube-harness drives tasks of ours on real desktops, by `deskarena.cube`.
+"""`make try-cube`: cube-harness drives tasks of ours on real desktops, and those of `osworld-cube` on leased ones.
 
-Needs Python 3.12 and packages from PyPI in an environment of their own (`.cube-env`). The oracle solves the tasks; its
-actions are what the harness's agent then plays. The exit code tells whether all scored 1, for the harness and here.
+Needs Python 3.12 and packages from PyPI in an environment of their own (`.cube-env`). Our tasks come by
+`deskarena.cube`: the oracle solves them; its actions are what the harness's agent then plays. `osworld-cube` plays its
+own debug tasks, on machines of `deskarena.cube_infra`. The exit code tells whether all scored 1, for the harness and
+(ours) here.
 """
 
 import argparse
@@ -21,7 +23,7 @@ from tools.bench.viewer import ApiServers
 from tools.separate_environment import make_environment
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("cube-standard>=0.1.0rc10", "cube-harness>=0.1.0rc2", "httpx<1", "pillow")
+PACKAGES = ("cube-standard>=0.1.0rc10", "cube-harness>=0.1.0rc2", "osworld-cube>=0.3.0", "httpx<1", "pillow")
 TASKS = ("calculator/product", "editor/add_milk", "editor/save_copy")
 SECONDS = 600.0
 _TOOLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -56,12 +58,16 @@ def main() -> int:
             finished(stack.world, run.id, SECONDS)
             rewards = drive(python, folder, client, str(run.id))
             scores = {each["task"]: each["score"] for each in _episodes(client, _newest_run(client))}
+            osworld = play(python, folder, client, "osworld.py", "osworld.json")
+            leases = [(each["task"], each["outcome"]) for each in _episodes(client, _newest_run(client))]
         finally:
             if api is not None:
                 api.stop()
             stack.close()
-    print(json.dumps({"rewards": rewards, "scores": scores}, indent=2))
-    return 0 if rewards == scores == dict.fromkeys(TASKS, 1.0) else 1
+    print(json.dumps({"rewards": rewards, "scores": scores, "osworld": osworld, "leases": leases}, indent=2))
+    ours = rewards == scores == dict.fromkeys(TASKS, 1.0)
+    leased = list(osworld.values()) == [1.0, 1.0] and leases == [("desktop/linux", "handed_in")] * 2
+    return 0 if ours and leased else 1
 
 
 def drive(python: Path, folder: Path, client: Client, run_id: str) -> dict[str, float]:
@@ -70,15 +76,20 @@ def drive(python: Path, folder: Path, client: Client, run_id: str) -> dict[str, 
     (folder / "actions.json").write_text(json.dumps(actions))
     (folder / "path").mkdir()
     (folder / "path" / "deskarena").symlink_to(ROOT / "deskarena")
+    return play(python, folder, client, "harness.py", "rewards.json")
+
+
+def play(python: Path, folder: Path, client: Client, script: str, result: str) -> dict[str, float]:
+    """Runs one of the scripts beside this one in the other environment; what it writes."""
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(folder),
         "PYTHONPATH": str(folder / "path"),
         "DESKARENA_SERVER": client.server,
     }
-    script = Path(__file__).with_name("harness.py")
-    subprocess.run([str(python), str(script), str(folder)], env=environment, check=True, timeout=SECONDS)
-    rewards: dict[str, float] = json.loads((folder / "rewards.json").read_text())
+    command = [str(python), str(Path(__file__).with_name(script)), str(folder)]
+    subprocess.run(command, env=environment, check=True, timeout=SECONDS)
+    rewards: dict[str, float] = json.loads((folder / result).read_text())
     return rewards
 
 
