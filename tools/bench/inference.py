@@ -7,7 +7,6 @@ points is found in less than 95 %, or two episodes of 500 steps take longer than
 """
 
 import argparse
-import math
 import random
 import sys
 import time
@@ -23,7 +22,7 @@ import numpy as np
 
 from backend.domain.statistics.alignment import AlignedStep, align
 from backend.domain.statistics.intervals import Interval, effective_wilson, wilson
-from backend.domain.statistics.passes import pass_at_k, pass_hat_k
+from backend.domain.statistics.passes import EXTREMES, pass_at_k, pass_hat_k
 from backend.domain.statistics.task_comparison import TaskScores, compare_tasks
 from tools.bench.figures import machine
 
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "statistics.md"
-TASKS, PASSES = (30, 60, 154, 400), (1, 2, 5)
+TASKS, PASSES = (30, 60, 154, 400), (1, 2, 3, 4, 5)
 BOARDS, PAIRS, ALPHA = 25_000, 2_000, 0.05
 CHUNK = 1_000
 
@@ -118,24 +117,30 @@ def _hits(draws: np.random.Generator, n: int, k: int, boards: int, *, fractional
     scores, others = (outcomes(draws, side, k, fractional=fractional) for side in (rates, changed))
     means = scores.mean(axis=2)
     hits = {
-        "rate or mean": _number_covered(_intervals(means), rate),
-        "difference": _number_covered(_intervals(others.mean(axis=2) - means, low=-1.0), truth),
+        "rate or mean": _number_covered(intervals_of(means), rate),
+        "difference": _number_covered(intervals_of(others.mean(axis=2) - means, low=-1.0), truth),
     }
-    if not fractional and k > 1:
-        # Of a Beta distribution, E[p^2]; 1 - E[(1 - p)^2] follows from it.
-        square = rate * (rate * SPREAD + 1) / (SPREAD + 1)
-        for what, rule, value in (("pass^2", pass_hat_k, square), ("pass@2", pass_at_k, 2 * rate - square)):
-            table = np.array([rule(k, solved, 2) for solved in range(k + 1)])
-            hits[what] = _number_covered(_intervals(table[scores.sum(axis=2).astype(int)]), value)
+    if not fractional:
+        solved = scores.sum(axis=2).astype(int)
+        for some in range(2, k + 1):
+            for what, rule, value in (
+                (f"pass^{some}", pass_hat_k, beta_moment(rate, some)),
+                (f"pass@{some}", pass_at_k, 1 - beta_moment(1 - rate, some)),
+            ):
+                table = np.array([rule(k, number, some) for number in range(k + 1)])
+                hits[what] = _number_covered(intervals_of(table[solved], extremes=EXTREMES), value)
     return hits
 
 
-def _intervals(values: "Floats", low: float = 0.0) -> "Sequence[Interval | None]":
-    """The intervals of the means of each row, as `cluster_mean` makes them."""
+def intervals_of(values: "Floats", low: float = 0.0, extremes: float = 0.0) -> "Sequence[Interval | None]":
+    """The intervals of the means of each row, as `cluster_mean_of_columns` makes them."""
     n = values.shape[1]
     if not low and np.isin(values, (0, 1)).all():
         return [wilson(int(solved), n) for solved in values.sum(axis=1)]
-    sums = zip(values.mean(axis=1).tolist(), (values.std(axis=1) / math.sqrt(n)).tolist(), strict=True)
+    means, squares = values.mean(axis=1), values.var(axis=1) * n
+    imagined = np.where(squares > 0, extremes * ((means - low) ** 2 + (1 - means) ** 2), 0.0)
+    errors = np.sqrt((squares + imagined) / (n * (n + 2 * extremes)))
+    sums = zip(means.tolist(), errors.tolist(), strict=True)
     return [effective_wilson(mean, error, n, low=low) for mean, error in sums]
 
 
@@ -147,6 +152,12 @@ def _number_covered(intervals: Sequence[Interval | None], truths: "Floats") -> i
 def task_rates(draws: np.random.Generator, rate: "Floats", n: int) -> "Floats":
     """True solve rates of n tasks of each board, whose mean is the board's in the long run: (boards, n)."""
     return draws.beta(rate[:, None] * SPREAD, (1 - rate[:, None]) * SPREAD, (len(rate), n))
+
+
+def beta_moment(rate: "Floats", power: int) -> "Floats":
+    """Mean of the tasks' true rates to a power, of each board."""
+    terms = [(rate * SPREAD + at) / (SPREAD + at) for at in range(power)]
+    return np.prod(terms, axis=0)  # type: ignore[no-any-return]
 
 
 def outcomes(draws: np.random.Generator, rates: "Floats", passes: int, *, fractional: bool) -> "Floats":

@@ -95,13 +95,14 @@ def cluster_mean(
     return cluster_mean_of_columns(counts, totals, level=level, low=low, high=high)
 
 
-def cluster_mean_of_columns(
+def cluster_mean_of_columns(  # noqa: PLR0913 - two columns, and settings with defaults
     counts: NDArray[np.float64],
     totals: NDArray[np.float64],
     *,
     level: float = LEVEL,
     low: float = 0.0,
     high: float = 1.0,
+    extremes: float = 0.0,
 ) -> Interval | None:
     """The interval of `cluster_mean` for many tasks at once.
 
@@ -111,6 +112,7 @@ def cluster_mean_of_columns(
         level: confidence, in (0, 1).
         low: the smallest value that an episode can have.
         high: the largest one.
+        extremes: weight of one imagined task with the value `low` and one with `high`, in the variance only.
     """
     counts, totals = counts[counts > 0], totals[counts > 0]
     if not counts.size:
@@ -121,6 +123,9 @@ def cluster_mean_of_columns(
     whole = float(counts.sum())
     mean = math.fsum(totals.tolist()) / whole
     squares = math.fsum(((totals - mean * counts) ** 2).tolist())
+    if squares > _ALIKE:  # Where all tasks are alike, the variance says nothing.
+        imagined = extremes * ((mean - low) ** 2 + (high - mean) ** 2) * (whole / counts.size) ** 2
+        squares = (squares + imagined) * counts.size / (counts.size + 2 * extremes)
     return effective_wilson(mean, math.sqrt(squares) / whole, counts.size, level=level, low=low, high=high)
 
 

@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
+from backend.domain.statistics.intervals import cluster_mean_of_columns
+from backend.domain.statistics.passes import EXTREMES
 from tools.bench.inference import (
     COVERAGE,
     SimulatedShare,
     alignment_milliseconds,
     coverages,
     error_rates,
+    intervals_of,
     outcomes,
     page,
     task_rates,
@@ -22,6 +25,19 @@ class TestCoverages:
         assert {share.what for share in shares} == {"rate or mean", "difference", "pass^2", "pass@2"}
         # Three standard errors of 300 boards are 3.8 points.
         assert [share for share in shares if not 0.912 <= share.share <= 0.988] == []
+
+    def test_cover_every_k_up_to_the_passes(self) -> None:
+        shares = [share for share in coverages(200, [30], [8]) if share.what.startswith("pass")]
+        assert {share.what for share in shares} == {f"pass{sign}{k}" for sign in "@^" for k in range(2, 9)}
+        # Three standard errors of 200 boards are 4.6 points; without EXTREMES pass^5 has 90.5 %.
+        assert [share for share in shares if share.share < 0.904] == []
+
+    def test_are_of_the_intervals_that_boards_show(self) -> None:
+        draws = np.random.default_rng(4)
+        values = draws.choice([0.0, 0.1, 0.4, 1.0], (20, 30), p=[0.5, 0.1, 0.1, 0.3])
+        ones = np.ones(30)
+        for interval, row in zip(intervals_of(values, extremes=EXTREMES), values, strict=True):
+            assert interval == pytest.approx(cluster_mean_of_columns(ones, row, extremes=EXTREMES))
 
 
 class TestErrorRates:
