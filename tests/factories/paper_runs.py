@@ -54,7 +54,8 @@ def played(world: World, kind: str, specs: Sequence[Spec], name: str = "", **mor
         while (claim := here.claim(worker)) is not None:
             measures = {"score": draw.choice([0.0, 0.25, 0.5, 1.0])}
             if kind == "omnibench":
-                measures |= {"CR": draw.random(), "LC": draw.random()}
+                most = specs[int(claim.task.key.name[1:])].get("most", 1.0)
+                measures |= {"CR": most * draw.random(), "LC": draw.random()}
             if kind == "windowsworld":
                 measures["S_final"] = measures["score"]
                 measures |= {"S_int": draw.random()} if claim.task.labels.level != "L4" else {}
