@@ -41,6 +41,7 @@ from backend.db.models.judging.judge_verdict import JudgeVerdict
 from backend.db.models.judging.review_item import ReviewItem
 from backend.db.models.people.human_rating import HumanRating
 from backend.db.models.results.failure_review import FailureReview
+from backend.db.models.results.label_pair import StoredLabelPair
 from backend.db.models.results.measure_rollup import MeasureRollup
 from backend.db.models.results.pass_rollup import PassRollup
 from backend.db.models.results.rollup import Rollup
@@ -88,6 +89,7 @@ __all__ = [
     "SavedView",
     "Slot",
     "Step",
+    "StoredLabelPair",
     "Study",
     "Submission",
     "Task",

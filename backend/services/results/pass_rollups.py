@@ -115,7 +115,8 @@ def pool(runs: Sequence[RollupInputs]) -> RollupInputs:
             by_task[task.task_id].append(task)
     totals = [_added(rows) for rows in by_task.values()]
     passes = number_of_passes(totals)
-    return RollupInputs([_without_repeated_losses(task, passes) for task in totals], _pooled_sums(runs))
+    remaining = [_without_repeated_losses(task, passes) for task in totals]
+    return RollupInputs(remaining, _pooled_sums(runs), runs[0].pairs)
 
 
 def _added(rows: Sequence[TaskTotals]) -> TaskTotals:

@@ -1,4 +1,4 @@
-"""A run's cube: counts, rates and measures by every label of its tasks. Always recomputed completely."""
+"""A run's cube: counts, rates and measures by labels and by pairs of them. Always recomputed completely."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,11 +12,13 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import Rollup
 from backend.db.models.enums import Dimension
+from backend.db.repositories.results import label_pairs as pair_repository
 from backend.db.repositories.results import measure_rollups as measure_repository
 from backend.db.repositories.results import rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model import omnibench_labels
 from backend.domain.model.label_filter import cut_labels
+from backend.domain.model.label_pair import LabelPair
 from backend.domain.model.task import UNLABELLED
 from backend.domain.statistics.intervals import Interval
 from backend.services.results import measure_rollups
@@ -28,10 +30,11 @@ WHOLE = frozenset({Dimension.DOMAIN.value, Dimension.APP.value})
 
 @dataclass(frozen=True)
 class RollupInputs:
-    """Inputs of a run's cube: tasks with totals, and measures."""
+    """Inputs of a run's cube: tasks with totals, measures, and pairs of labels to cut by."""
 
     totals: Sequence[TaskTotals]
     sums: measure_rollups.Sums
+    pairs: Sequence[LabelPair] = ()
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,11 @@ class RollupRows:
 
 def gather(session: Session, run_id: UUID) -> RollupInputs:
     """Reads the inputs from the current episodes."""
-    return RollupInputs(repository.task_totals(session, run_id), measure_rollups.task_sums(session, run_id))
+    return RollupInputs(
+        repository.task_totals(session, run_id),
+        measure_rollups.task_sums(session, run_id),
+        pair_repository.of_run(session, run_id),
+    )
 
 
 def compute(gathered: RollupInputs, cells: measure_rollups.Cells | None = None) -> RollupRows:
@@ -55,7 +62,7 @@ def compute(gathered: RollupInputs, cells: measure_rollups.Cells | None = None) 
         cells: the cells to compute; default: all.
     """
     columns = TaskColumns(gathered.totals)
-    cells = grouped(gathered.totals) if cells is None else cells
+    cells = grouped(gathered.totals, gathered.pairs) if cells is None else cells
     rows = [{"dimension": name, "key": key, **_cell(columns, at)} for (name, key), at in sorted(cells.items())]
     return RollupRows(rows, measure_rollups.rows(cells, gathered.totals, gathered.sums))
 
@@ -71,7 +78,7 @@ def store(session: Session, run_id: UUID, computed: RollupRows) -> None:
     measure_repository.replace(session, run_id, [{"run_id": run_id, **row} for row in computed.means])
 
 
-def grouped(tasks: Sequence[TaskTotals]) -> measure_rollups.Cells:
+def grouped(tasks: Sequence[TaskTotals], pairs: Sequence[LabelPair] = ()) -> measure_rollups.Cells:
     """Every cell of the cube with its tasks. A task with two applications is in both cells."""
     alike: dict[tuple[Any, ...], list[int]] = {}
     for position, task in enumerate(tasks):
@@ -79,14 +86,15 @@ def grouped(tasks: Sequence[TaskTotals]) -> measure_rollups.Cells:
         alike.setdefault((task.domain, task.difficulty, id(task.labels), id(task.extra)), []).append(position)
     examples = [(tasks[positions[0]], np.array(positions)) for positions in alike.values()]
     names = set(cut_labels(task.labels for task, _ in examples)) | WHOLE
+    pairs = [pair for pair in pairs if names.issuperset(pair)]
     cells: dict[tuple[str, str], list[Positions]] = {}
     for task, own in examples:
-        for cell_key in _cells_of(task, names):
+        for cell_key in _cells_of(task, names, pairs):
             cells.setdefault(cell_key, []).append(own)
     return {cell_key: np.sort(np.concatenate(parts)) for cell_key, parts in cells.items()}
 
 
-def _cells_of(task: TaskTotals, names: Container[str]) -> list[tuple[str, str]]:
+def _cells_of(task: TaskTotals, names: Container[str], pairs: Sequence[LabelPair]) -> list[tuple[str, str]]:
     cells = [(name, value) for name, values in task.labels.items() if name in names for value in values]
     levels = omnibench_labels.complexity(task.extra).items()
     return [
@@ -94,6 +102,7 @@ def _cells_of(task: TaskTotals, names: Container[str]) -> list[tuple[str, str]]:
         (Dimension.DOMAIN_DIFFICULTY.value, f"{task.domain}/{task.difficulty or UNLABELLED}"),
         *((Dimension.COMPLEXITY.value, f"{name}/{level}") for name, level in levels),
         *cells,
+        *((pair.dimension, key) for pair in pairs for key in pair.cells(task.labels)),
     ]
 
 

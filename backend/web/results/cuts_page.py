@@ -2,17 +2,20 @@
 
 from typing import Annotated
 
-from fastapi import Query, Request
+from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from backend.services.results.views import cuts, languages, paper_tables, twins
+from backend.domain.errors import Invalid, NotFound
+from backend.services.results import label_pairs
+from backend.services.results.views import cuts, languages, pair_cuts, paper_tables, twins
 from backend.services.results.views.leaderboard import RATES
 from backend.web.dependencies import NodePricesDep, SessionDep
-from backend.web.page_common import Text, page_router
+from backend.web.page_common import Text, page_router, redirect
 from backend.web.table_files import TableDep
-from backend.web.templating import render
+from backend.web.templating import render, with_query
 
 router = page_router()
+FormText = Annotated[str, Form(max_length=100)]
 Version = Annotated[int | None, Query(ge=1, le=2**31)]
 
 
@@ -23,22 +26,49 @@ def labels(  # noqa: PLR0913 - one parameter per part of the address
     benchmark: str,
     *,
     label: Text = "",
+    by: Text = "",
     measure: Text = "",
     version: Version = None,
 ) -> HTMLResponse:
-    """The board by the values of any label."""
+    """The board by the values of any label, or of two."""
     cut = cuts.board_cut(session, benchmark, label, version=version)
+    pair, problem = None, None
+    if by:
+        try:
+            pair = pair_cuts.board_pair_cut(session, benchmark, cut.label, by, version=version)
+        except (Invalid, NotFound) as error:
+            problem = error
     measures = [*RATES, *cut.measures]
     usual = cut.primary if cut.primary in measures else "mean"
     values = {"cut": cut, "measures": measures, "measure": measure if measure in measures else usual, "rates": RATES}
-    return render(request, "board_labels.html", {**values, "version": version})
+    values |= {"pair": pair, "by": by, "problem": problem, "pairs": label_pairs.list_pairs(session, benchmark)}
+    return render(
+        request, "board_labels.html", {**values, "version": version}, status=problem.status if problem else 200
+    )
+
+
+@router.post("/leaderboards/{benchmark}/label-pairs")
+def keep_pair(session: SessionDep, benchmark: str, label: FormText, by: FormText) -> Response:
+    """Has workers compute two labels together."""
+    label_pairs.keep_pair(session, benchmark, label, by)
+    return redirect(with_query(f"/leaderboards/{benchmark}/labels", {}, label=label, by=by))
+
+
+@router.post("/leaderboards/{benchmark}/label-pairs/remove")
+def remove_pair(session: SessionDep, benchmark: str, label: FormText, by: FormText) -> Response:
+    """Has workers compute them no more."""
+    label_pairs.remove_pair(session, benchmark, label, by)
+    return redirect(with_query(f"/leaderboards/{benchmark}/labels", {}, label=label))
 
 
 @router.get("/leaderboards/{benchmark}/labels.csv")
-def label_table(
-    session: SessionDep, write: TableDep, benchmark: str, label: Text = "", version: Version = None
+def label_table(  # noqa: PLR0913 - one parameter per part of the address
+    session: SessionDep, write: TableDep, benchmark: str, *, label: Text = "", by: Text = "", version: Version = None
 ) -> Response:
     """The same as a table."""
+    if by:
+        pair = pair_cuts.board_pair_cut(session, benchmark, label, by, version=version)
+        return write(f"{benchmark}-{pair.label}-{pair.by}", pair_cuts.PAIR_HEAD, pair_cuts.pair_cut_rows(pair))
     cut = cuts.board_cut(session, benchmark, label, version=version)
     return write(f"{benchmark}-{cut.label}", cuts.HEAD, cuts.cut_rows(cut))
 

@@ -11,11 +11,11 @@ from backend.db.models.base import Base, Created, Json, ref
 class Rollup(Base):
     """One cell of a run's cube. The whole cube is recomputed on changes, never incremented.
 
-    `dimension` is a label of tasks or one of `enums.Dimension`; `key` is its value, empty for `all`;
-    `domain_difficulty` joins both by a slash. The intervals
-    are those of `backend.domain.statistics`, None where nothing is scored. `human_assisted` episodes are scored, but
-    not counted: a person helped. `handed_in` ones are judged by people. `quarantined` ones have a
-    result that does not count, because their task is in quarantine.
+    `dimension` is a label of tasks, a pair of them (`domain.model.label_pair`) or one of `enums.Dimension`; `key` is
+    its value, empty for `all`; `domain_difficulty` joins both by a slash. The intervals are those of
+    `backend.domain.statistics`, None where nothing is scored. `human_assisted` episodes are scored, but not counted: a
+    person helped. `handed_in` ones are judged by people. `quarantined` ones have a result that does not count, because
+    their task is in quarantine.
     """
 
     __tablename__ = "rollup"

@@ -133,7 +133,7 @@ def cut_rows(cut: BoardCut) -> Iterator[list[object]]:
         for value in cut.values:
             if value in row.cells:
                 names = [row.agent, str(row.run_id), row.reference, codes_of(row.reasons), cut.label, value]
-                yield [*names, *_numbers(row.cells[value].summary)]
+                yield [*names, *numbers(row.cells[value].summary)]
 
 
 def codes_of(reasons: Sequence[NotRankedView]) -> str:
@@ -141,7 +141,8 @@ def codes_of(reasons: Sequence[NotRankedView]) -> str:
     return " ".join(reason.code for reason in reasons)
 
 
-def _numbers(summary: RunSummary) -> list[object]:
+def numbers(summary: RunSummary) -> list[object]:
+    """Counts and rates of a cell, as the columns of HEAD from `tasks` on."""
     success, mean = summary.success_interval or ("", ""), summary.mean_interval or ("", "")
     counts = [summary.tasks, summary.episodes, summary.counts.scored, summary.counts.lost]
     rates = [summary.success_rate, *success, summary.mean_score, *mean]

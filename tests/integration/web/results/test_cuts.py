@@ -57,6 +57,14 @@ def scene(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield Labelled(client_of(made, tmp_path_factory.mktemp("data")), run)
 
 
+@pytest.fixture(scope="module")
+def asked(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, Labelled]]:
+    """Another installation with the same run, whose cubes change."""
+    with databases.copied(postgres_server) as url, world(url) as made:
+        run = play(made)
+        yield made, Labelled(client_of(made, tmp_path_factory.mktemp("data")), run)
+
+
 def table(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
@@ -125,6 +133,68 @@ class TestRun:
         form = "/runs/new?benchmark=mine&agent=noop&where=level%3DL2&where=group%3DWeb"
         text = scene.client.get(form, headers=PAGE).text
         assert text.count('name="where" value="level=L2" data-new-run-target="label" checked') == 1
+
+
+class TestPairs:
+    def test_workers_compute_a_pair_from_the_moment_that_somebody_asks(self, asked: tuple[World, Labelled]) -> None:
+        made, scene = asked
+        address = "/leaderboards/mine/labels?label=level&by=group"
+        assert "Compute both together" in scene.client.get(address, headers=PAGE).text
+        pair = {"label": "level", "by": "group"}
+        answer = scene.client.post("/leaderboards/mine/label-pairs", data=pair, headers=PAGE, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (303, address)
+        cut = scene.client.get("/api/v1/leaderboards/mine/pair-cut", params=pair).json()
+        assert (cut["computed"], cut["stale"], cut["rows"][0]["cells"]) == (True, True, [])
+        made.roll_up()
+        cut = scene.client.get("/api/v1/leaderboards/mine/pair-cut", params=pair).json()
+        assert (cut["stale"], cut["values"], cut["by_values"]) == (False, ["L1", "L2"], ["Coding", "Office", "Web"])
+        means = {(each["value"], each["by_value"]): each["summary"]["mean_score"] for each in cut["rows"][0]["cells"]}
+        assert means == {(level, group): {"Office": 1.0, "Web": 0.0, "Coding": 0.5}[group]
+                         for level in ("L1", "L2") for group in GROUPS}  # fmt: skip
+        tasks = {(each["value"], each["by_value"]): each["summary"]["tasks"] for each in cut["rows"][0]["cells"]}
+        assert tasks == {("L1", "Office"): 2, ("L1", "Web"): 1, ("L1", "Coding"): 2,
+                         ("L2", "Office"): 1, ("L2", "Web"): 2, ("L2", "Coding"): 1}  # fmt: skip
+
+    def test_a_pair_is_read_from_either_side(self, asked: tuple[World, Labelled]) -> None:
+        made, scene = asked
+        scene.client.post("/api/v1/leaderboards/mine/label-pairs", json={"label": "team", "by": "level"})
+        made.roll_up()
+        run = scene.client.get(f"/api/v1/runs/{scene.run}/pair-cut?label=level&by=team").json()
+        turned = scene.client.get(f"/api/v1/runs/{scene.run}/pair-cut?label=team&by=level").json()
+        sizes = {(each["value"], each["by_value"]): each["summary"]["tasks"] for each in run["cells"]}
+        assert sizes == {("L1", "red"): 5, ("L2", "red"): 4, ("L2", "blue"): 4}
+        assert {(each["by_value"], each["value"]): each["summary"]["tasks"] for each in turned["cells"]} == sizes
+        scores = [cell["summary"]["mean_score"] for cell in run["cells"] if cell["by_value"] == "blue"]
+        assert scores == [pytest.approx(fmean(score for name, score in SCORES.items() if int(name[1:]) % 2))]
+        text = scene.client.get("/leaderboards/mine/labels?label=team&by=level", headers=PAGE).text
+        assert f"/runs/{scene.run}?where=team%3Dblue&amp;where=level%3DL2#episodes" in text
+        rows = table(scene.client.get("/leaderboards/mine/labels.csv?label=team&by=level").text)
+        assert {(row["value"], row["by_value"]): int(row["tasks"]) for row in rows} == {
+            (team, level): number for (level, team), number in sizes.items()
+        }
+
+    def test_is_removed(self, asked: tuple[World, Labelled]) -> None:
+        made, scene = asked
+        base, pair = "/api/v1/leaderboards/mine/label-pairs", {"label": "level", "by": "team"}
+        scene.client.post(base, json=pair)
+        assert scene.client.delete(base, params=pair).status_code == 204
+        assert pair not in scene.client.get(base).json()["items"]
+        made.roll_up()
+        assert not scene.client.get(f"/api/v1/runs/{scene.run}/pair-cut", params=pair).json()["cells"]
+        assert scene.client.delete(base, params=pair).status_code == 204
+
+    @pytest.mark.parametrize(
+        ("label", "by", "status", "code"),
+        [("level", "level", 422, "invalid_label_pair"), ("level", "persona", 404, "label_not_found")],
+    )
+    def test_what_is_no_pair(  # noqa: PLR0913, PLR0917 - one parameter per part of the case
+        self, scene: Labelled, label: str, by: str, status: int, code: str
+    ) -> None:
+        answer = scene.client.post("/api/v1/leaderboards/mine/label-pairs", json={"label": label, "by": by})
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
+        page = scene.client.get(f"/leaderboards/mine/labels?label={label}&by={by}", headers=PAGE)
+        assert page.status_code == status
+        assert "Not shown." in page.text
 
 
 class TestBoard:
