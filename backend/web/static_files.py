@@ -1,6 +1,8 @@
 """Static files of pages, and the documentation."""
 
 import hashlib
+import re
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -32,6 +34,34 @@ def version() -> str:
 def static_url(path: str) -> str:
     """The address of a static file."""
     return f"/static/{version()}/{path}"
+
+
+_IMPORT = re.compile(r"""^(?:import|export)\b[^;'"]*?["'](\.{1,2}/[^"']+)["']""", re.MULTILINE)
+
+
+@lru_cache(maxsize=1)
+def _imports() -> dict[str, tuple[str, ...]]:
+    """Modules by the module that imports them by name, as paths below `static`."""
+    return {
+        str(path.relative_to(STATIC)): tuple(
+            str((path.parent / name).resolve().relative_to(STATIC)) for name in _IMPORT.findall(path.read_text())
+        )
+        for path in STATIC.rglob("*.js")
+    }
+
+
+@lru_cache(maxsize=256)
+def modules_of(controllers: frozenset[str]) -> Sequence[str]:
+    """Every module that a page with these controllers loads, so that one request need not wait for another."""
+    imports = _imports()
+    names = ["js/main.js", *(f"js/controllers/{name.replace('-', '_')}.js" for name in sorted(controllers))]
+    modules: dict[str, None] = {}
+    while names:
+        name = names.pop(0)
+        if name in imports and name not in modules:
+            modules[name] = None
+            names += imports[name]
+    return tuple(modules)
 
 
 class VersionedFiles(StaticFiles):

@@ -1,6 +1,7 @@
 """Templates, and the formats of numbers, times and states on pages."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -24,11 +25,13 @@ from backend.services.runs.views.episode import EpisodeView
 from backend.services.runs.views.episode_page import checks_of, phases_of
 from backend.services.runs.views.run_page import event_words
 from backend.web.conditional_requests import CACHE
-from backend.web.static_files import FRONTEND, static_url
+from backend.web.static_files import FRONTEND, modules_of, static_url
 
 NBSP = "\u00a0"
 DESKTOP_KINDS = {"local": "Local desktops", "qemu": "Virtual machines (QEMU)", "k8s": "Kubernetes desktops"}
 THEMES = frozenset({"light", "dark"})
+_CONTROLLERS = re.compile(r' data-controller="([a-z -]+)"')
+_HEAD_END = "</head>"
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -234,4 +237,11 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
             version=request.app.version,
         )
     )
-    return HTMLResponse(text, status_code=status, headers={"Cache-Control": CACHE})
+    return HTMLResponse(_with_preloads(text), status_code=status, headers={"Cache-Control": CACHE})
+
+
+def _with_preloads(text: str) -> str:
+    """A whole page that names its modules at once; a part of a page stays as it is."""
+    controllers = frozenset(name for names in _CONTROLLERS.findall(text) for name in names.split())
+    links = [f'<link rel="modulepreload" href="{static_url(module)}">' for module in modules_of(controllers)]
+    return text.replace(_HEAD_END, "\n".join([*links, _HEAD_END]), 1)

@@ -37,6 +37,12 @@ class TestEveryPage:
             assert answer.headers["cache-control"] == "private, no-cache"
             assert answer.headers["content-encoding"] == "gzip"
 
+    def test_names_the_modules_of_its_controllers(self, client: TestClient, scene: PageScene) -> None:
+        head = client.get(f"/episodes/{scene.solved}", headers=PAGE).text.partition("</head>")[0]
+        preloads = re.findall(r'<link rel="modulepreload" href="/static/[0-9a-f]{12}/js/([a-z_/]+)\.js">', head)
+        assert {"main", "controllers/replay", "controllers/tree", "lib/overlay", "lib/socket"} <= set(preloads)
+        assert "controllers/versus" not in preloads
+
     def test_is_sent_once(self, client: TestClient, scene: PageScene) -> None:
         for address in ("/runs", f"/episodes/{scene.solved}", "/leaderboards/starter", "/api/v1/benchmarks"):
             tag = client.get(address, headers=PAGE).headers["etag"]

@@ -10,7 +10,7 @@ from backend.config import Settings
 from backend.web import errors
 from backend.web.app import create_app
 from backend.web.headers import CSP
-from backend.web.static_files import STATIC, Documentation, static_url, version
+from backend.web.static_files import STATIC, Documentation, modules_of, static_url, version
 
 LIMIT = 150 * 1000
 
@@ -34,6 +34,16 @@ class TestStaticFiles:
     @pytest.mark.parametrize("path", ["../templates/base.html", "%2e%2e/templates/base.html", "js/nothing.js", ""])
     def test_nothing_else_is_served(self, client: TestClient, path: str) -> None:
         assert client.get(f"/static/{version()}/{path}").status_code in {400, 404}
+
+
+class TestModules:
+    def test_a_page_names_all_that_its_controllers_import(self) -> None:
+        modules = modules_of(frozenset({"versus", "remote-desktop", "no-such-controller"}))
+        assert modules[0] == "js/main.js"
+        assert {"js/controllers/versus.js", "js/controllers/remote_desktop.js"} < set(modules)
+        assert {"js/lib/overlay.js", "js/lib/controller.js"} < set(modules)  # Imported by what these import.
+        assert len(modules) == len(set(modules))
+        assert all((STATIC / module).is_file() for module in modules)
 
 
 class TestWeight:

@@ -1,7 +1,9 @@
+import io
 from uuid import uuid4
 
 import pytest
 from fastapi.testclient import TestClient
+from PIL import Image
 
 from tests.factories.records import World, stored
 from tests.factories.scene import HOSTILE, PageScene
@@ -101,6 +103,25 @@ class TestArtifacts:
         answer = fresh.get(steps[0]["frame"]["url"])
         assert answer.headers["content-type"] == "application/octet-stream"
         assert answer.headers["content-disposition"].startswith("attachment")
+        small = fresh.get(steps[0]["frame"]["url"] + "/thumbnail")
+        assert (small.status_code, small.json()["code"]) == (404, "artifact_not_a_picture")
+
+    def test_a_thumbnail_is_small_and_kept(self, client: TestClient, scene: PageScene) -> None:
+        (attempt,) = client.get(f"/api/v1/episodes/{scene.solved}/attempts").json()["items"]
+        step = client.get(f"/api/v1/attempts/{attempt['id']}/steps").json()["items"][0]
+        whole = client.get(step["frame"]["url"])
+        sizes = []
+        for width in (160, 480):
+            answer = client.get(f"{step['frame']['url']}/thumbnail?width={width}")
+            assert (answer.headers["content-type"], "immutable" in answer.headers["cache-control"]) == (
+                "image/jpeg",
+                True,
+            )
+            assert Image.open(io.BytesIO(answer.content)).size == (width, width * 9 // 16)
+            sizes.append(len(answer.content))
+        assert sizes[0] < sizes[1] < len(whole.content) / 2
+        assert client.get(f"{step['frame']['url']}/thumbnail?width=4000").status_code == 422
+        assert client.get(f"{step['a11y']['url']}/thumbnail").status_code == 404
 
     def test_what_no_episode_refers_to_is_not_readable(self, fresh: TestClient, installation: World) -> None:
         with installation.work() as session:
