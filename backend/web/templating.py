@@ -19,7 +19,7 @@ from backend.domain.model.outcome_style import ENDED_LABELS, LABELS, UNRATED, Ou
 from backend.domain.scheduling.projects import numbers_text
 from backend.services.benchmarks.views.benchmark import PublishedResultView
 from backend.services.read_model import DASH, value_text
-from backend.services.runs.action_description import action_words, pointer_path
+from backend.services.runs.action_description import action_words, pointer_path, typed
 from backend.services.runs.views.attempt import StepView
 from backend.services.runs.views.episode import EpisodeView
 from backend.services.runs.views.episode_page import checks_of, phases_of
@@ -175,6 +175,7 @@ FILTERS = {
     "pointer_path": pointer_path,
     "reason": reason,
     "screen_size": screen_size,
+    "typed": typed,
     "style": style,
     "numbers": numbers_text,
     "percent": percent,

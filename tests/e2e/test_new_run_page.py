@@ -4,7 +4,6 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.e2e.chromium import opened, usable, window
-from tests.e2e.test_pages import scene, site  # noqa: F401 - fixtures
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 

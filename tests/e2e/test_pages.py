@@ -2,42 +2,18 @@
 
 import re
 import zipfile
-from collections.abc import Iterator
-from pathlib import Path
-from uuid import UUID
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, expect
 
-from backend.domain.errors import FailureClass
 from backend.services import events
-from backend.services.scheduling.claims import Claim
-from tests import databases
 from tests.e2e.chromium import RULES, opened, window
 from tests.factories import pictures
-from tests.factories.records import World, world
-from tests.factories.scene import OneTransaction, PageScene, make_scene
-from tests.factories.site import served
+from tests.factories.scene import PageScene
 from tests.waiting import until
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
-
-
-@pytest.fixture(scope="module")
-def scene(postgres_server: str, redis_url: str) -> Iterator[PageScene]:
-    """A realistic installation, with a broker."""
-    events.configure(redis_url)
-    with databases.copied(postgres_server) as url, world(url) as made:
-        yield make_scene(made)
-    events.configure("")
-
-
-@pytest.fixture(scope="module")
-def site(scene: PageScene, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The service of the scene."""
-    with served(scene.world, tmp_path_factory.mktemp("data")) as address:
-        yield address
 
 
 def addresses(scene: PageScene) -> dict[str, str]:
@@ -103,41 +79,6 @@ class TestHostileWords:
             assert "owned" not in page.title()
 
 
-class TestReplay:
-    def test_scrubber_keys_and_address(self, browser: Browser, site: str, scene: PageScene) -> None:
-        with window(browser, site) as page:
-            opened(page, f"/episodes/{scene.solved}?step=0")
-            image = page.locator("[data-replay-target=image]")
-            first = image.get_attribute("src")
-            expect(page.locator(".overlay .ring")).to_have_count(1)
-            page.keyboard.press("j")
-            expect(image).not_to_have_attribute("src", first or "")
-            assert "step=1" in page.url
-            page.keyboard.press("k")
-            expect(image).to_have_attribute("src", first or "")
-            page.locator("[data-replay-target=scrub]").focus()
-            page.keyboard.press("End")
-            expect(page.locator(".step[aria-current]")).to_have_attribute("data-final", "yes")
-            page.reload()
-            expect(page.locator(".step[aria-current]")).to_have_attribute("data-final", "yes")
-
-    def test_a_step_chosen_while_the_page_is_fetched_again_stays(
-        self, browser: Browser, site: str, scene: PageScene
-    ) -> None:
-        with window(browser, site) as page:
-            held: list[Route] = []
-            opened(page, f"/episodes/{scene.solved}?step=0")
-            page.route("**/episodes/*step=0", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
-            with page.expect_request("**/episodes/*step=0"):
-                page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-            page.locator("[data-replay-target=scrub]").focus()
-            page.keyboard.press("End")
-            with page.expect_response(re.compile("/episodes/.*step=[1-9]")):
-                for route in held:
-                    route.continue_()
-            expect(page.locator(".step[aria-current]")).to_have_attribute("data-final", "yes")
-
-
 class TestCompare:
     def test_ticked_runs_are_compared_with_the_oldest(self, browser: Browser, site: str, scene: PageScene) -> None:
         with window(browser, site) as page:
@@ -194,76 +135,6 @@ class TestLive:
             assert page.locator("[data-stream]").count() == 1
             expect(tile.locator(".name")).to_be_visible()
         until(lambda: events.watchers(attempt) == 0, 30, what="nobody watches any more")
-
-
-@pytest.fixture
-def acting(postgres_server: str, scene: PageScene) -> Iterator[tuple[World, Claim]]:  # noqa: ARG001 - it has the broker.
-    """The test's own installation, in which an agent has made two steps."""
-    with databases.copied(postgres_server) as url, world(url) as made:
-        made.benchmark()
-        made.worker()
-        made.submit()
-        claim = made.must_claim(made.worker())
-        made.begin(claim)
-        made.step(claim, 0)
-        made.step(claim, 1)
-        yield made, claim
-
-
-def lost_and_begun_again(made: World, claim: Claim) -> Claim:
-    """The next attempt at an episode, of whose beginning a page hears together with the end of the one before."""
-    with made.work() as session:
-        here = OneTransaction(made.factory, made.store, session)
-        here.lose(claim, FailureClass.CLUSTER)
-        again = here.must_claim(here.worker())
-        here.begin(again)
-        here.step(again, 0)
-    assert again.episode_id == claim.episode_id
-    return again
-
-
-def seen_and_taken_over(page: Page, attempt_id: UUID) -> None:
-    """The episode's page shows this attempt's live picture and gives a person its desktop."""
-    view, bar = page.locator(f"[data-attempt='{attempt_id}']"), page.locator("[data-remote-desktop-target=bar]")
-    expect(view).to_have_count(1, timeout=20_000)
-    expect(bar).to_have_attribute("data-status", "agent", timeout=20_000)
-    until(lambda: events.watchers(attempt_id) >= 1, what="the worker knows that somebody watches")
-    events.put_frame(attempt_id, 1, pictures.desktop("live", 1), {"width": 1280, "height": 720})
-    expect(view).to_have_attribute("data-frame-seq", "1", timeout=20_000)
-    page.locator("[data-remote-desktop-target=take]").click()
-    expect(bar).to_have_attribute("data-status", "you", timeout=20_000)
-
-
-class TestAnotherAttempt:
-    def test_the_page_goes_on_with_it(self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path) -> None:
-        made, claim = acting
-        with served(made, tmp_path) as site, window(browser, site) as page:
-            opened(page, f"/episodes/{claim.episode_id}")
-            tree = page.locator("[data-controller~=tree]")
-            tree.evaluate("element => { element.first = true; }")
-            seen_and_taken_over(page, claim.attempt_id)
-            seen_and_taken_over(page, lost_and_begun_again(made, claim).attempt_id)
-            assert page.locator(".step").count() == 1
-            assert not tree.evaluate("element => element.first")  # What is told of a step is the attempt's, too.
-
-    def test_the_replay_of_an_ended_one_stays_where_it_is(
-        self, browser: Browser, acting: tuple[World, Claim], tmp_path: Path
-    ) -> None:
-        made, claim = acting
-        again = lost_and_begun_again(made, claim)
-        with served(made, tmp_path) as site, window(browser, site) as page:
-            opened(page, f"/episodes/{claim.episode_id}?attempt=1")
-            current = page.locator(".step[aria-current]")
-            expect(current).to_have_attribute("data-index", "1")
-            page.keyboard.press("k")
-            expect(current).to_have_attribute("data-index", "0")
-            page.locator(".replay").evaluate("element => { element.same = true; }")
-            made.lose(again, FailureClass.CLUSTER)
-            expect(page.locator("nav.segmented a[href$='attempt=2']")).to_contain_text("lost", timeout=20_000)
-            assert page.locator(".replay").evaluate("element => element.same")
-            expect(current).to_have_attribute("data-index", "0")
-            page.keyboard.press("j")
-            expect(current).to_have_attribute("data-index", "1")
 
 
 class TestExports:

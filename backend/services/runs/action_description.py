@@ -63,3 +63,17 @@ def pointer_path(actions: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for action in actions
         if action.get("x") is not None and action.get("y") is not None
     ]
+
+
+def typed(actions: list[Mapping[str, Any]]) -> list[str]:
+    """What the actions typed, pressed and scrolled, in order, as captions of the picture."""
+    return [text for text in map(_typed, actions) if text]
+
+
+def _typed(action: Mapping[str, Any]) -> str:
+    kind = action.get("type")
+    if kind == "TYPING":
+        return short(str(action.get("text", "")))
+    if kind in {"PRESS", "HOTKEY", "KEY_DOWN", "KEY_UP"}:
+        return " + ".join(str(key) for key in action.get("keys", ()))
+    return f"scroll {_scrolled(action)}" if kind == "SCROLL" else ""

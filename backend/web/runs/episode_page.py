@@ -2,23 +2,27 @@
 
 from typing import Annotated, Self
 
-from fastapi import Form, Query, Request
+from fastapi import Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, model_validator
 
+from backend.domain.errors import NotFound
 from backend.domain.model.judge_config import JudgeConfig
 from backend.services.attempts import reevaluation
 from backend.services.attempts.reevaluation import By
 from backend.services.results.failure_labels import MOST
 from backend.services.results.views import failures
 from backend.services.runs.views import progress
-from backend.services.runs.views.episode_page import episode_page
+from backend.services.runs.views.episode_page import episode_page, selected_attempt
+from backend.services.runs.views.step_list import PART, steps_between
+from backend.services.runs.views.task_history import others
 from backend.web.dependencies import ActorDep, SessionDep
 from backend.web.page_common import Id, page_router, redirect
 from backend.web.results.failures_page import Person, Seed
 from backend.web.templating import render
 
 router = page_router()
+AttemptNumber = Annotated[int | None, Query(ge=1, le=10_000)]
 
 
 class ReevaluationForm(BaseModel):
@@ -56,28 +60,64 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
     session: SessionDep,
     episode_id: Id,
     *,
-    attempt: Annotated[int | None, Query(ge=1, le=10_000)] = None,
+    attempt: AttemptNumber = None,
     step: Annotated[int | None, Query(ge=0, le=100_000)] = None,
     person: Person = "",
     sample: Annotated[int | None, Query(ge=1, le=MOST)] = None,
     seed: Seed = 0,
 ) -> HTMLResponse:
     """Live view, then replay. The address has attempt and step, so that a link shows exactly the same."""
-    page = episode_page(session, episode_id, attempt)
+    page = episode_page(session, episode_id, attempt, step)
     following = step is None and page.attempt is not None and page.attempt.live
-    chosen = next((each for each in page.steps if each.index == step), page.steps[-1] if page.steps else None)
     failed = None if page.unrated else failures.panel(session, episode_id, person=person, number=sample, seed=seed)
     shown = None if page.unrated or page.attempt is None else page.attempt.id
-    process = None if shown is None else progress.episode_process(session, shown, page.acted)
+    process = None if shown is None else progress.episode_process(session, shown, page.steps.acted)
     values = {
+        "layout": "base.html",
         "process": process,
+        "others": [] if page.unrated else others(session, page.episode),
         "page": page,
-        "step": chosen,
         "following": following,
         "asked": attempt,
         "failed": failed,
     }
     return render(request, "episode.html", values)
+
+
+@router.get("/episodes/{episode_id}/steps")
+def steps(  # noqa: PLR0913 - one parameter per part of the address
+    request: Request,
+    session: SessionDep,
+    episode_id: Id,
+    *,
+    attempt: AttemptNumber = None,
+    first: Annotated[int, Query(ge=0, le=100_000)] = 0,
+    after: Annotated[int | None, Query(ge=-1, le=100_000)] = None,
+) -> HTMLResponse:
+    """A part of the list of steps; with `after`, what is new of a live episode: its result and later steps."""
+    values = {"base": f"/episodes/{episode_id}", "asked": attempt}
+    if after is None:
+        shown = selected_attempt(session, episode_id, attempt)
+        rows = steps_between(session, shown.id, first, first + PART - 1)
+        return render(request, "step_rows.html", {**values, "steps": rows})
+    page = episode_page(session, episode_id, attempt)
+    fresh = steps_between(session, page.attempt.id, after + 1, after + PART) if page.attempt else []
+    return render(request, "episode.html", {**values, "layout": "episode_news.html", "page": page, "fresh": fresh})
+
+
+@router.get("/episodes/{episode_id}/steps/{number}")
+def step_detail(
+    request: Request,
+    session: SessionDep,
+    episode_id: Id,
+    number: Annotated[int, Path(ge=0, le=100_000)],
+    *,
+    attempt: AttemptNumber = None,
+) -> HTMLResponse:
+    """What is known of one step: prompt, reply, reasoning, times, tokens, cost."""
+    for step in steps_between(session, selected_attempt(session, episode_id, attempt).id, number, number):
+        return render(request, "step_detail.html", {"step": step})
+    raise NotFound(f"this attempt has no step {number}", code="step_not_found")
 
 
 @router.post("/episodes/{episode_id}/rescore")

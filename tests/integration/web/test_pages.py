@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 from backend.domain.model.task import SetupStep
 from backend.services.attempts import attempts
 from tests.factories.records import World, capabilities
-from tests.factories.scene import HOSTILE, MACHINE, PageScene
+from tests.factories.scene import HOSTILE, MACHINE, OneTransaction, PageScene
 from tests.factories.suites import SAMPLES, read
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -149,12 +149,39 @@ class TestEpisode:
         installation.begin(claim)
         address = f"/episodes/{claim.episode_id}"
         installation.step(claim, 0)
-        assert ">Step 0 · 1 of 1</output>" in fresh.get(address, headers=PAGE).text
+        assert ">Step 0</output>" in fresh.get(address, headers=PAGE).text
         for index in (1, 2):
             installation.step(claim, index)
         text = fresh.get(address, headers=PAGE).text
         assert '<b class="mono" data-remote-desktop-target="step">3</b> of 30' in text
-        assert ">Step 2 · 3 of 3</output>" in text
+        assert ">Step 2</output>" in text
+
+    def test_a_long_one_has_a_part_of_its_steps(self, fresh: TestClient, installation: World) -> None:
+        installation.submit(tasks=("files/a",))
+        claim = installation.must_claim(installation.worker("w2"))
+        installation.begin(claim)
+        with installation.work() as session:
+            here = OneTransaction(installation.factory, installation.store, session)
+            for index in range(120):
+                here.step(claim, index)
+        address = f"/episodes/{claim.episode_id}"
+
+        def rows(query: str, path: str = "") -> list[int]:
+            text = fresh.get(f"{address}{path}?{query}", headers=PAGE).text
+            return [int(number) for number in re.findall(r'id="step-(\d+)"', text)]
+
+        assert rows("step=70") == rows("first=50", "/steps") == list(range(50, 100))
+        assert rows("") == rows("step=400") == rows("first=100&attempt=1", "/steps") == list(range(100, 120))
+        text = fresh.get(f"{address}?step=70", headers=PAGE).text
+        assert (text.count("data-step-detail"), 'data-step-detail="70"' in text) == (1, True)
+        assert f'href="{address}?step=0"' in text  # Without scripts, the parts of the list are links.
+        assert f'href="{address}?step=100"' in text
+        news = fresh.get(f"{address}/steps?after=117", headers=PAGE).text
+        assert re.findall(r'id="step-(\d+)"', news) == ["118", "119"]
+        assert ('id="result"' in news, "</head>" in news, len(news) < 8_000) == (True, False, True)
+        assert 'class="facts"' in fresh.get(f"{address}/steps/70", headers=PAGE).text
+        assert fresh.get(f"{address}/steps/120").json()["code"] == "step_not_found"
+        assert fresh.get(f"{address}/steps?attempt=2").json()["code"] == "attempt_not_found"
 
 
 class TestPersonsTask:

@@ -1,9 +1,10 @@
 """Queries of an episode's page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import (
@@ -62,3 +63,29 @@ def neighbours(session: Session, run_id: UUID, episode_id: UUID) -> tuple[UUID |
 def steps(session: Session, attempt_id: UUID) -> Sequence[Step]:
     """All steps of an attempt."""
     return session.scalars(select(Step).where(Step.attempt_id == attempt_id).order_by(Step.index)).all()
+
+
+def step_span(session: Session, attempt_id: UUID) -> tuple[int, int]:
+    """How many steps an attempt has, and the number of the last one; (0, -1) without steps."""
+    query = select(func.count(), func.max(Step.index)).where(Step.attempt_id == attempt_id)
+    count, last = session.execute(query).one()
+    return count, -1 if last is None else last
+
+
+def steps_between(session: Session, attempt_id: UUID, first: int, last: int) -> Sequence[Step]:
+    """The steps with these numbers, both included, in order."""
+    query = select(Step).where(Step.attempt_id == attempt_id, Step.index.between(first, last)).order_by(Step.index)
+    return session.scalars(query).all()
+
+
+def frames_of(session: Session, attempt_id: UUID, numbers: Sequence[int]) -> dict[int, str]:
+    """Hashes of the pictures of these steps, by number; steps without a picture are left out."""
+    query = select(Step.index, Step.frame_sha256).where(
+        Step.attempt_id == attempt_id, Step.index.in_(numbers), Step.frame_sha256.is_not(None)
+    )
+    return {index: str(sha256) for index, sha256 in session.execute(query)}
+
+
+def usages(session: Session, attempt_id: UUID) -> Sequence[Mapping[str, Any]]:
+    """Tokens and cost of each step."""
+    return session.scalars(select(Step.usage).where(Step.attempt_id == attempt_id)).all()

@@ -74,8 +74,8 @@ def episode_pair(session: Session, episode_ids: Sequence[UUID]) -> EpisodePair:
             path="episode",
             hint="Name two episodes, as in ?episode=A&episode=B.",
         )
-    sides = [episode_page(session, episode_id, None) for episode_id in episode_ids]
-    first, second = (side.steps for side in sides)
+    sides = [episode_page(session, episode_id, None, whole=True) for episode_id in episode_ids]
+    first, second = (side.steps.listed for side in sides)
     pairs = alignment.align(list(map(aligned_step, first)), list(map(aligned_step, second)))
     rows = [
         (None if pair.first is None else first[pair.first], None if pair.second is None else second[pair.second])

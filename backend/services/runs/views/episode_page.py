@@ -13,7 +13,6 @@ from backend.db.repositories.runs import episode_view as repository
 from backend.domain.errors import NotFound
 from backend.domain.model.episode import EpisodeState, RunState
 from backend.domain.model.run import ScreenSize
-from backend.domain.model.trajectory import Usage
 from backend.services.attempts import reevaluation
 from backend.services.attempts.views import RescoreView, rescore_view
 from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
@@ -24,13 +23,12 @@ from backend.services.runs.episodes import EpisodeSummary
 from backend.services.runs.views.attempt import (
     AttemptView,
     EvaluationView,
-    StepView,
     attempt_views,
     evaluation_view,
-    step_view,
 )
 from backend.services.runs.views.episode import EpisodeView, episode_view, without_result
 from backend.services.runs.views.run_page import PHASES, PhaseSeconds
+from backend.services.runs.views.step_list import StepList, step_list
 from backend.services.scheduling.wait_reasons import explain
 
 
@@ -56,7 +54,7 @@ class EpisodePage:
     after: UUID | None
     attempts: list[AttemptView]
     attempt: AttemptView | None
-    steps: list[StepView]
+    steps: StepList
     evaluations: list[EvaluationView]
     rescores: list[RescoreView]
     can_rescore: bool
@@ -71,23 +69,26 @@ class EpisodePage:
     judged: JudgeCost | None
 
     @property
-    def acted(self) -> int:
-        """The agent's steps, without the final state."""
-        return sum(not step.final for step in self.steps)
-
-    @property
     def repeated(self) -> bool:
         """The first evaluation gave no verdict, a repeated one did."""
         return any(one.failure for one in self.evaluations) and any(one.current for one in self.evaluations)
 
-    @property
-    def spent(self) -> Usage:
-        """Tokens and cost of the selected attempt; not priced if any step is not."""
-        return sum((Usage.model_validate(step.usage) for step in self.steps if step.usage), Usage())
 
+def episode_page(
+    session: Session, episode_id: UUID, number: int | None, step: int | None = None, *, whole: bool = False
+) -> EpisodePage:
+    """One episode with one of its attempts (default: the newest).
 
-def episode_page(session: Session, episode_id: UUID, number: int | None) -> EpisodePage:
-    """One episode with one of its attempts (default: the newest). Raises NotFound."""
+    Args:
+        session: the transaction.
+        episode_id: the episode.
+        number: of the attempt.
+        step: number of the selected step (default: the last one), which decides what part of the steps is listed.
+        whole: list all steps.
+
+    Raises:
+        NotFound: there is no such episode or attempt.
+    """
     row = repository.episode(session, episode_id)
     if row is None:
         raise NotFound("Episode not found.", code="episode_not_found", hint="Open it from the list of its run.")
@@ -112,7 +113,7 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         after=after,
         attempts=attempts,
         attempt=attempt,
-        steps=[step_view(step) for step in episodes.steps(session, attempt.id, limit=None)] if attempt else [],
+        steps=step_list(session, attempt.id, step, whole=whole) if attempt else StepList(),
         evaluations=_evaluations(session, attempt.id) if attempt and not unrated else [],
         rescores=[rescore_view(each) for each in reevaluation.listing(session, episode_id=episode_id)[::-1]],
         can_rescore=not unrated and reevaluation.can_be(session, episode),
@@ -126,6 +127,15 @@ def episode_page(session: Session, episode_id: UUID, number: int | None) -> Epis
         anew=_anew(run, episode) if row.AgentConfiguration.human else "",
         judged=cost_of_attempt(session, attempt.id) if attempt and not unrated else None,
     )
+
+
+def selected_attempt(session: Session, episode_id: UUID, number: int | None) -> Attempt:
+    """The attempt with this number (default: the newest). Raises NotFound."""
+    rows = episodes.attempts(session, episode_id)
+    for attempt in reversed(rows):
+        if number in {None, attempt.number}:
+            return attempt
+    raise NotFound(f"this episode has no attempt {number or ''}".rstrip(), code="attempt_not_found")
 
 
 def _evaluations(session: Session, attempt_id: UUID) -> list[EvaluationView]:

@@ -15,6 +15,7 @@ from backend.services.runs.episodes import EpisodeSummary
 from backend.services.runs.views.episode import EpisodeView, episode_view
 
 HISTORY = 40
+OTHERS = 8
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,15 @@ def task_history(session: Session, task_id: UUID) -> TaskHistory:
     """The newest episodes of a task, over all runs."""
     rows = repository.history(session, task_id, HISTORY)
     return TaskHistory([_row(row) for row in rows], _by_configuration(rows))
+
+
+def others(session: Session, episode: EpisodeView) -> list[TaskHistoryRow]:
+    """The newest episode of the same task in each other run, at most `OTHERS`, newest first."""
+    newest: dict[UUID, TaskHistoryRow] = {}
+    for row in repository.history(session, episode.task_id, HISTORY):
+        if row.Episode.run_id != episode.run_id and row.Run.id not in newest and len(newest) < OTHERS:
+            newest[row.Run.id] = _row(row)
+    return list(newest.values())
 
 
 def _row(row: AnyRow) -> TaskHistoryRow:

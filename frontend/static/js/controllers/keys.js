@@ -1,17 +1,18 @@
 import { Controller } from "../lib/controller.js";
+import { isShortcut, shortcutsOn, switchShortcuts } from "../lib/shortcuts.js";
 
 // j and k walk the rows, Enter opens, / searches, n starts a run, ? explains.
 export default class Keys extends Controller {
   connect() {
     this.on(document, "keydown", (event) => this.press(event));
     this.on(this.part("help"), "click", () => document.getElementById("help").showModal());
+    const letters = this.part("letters");
+    letters.checked = shortcutsOn();
+    this.on(letters, "change", () => switchShortcuts(letters.checked));
   }
 
   press(event) {
-    const typing = event.target.closest(
-      "input:not([type=range], [type=checkbox]), textarea, select, dialog, [role=application]",
-    );
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (!isShortcut(event)) return;
     const act = {
       j: () => this.move(1),
       k: () => this.move(-1),

@@ -1,4 +1,5 @@
 import { Controller } from "../lib/controller.js";
+import { isShortcut } from "../lib/shortcuts.js";
 
 // The form of failure labels: each label's key toggles it, s saves.
 export default class Labels extends Controller {
@@ -7,10 +8,7 @@ export default class Labels extends Controller {
   }
 
   press(event) {
-    const typing = event.target.closest(
-      "input:not([type=range], [type=checkbox]), textarea, select, dialog, [role=application]",
-    );
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (!isShortcut(event, "[data-labels-target~=label]")) return;
     if (event.key === "s") this.element.requestSubmit(this.part("save"));
     const label = this.parts("label").find((box) => box.dataset.keyPress === event.key);
     if (!label) return;

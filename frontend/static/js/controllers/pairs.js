@@ -1,4 +1,5 @@
 import { Controller } from "../lib/controller.js";
+import { isShortcut } from "../lib/shortcuts.js";
 
 const KEYS = {
   ArrowLeft: "left",
@@ -19,10 +20,8 @@ export default class Pairs extends Controller {
   }
 
   press(event) {
-    const busy = event.target.closest("input, textarea, select, dialog, pre");
     const side = KEYS[event.key];
-    if (!side || busy || event.ctrlKey || event.metaKey || event.altKey || event.repeat || this.submitting)
-      return;
+    if (!side || event.repeat || this.submitting || event.target.closest("pre") || !isShortcut(event)) return;
     event.preventDefault();
     this.element.requestSubmit(this.part(side));
   }

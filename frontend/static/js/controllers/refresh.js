@@ -18,7 +18,7 @@ export default class Refresh extends Controller {
     let seq = Number(this.element.dataset.refreshSeq || -1);
     const receive = (event) => {
       seq = Math.max(seq, event.seq ?? 0);
-      if (event.kind) this.schedule();
+      if (event.kind && this.matters(event)) this.schedule();
     };
     const socket = new Socket(() => (seq < 0 ? base : `${base}?after=${seq}`), {
       message: (text) => receive(JSON.parse(text)),
@@ -26,6 +26,11 @@ export default class Refresh extends Controller {
     });
     socket.open();
     return socket;
+  }
+
+  // A behaviour of the page may fetch what is new by itself.
+  matters(event) {
+    return document.dispatchEvent(new CustomEvent("page:event", { detail: event, cancelable: true }));
   }
 
   ended() {

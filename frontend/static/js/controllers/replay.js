@@ -1,99 +1,177 @@
-import { Controller } from "../lib/controller.js";
+import { morph } from "../lib/morph.js";
 import { pointer, svg } from "../lib/overlay.js";
+import { Scrubber } from "../lib/scrubber.js";
+import { StepPanels } from "../lib/step_panels.js";
+import { fetched, rowsOf, StepParts } from "../lib/step_parts.js";
+import { Zoom } from "../lib/zoom.js";
 
-const STEP_MS = 900;
+const MIN_INTERVAL = 900;
+const LOWEST_STAGE = 220;
 
-// Replay of an attempt: a scrubber over its steps, clicks marked on the picture, the step in the address. While the
-// attempt is live and nobody scrubs, the newest frame is shown.
-export default class Replay extends Controller {
+// Replay of an attempt: a scrubber over its steps, clicks and typed text on the picture, the step in the address. The
+// list has one part of the steps at a time. While the attempt is live and nobody scrubs, the newest frame is shown, and
+// a new step is all that is fetched.
+export default class Replay extends Scrubber {
   connect() {
-    const { replayFollowing } = this.element.dataset;
+    const { replayAt, replayLast, replayPart, replayFollowing } = this.element.dataset;
     this.following = replayFollowing === "yes";
-    this.at = Math.max(
-      0,
-      this.steps.findIndex((step) => step.hasAttribute("aria-current")),
-    );
-    this.on(this.part("scrub"), "input", (event) => this.go(Number(event.target.value)));
-    this.on(this.part("prev"), "click", () => this.go(this.at - 1));
-    this.on(this.part("next"), "click", () => this.go(this.at + 1));
-    this.on(this.part("play"), "click", () => this.play());
+    this.last = Number(replayLast);
+    this.at = Number(replayAt);
+    this.list = this.part("list");
+    this.pages = new StepParts(Number(replayPart), (first) => this.fragment("", { first }));
+    this.listed = this.pages.first(this.at);
+    this.pages.keep(this.listed, [...this.list.children]);
+    this.panels = new StepPanels((index) => this.fragment(`/${index}`, {}), this.signal);
+    super.connect();
+    this.connectStage();
     this.on(this.part("follow"), "click", () => this.follow(!this.following));
-    this.on(this.element, "click", (event) => this.selectStep(event));
-    this.on(this.element, "live:frame", () => this.clearMarks());
+    this.on(this.element, "live:frame", () => this.following && this.draw([], []));
     this.on(this.element, "live:ended", () => this.finish());
-    // Before the page's own keys, which would walk the rows of tables.
-    this.on(document, "keydown", (event) => this.press(event), { capture: true });
-    this.stepCount = this.steps.length;
-    this.watcher = new MutationObserver(() => this.steps.length !== this.stepCount && this.stepsAdded());
-    this.watcher.observe(this.element, { childList: true, subtree: true });
+    this.on(document, "page:event", (event) => this.hear(event));
+    this.on(document, "tree:box", (event) => this.outline(event.detail));
+    // A newer version of the page knows of more steps.
+    this.watcher = new MutationObserver(
+      () => Number(this.element.dataset.replayLast) > this.last && this.later(),
+    );
+    this.watcher.observe(this.element, { attributeFilter: ["data-replay-last"] });
+    const step = this.row(this.at);
+    if (step) this.panels.show(step);
     if (this.following) this.follow(true);
-    else if (this.steps.length)
-      this.steps[this.at].scrollIntoView({ block: "nearest", container: "nearest" });
+    else step?.scrollIntoView({ block: "nearest", container: "nearest" });
   }
 
   ended() {
-    clearTimeout(this.timer);
+    super.ended();
+    clearTimeout(this.newsTimer);
     this.watcher.disconnect();
+    this.sizes.disconnect();
+    this.panels.close();
   }
 
-  get steps() {
-    return this.parts("step");
+  connectStage() {
+    const stage = this.part("stage");
+    const inControl = () => stage.querySelector(".control-bar[data-in-control]");
+    this.zoom = new Zoom(
+      stage.querySelector(".view"),
+      stage.querySelector(".canvas"),
+      (...args) => this.on(...args),
+      () => !inControl(),
+    );
+    for (const name of ["in", "out", "reset"])
+      this.on(this.part(`zoom-${name}`), "click", () => this.zoom[name]());
+    this.on(this.part("full"), "click", () => this.full());
+    this.on(document, "fullscreenchange", () => this.zoom.reset());
+    // The picture takes what the window leaves beside the stage's bars, so that these are in sight.
+    this.sizes = new ResizeObserver(() => this.fit());
+    for (const box of [document.documentElement, ...stage.children])
+      if (!box.matches(".view")) this.sizes.observe(box);
+    this.fit();
   }
 
-  // Whether a key is meant for the replay, not for a field.
-  isKey(event) {
-    const field = "input:not([type=range]), textarea, select, dialog, summary, [role=application]";
-    return !event.target.closest(field) && !event.ctrlKey && !event.metaKey;
+  fit() {
+    const stage = this.part("stage");
+    const bars = stage.offsetHeight - stage.querySelector(".view").offsetHeight;
+    const top = stage.getBoundingClientRect().top + window.scrollY;
+    const room = Math.max(LOWEST_STAGE, document.documentElement.clientHeight - top - bars - 8);
+    document.documentElement.style.setProperty("--stage-room", `${Math.round(room)}px`);
+    document.documentElement.style.setProperty("--stage-bars", `${Math.round(bars)}px`);
   }
 
-  press(event) {
-    if (!this.isKey(event)) return;
-    const act = { j: () => this.go(this.at + 1), k: () => this.go(this.at - 1), " ": () => this.play() }[
-      event.key
-    ];
-    if (!act || (event.key === " " && event.target.closest("button, a"))) return;
-    event.preventDefault();
-    act();
+  full() {
+    if (document.fullscreenElement) document.exitFullscreen();
+    else this.part("stage").requestFullscreen?.();
   }
 
-  selectStep(event) {
-    const step = event.target.closest(".step");
-    if (!step || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    this.go(this.steps.indexOf(step));
+  keys() {
+    return {
+      ...super.keys(),
+      f: () => this.full(),
+      "+": () => this.zoom.in(),
+      "-": () => this.zoom.out(),
+    };
   }
 
-  go(place) {
-    const steps = this.steps;
-    if (!steps.length) return;
-    if (this.following) this.follow(false);
-    this.ending = false;
-    this.at = Math.min(steps.length - 1, Math.max(0, place));
-    this.show(steps[this.at]);
-    history.replaceState(null, "", this.address(steps[this.at]));
-  }
-
-  address(step) {
-    const { replayBase, replayAttempt } = this.element.dataset;
-    const address = new URL(replayBase, location.href);
-    if (replayAttempt) address.searchParams.set("attempt", replayAttempt);
-    address.searchParams.set("step", step.dataset.index);
+  // Where parts of this attempt come from.
+  fragment(path, query) {
+    const { replayBase, replayNumber } = this.element.dataset;
+    const address = new URL(`${replayBase}/steps${path}`, location.href);
+    address.search = new URLSearchParams({ attempt: replayNumber, ...query });
     return address;
   }
 
-  show(step) {
-    this.current(step);
+  row(number) {
+    return this.list.querySelector(`[data-index="${number}"]`);
+  }
+
+  go(number) {
+    if (this.last < 0) return;
+    if (this.following) this.follow(false);
+    this.ending = false;
+    this.at = Math.min(this.last, Math.max(0, number));
+    history.replaceState(null, "", this.address(this.at));
+    this.show();
+  }
+
+  address(number) {
+    const { replayBase, replayAttempt } = this.element.dataset;
+    const address = new URL(replayBase, location.href);
+    if (replayAttempt) address.searchParams.set("attempt", replayAttempt);
+    address.searchParams.set("step", number);
+    return address;
+  }
+
+  // The work is the same for every step of an attempt of any length: its own row, in its own part of the list.
+  async show() {
+    const number = this.at;
+    this.part("scrub").value = number;
+    const step = await this.reveal(number);
+    if (!step || this.at !== number) return;
+    this.mark(step);
     this.picture(step);
-    this.showActions(step);
-    const { index } = step.dataset;
-    for (const box of document.querySelectorAll("[data-step]")) box.hidden = box.dataset.step !== index;
-    for (const title of document.querySelectorAll('[data-replay-target~="tree-title"]'))
-      title.textContent = index;
-    for (const title of document.querySelectorAll('[data-replay-target~="reply-title"]'))
-      title.textContent = index;
-    document
-      .querySelector('[data-controller~="tree"]')
-      ?.dispatchEvent(new CustomEvent("tree:show", { detail: step.dataset.a11y }));
+    this.tell(step);
+    this.panels.show(step);
+    this.preload(number + 1);
+  }
+
+  // The step's row, in the list.
+  async reveal(number) {
+    const first = this.pages.first(number);
+    if (first !== this.listed) {
+      try {
+        const rows = this.pages.kept(first) ?? (await this.pages.get(first, this.signal));
+        if (this.pages.first(this.at) !== first) return null;
+        this.listed = first;
+        this.list.replaceChildren(...rows);
+        this.pager();
+      } catch (error) {
+        if (error.name !== "AbortError")
+          this.part("count").textContent = `Could not load the steps: ${error.message}`;
+        return null;
+      }
+    }
+    return this.row(number);
+  }
+
+  pager() {
+    const { size } = this.pages;
+    const end = Math.min(this.listed + size - 1, this.last);
+    this.part("pager").hidden = this.last < size;
+    this.part("range").textContent = `${this.listed} to ${end} of 0 to ${this.last}`;
+    for (const [name, first] of [
+      ["earlier", this.listed - size],
+      ["further", this.listed + size],
+    ]) {
+      const link = this.part(name);
+      if (first < 0 || first > this.last) link.removeAttribute("href");
+      else link.href = this.address(first);
+    }
+  }
+
+  choose(event) {
+    const turn = event.target.closest("[data-replay-target=pager] a[href]");
+    if (!turn || event.ctrlKey || event.metaKey || event.shiftKey) return super.choose(event);
+    event.preventDefault();
+    this.go(Number(new URL(turn.href).searchParams.get("step")));
   }
 
   picture(step) {
@@ -103,17 +181,40 @@ export default class Replay extends Controller {
     if (frame) image.src = `/api/v1/artifacts/${frame}`;
     Object.assign(image, { width, height, alt: `Screen before step ${index}` });
     this.part("overlay").setAttribute("viewBox", `0 0 ${width} ${height}`);
-    this.mark(JSON.parse(step.dataset.marks || "[]"));
-    // Preload the next picture, so that playing does not flicker.
-    const nextFrame = this.steps[this.at + 1]?.dataset.frame;
-    if (nextFrame) new Image().src = `/api/v1/artifacts/${nextFrame}`;
+    this.draw(JSON.parse(step.dataset.marks || "[]"), JSON.parse(step.dataset.typed || "[]"));
+    const shown = () => this.at === Number(index) && this.part("stage").setAttribute("data-shown", index);
+    if (frame)
+      image.decode().then(shown, shown); // A damaged picture has been tried, too.
+    else shown();
   }
 
-  mark(marks) {
+  // So that playing does not flicker.
+  preload(number) {
+    const frame = this.row(number)?.dataset.frame;
+    if (frame) new Image().src = `/api/v1/artifacts/${frame}`;
+    const next = this.pages.first(number);
+    if (next !== this.listed && number <= this.last) this.pages.get(next, this.signal).catch(() => {});
+  }
+
+  draw(marks, typed) {
     this.part("overlay").replaceChildren(...pointer(marks).map(svg));
+    this.part("typed").replaceChildren(
+      ...typed.map((text) => {
+        const key = document.createElement("kbd");
+        key.textContent = text;
+        return key;
+      }),
+    );
   }
 
-  showActions(step) {
+  // Where the element is whose node is under the mouse.
+  outline(box) {
+    const overlay = this.part("overlay");
+    overlay.querySelector(".box")?.remove();
+    if (box && !this.following) overlay.append(svg({ name: "rect", class: "box", ...box }));
+  }
+
+  tell(step) {
     const actions = [...step.querySelectorAll(".acts code")].map((code) => {
       const act = document.createElement("span");
       act.className = "act";
@@ -124,26 +225,9 @@ export default class Replay extends Controller {
     none.className = "dim";
     none.textContent = step.dataset.final ? "Final state (scored)" : "No action";
     this.part("actions").replaceChildren(...(actions.length ? actions : [none]));
-    this.part("scrub").value = this.at;
-    const title = step.dataset.final ? "Final state" : `Step ${step.dataset.index}`;
-    this.part("count").textContent = `${title} · ${this.at + 1} of ${this.steps.length}`;
-  }
-
-  play() {
-    this.playing = !this.playing;
-    this.part("play").setAttribute("aria-label", this.playing ? "Pause the replay" : "Play the replay");
-    this.part("play")
-      .querySelector("use")
-      .setAttribute("href", this.playing ? "#i-pause" : "#i-running");
-    clearTimeout(this.timer);
-    if (!this.playing) return;
-    if (this.at >= this.steps.length - 1) this.go(0);
-    const next = () => {
-      if (this.at >= this.steps.length - 1) return this.play();
-      this.go(this.at + 1);
-      this.timer = setTimeout(next, STEP_MS);
-    };
-    this.timer = setTimeout(next, STEP_MS);
+    this.part("scrub").value = step.dataset.index;
+    this.part("count").textContent = step.dataset.final ? "Final state" : `Step ${step.dataset.index}`;
+    this.part("copy").dataset.copyText = this.address(step.dataset.index).href;
   }
 
   follow(on) {
@@ -151,14 +235,10 @@ export default class Replay extends Controller {
     this.part("follow")?.setAttribute("aria-pressed", String(on));
     this.part("live")?.toggleAttribute("data-paused", !on);
     if (on && this.element.dataset.replayLive === "yes") {
-      this.mark([]);
-      this.steps.at(-1)?.scrollIntoView({ block: "nearest", container: "nearest" });
+      this.draw([], []);
+      this.latest();
       history.replaceState(null, "", this.element.dataset.replayBase);
     }
-  }
-
-  clearMarks() {
-    if (this.following) this.mark([]);
   }
 
   // The attempt has ended: what was live becomes its replay, at its last step.
@@ -170,32 +250,61 @@ export default class Replay extends Controller {
     this.latest();
   }
 
-  // The page has got new steps.
-  stepsAdded() {
-    const steps = this.steps;
-    this.stepCount = steps.length;
-    this.part("scrub").max = Math.max(0, steps.length - 1);
-    if (this.following || this.ending) this.latest();
-  }
-
-  latest() {
-    const steps = this.steps;
-    if (!steps.length) return;
-    this.at = steps.length - 1;
-    const last = steps[this.at];
+  async latest() {
+    if (this.last < 0) return;
+    this.at = this.last;
     if (this.ending) {
-      this.show(last);
+      this.show();
       return;
     }
-    this.current(last);
-    this.showActions(last);
+    const step = await this.reveal(this.at);
+    if (!step || !this.following) return;
+    this.mark(step);
+    this.tell(step);
+    this.panels.show(step);
   }
 
-  current(step) {
-    for (const one of this.steps) {
-      if (one === step) one.setAttribute("aria-current", "step");
-      else one.removeAttribute("aria-current");
+  // A step of this attempt is fetched alone; what happens to other episodes of the run does not matter here.
+  hear(event) {
+    const { kind, episode_id: episode, attempt_id: attempt } = event.detail;
+    const { replayEpisode, replayId } = this.element.dataset;
+    if (episode && episode !== replayEpisode) event.preventDefault();
+    if (kind !== "step" || attempt !== replayId || this.last < 0) return;
+    event.preventDefault();
+    this.later();
+  }
+
+  later() {
+    if (this.newsTimer || document.hidden) return;
+    const wait = Math.max(0, MIN_INTERVAL - (performance.now() - (this.newsAt ?? -MIN_INTERVAL)));
+    this.newsTimer = setTimeout(() => this.news(), wait);
+  }
+
+  async news() {
+    this.newsTimer = 0;
+    this.newsAt = performance.now();
+    try {
+      const fragment = await fetched(this.fragment("", { after: this.last }), this.signal);
+      const result = document.getElementById("result");
+      const fresh = fragment.getElementById("result");
+      if (result && fresh) morph(result, fresh);
+      const rows = rowsOf(fragment);
+      if (rows.length) this.added(rows);
+    } catch (error) {
+      if (error.name !== "AbortError") this.later();
     }
-    step.scrollIntoView({ block: "nearest", container: "nearest" });
+  }
+
+  added(rows) {
+    const fresh = rows.filter((row) => Number(row.dataset.index) > this.last);
+    if (!fresh.length) return;
+    this.last = Number(fresh.at(-1).dataset.index);
+    this.pages.add(fresh);
+    this.list.append(...fresh.filter((row) => this.pages.first(Number(row.dataset.index)) === this.listed));
+    this.part("scrub").max = this.last;
+    this.part("acted").textContent = this.last + (fresh.at(-1).dataset.final ? 0 : 1);
+    this.pager();
+    if (this.following || this.ending) this.latest();
+    if (fresh.length === this.pages.size) this.later();
   }
 }

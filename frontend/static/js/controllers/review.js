@@ -1,4 +1,5 @@
 import { Controller } from "../lib/controller.js";
+import { isShortcut } from "../lib/shortcuts.js";
 
 const VERDICTS = { y: "yes", n: "no", u: "unsure" };
 
@@ -14,8 +15,7 @@ export default class Review extends Controller {
 
   press(event) {
     const verdict = VERDICTS[event.key];
-    const typing = event.target.closest("input:not([type=radio]), textarea, select, dialog");
-    if (!verdict || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!verdict || !isShortcut(event, "[type=radio]")) return;
     const criterion = this.next;
     if (!criterion) return;
     event.preventDefault();

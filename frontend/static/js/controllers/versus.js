@@ -1,17 +1,31 @@
 import { pointer, svg } from "../lib/overlay.js";
-import Replay from "./replay.js";
+import { Scrubber } from "../lib/scrubber.js";
 
 const SIDES = ["first", "second"];
 
 // Replay of two episodes: one scrubber over the rows of their alignment moves both screens. Where an episode has no
 // counterpart, its screen stays at its last step.
-export default class Versus extends Replay {
+export default class Versus extends Scrubber {
   connect() {
+    this.steps = this.parts("step");
+    this.at = this.steps.findIndex((row) => row.hasAttribute("aria-current"));
     super.connect();
     this.on(this.part("diverge"), "click", () => this.diverge());
-    this.on(document, "keydown", (event) => {
-      if (event.key === "d" && this.isKey(event)) this.diverge();
-    });
+    this.steps[this.at]?.scrollIntoView({ block: "nearest", container: "nearest" });
+  }
+
+  get last() {
+    return this.steps.length - 1;
+  }
+
+  keys() {
+    return { ...super.keys(), d: () => this.diverge() };
+  }
+
+  go(place) {
+    this.at = Math.min(this.last, Math.max(0, place));
+    this.show(this.steps[this.at]);
+    history.replaceState(null, "", this.address(this.steps[this.at]));
   }
 
   diverge() {
@@ -26,7 +40,7 @@ export default class Versus extends Replay {
   }
 
   show(row) {
-    this.current(row);
+    this.mark(row);
     for (const side of SIDES) this.screen(side, row);
     for (const box of this.parts("words")) box.hidden = box.dataset.rowNumber !== row.dataset.index;
     this.part("row").textContent = this.at + 1;

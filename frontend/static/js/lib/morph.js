@@ -15,8 +15,11 @@ const OWN = new Set([
   "data-drawn",
   "data-frame-seq",
   "data-paused",
+  "data-shown",
   "data-stale",
+  "data-zoomed",
   "open",
+  "style",
 ]);
 
 function attributes(old, fresh) {

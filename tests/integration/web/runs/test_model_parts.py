@@ -43,7 +43,8 @@ def test_each_half_has_its_failures_latency_tokens_and_cost(fresh: TestClient, i
     installation.do(attempts.enter_evaluating, claim.fence, EndedBy.DONE, {})
     installation.do(attempts.finish_scored, claim.fence, evaluation(0.0), [], {})
 
-    page = fresh.get(f"/episodes/{claim.episode_id}", headers=PAGE).text
+    address = f"/episodes/{claim.episode_id}"
+    page = "".join(fresh.get(f"{address}/steps/{number}", headers=PAGE).text for number in (0, 1))
     assert (page.count('data-model-call="planner"'), page.count('data-model-call="grounder"')) == (2, 2)
     assert page.count('data-failure="no_point"') == 1
     assert "<i>Nowhere" not in page

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from backend.services.read_model import short
-from backend.services.runs.action_description import action_words, pointer_path
+from backend.services.runs.action_description import action_words, pointer_path, typed
 
 
 class TestActionWords:
@@ -41,3 +41,17 @@ class TestShort:
     def test_cuts_with_an_ellipsis(self) -> None:
         assert short("abcdef", 4) == "abc…"
         assert short("abcd", 4) == "abcd"
+
+
+class TestTyped:
+    def test_text_keys_and_turns_of_the_wheel(self) -> None:
+        actions = [
+            {"type": "CLICK", "x": 1, "y": 2},
+            {"type": "TYPING", "text": "milk"},
+            {"type": "HOTKEY", "keys": ["ctrl", "s"]},
+            {"type": "SCROLL", "dy": -3},
+            {"type": "TYPING", "text": "x" * 5_000},
+        ]
+        words = typed(actions)
+        assert words[:3] == ["milk", "ctrl + s", "scroll down 3"]
+        assert len(words[3]) < 200
