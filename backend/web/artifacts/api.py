@@ -75,7 +75,7 @@ def read_thumbnail(
     sha256: Sha256,
     width: Annotated[Width, Query(description="Pixels; narrower pictures are not enlarged.")] = Width.TILE,
 ) -> Response:
-    """A picture in the size in which it is shown. Raises NotFound for artifacts that are no picture."""
+    """A picture in the size in which it is shown. Raises NotFound if the artifact is not a picture."""
     artifact = open_for(session, sha256, actor)
     small = _THUMBNAILS.get((sha256, width)) if artifact.media_type in SHOWN else None
     if small is None and artifact.media_type in SHOWN:

@@ -66,7 +66,7 @@ def steps(session: Session, attempt_id: UUID) -> Sequence[Step]:
 
 
 def step_span(session: Session, attempt_id: UUID) -> tuple[int, int]:
-    """How many steps an attempt has, and the number of the last one; (0, -1) without steps."""
+    """The count of an attempt's steps, and the number of the last one; (0, -1) without steps."""
     query = select(func.count(), func.max(Step.index)).where(Step.attempt_id == attempt_id)
     count, last = session.execute(query).one()
     return count, -1 if last is None else last

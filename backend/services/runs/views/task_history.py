@@ -57,7 +57,8 @@ def others(session: Session, episode: EpisodeView) -> list[TaskHistoryRow]:
     """The newest episode of the same task in each other run, at most `OTHERS`, newest first."""
     newest: dict[UUID, TaskHistoryRow] = {}
     for row in repository.history(session, episode.task_id, HISTORY):
-        if row.Episode.run_id != episode.run_id and row.Run.id not in newest and len(newest) < OTHERS:
+        started = row.Attempt is not None and row.Run.id != episode.run_id
+        if started and row.Run.id not in newest and len(newest) < OTHERS:
             newest[row.Run.id] = _row(row)
     return list(newest.values())
 

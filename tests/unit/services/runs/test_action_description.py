@@ -45,7 +45,7 @@ class TestShort:
 
 class TestTyped:
     def test_text_keys_and_turns_of_the_wheel(self) -> None:
-        actions = [
+        actions: list[Mapping[str, Any]] = [
             {"type": "CLICK", "x": 1, "y": 2},
             {"type": "TYPING", "text": "milk"},
             {"type": "HOTKEY", "keys": ["ctrl", "s"]},
