@@ -9,6 +9,8 @@ from itertools import groupby
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from backend.domain.foreign_text import visible
+
 Episode = Mapping[str, Any]
 
 
@@ -25,6 +27,9 @@ def junit_xml(run: Mapping[str, Any], episodes: Iterable[Episode], report: Mappi
     for domain, members in groupby(ordered, key=lambda episode: episode["domain"]):
         _suite(root, domain, list(members), _properties(report) if report else {})
     _count(root, ordered)
+    for element in root.iter():
+        for name, value in element.items():
+            element.set(name, visible(value))
     indent(root)
     document: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return document

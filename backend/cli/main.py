@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 
 import typer
 
@@ -32,6 +33,7 @@ from backend.cli.commands import (
 from backend.cli.embedded.interrupt import StopRequested
 from backend.cli.errors import CliError, ExitCode
 from backend.cli.output import ErrorForm, print_error, progress
+from backend.domain.foreign_text import VisibleStream
 from backend.environment import RenamedVariable, check_renamed
 
 app = typer.Typer(
@@ -76,7 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     form = ErrorForm()
     try:
         check_renamed(os.environ)
-        app(args=list(arguments) if arguments is not None else None, prog_name="deskarena", obj=form)
+        with redirect_stdout(VisibleStream(sys.stdout)), redirect_stderr(VisibleStream(sys.stderr)):
+            app(args=list(arguments) if arguments is not None else None, prog_name="deskarena", obj=form)
     except CliError as error:
         print_error(str(error), error.code, form)
         sys.exit(error.exit_code)

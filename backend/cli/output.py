@@ -10,6 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from backend.domain.foreign_text import VisibleStream, visible
+
 Row = Mapping[str, Any]
 Columns = Mapping[str, Callable[[Any], Any]]
 
@@ -31,7 +33,7 @@ class ErrorForm:
 
 def progress(text: str) -> None:
     """Prints a message to stderr."""
-    print(text, file=sys.stderr, flush=True)
+    print(visible(text), file=sys.stderr, flush=True)
 
 
 def print_error(message: str, code: str, form: ErrorForm) -> None:
@@ -92,18 +94,19 @@ def print_facts(facts: Mapping[str, Any]) -> None:
 
 def console() -> Console:
     """Console for tables: as wide as the terminal, 200 columns in a pipe."""
-    return Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=False)
+    stream = sys.stdout.stream if isinstance(sys.stdout, VisibleStream) else sys.stdout  # Its styles are its own.
+    return Console(file=stream, width=None if stream.isatty() else 200, highlight=False, markup=False)
 
 
 def plain(value: Any) -> str:
-    """Text of a cell: `-` for None, three digits for rates and seconds."""
+    """Text of a cell: `-` for None, three digits for rates and seconds, escapes for control characters."""
     if value is None:
         return "-"
     if isinstance(value, float):
         return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"  # noqa: PLR2004  four digits need no fraction
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value)
+    return visible(str(value))
 
 
 def rate(value: float | None, interval: Sequence[float] | None = None) -> str:

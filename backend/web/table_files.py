@@ -11,6 +11,7 @@ from uuid import UUID
 from fastapi import Depends, Header, Query
 from fastapi.responses import Response
 
+from backend.domain.foreign_text import cell
 from backend.services.export.rows import COMPRESSION, load_arrow
 
 PARQUET = "application/vnd.apache.parquet"
@@ -46,8 +47,8 @@ def csv_text(head: Sequence[str], rows: Rows) -> str:
     """A table as CSV. Texts come from tasks and agents: none is interpreted as a formula."""
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(map(cell, head))
-    writer.writerows([cell(value) for value in row] for row in rows)
+    writer.writerow(map(_cell, head))
+    writer.writerows([_cell(value) for value in row] for row in rows)
     return out.getvalue()
 
 
@@ -61,11 +62,8 @@ def parquet_file(name: str, head: Sequence[str], rows: Rows) -> Response:
     return _download(f"{name}.parquet", target.getvalue(), PARQUET)
 
 
-def cell(value: Any) -> Any:
-    """Text that spreadsheets do not interpret as a formula; times as ISO 8601."""
-    if isinstance(value, datetime):
-        return value.isoformat()
-    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
+def _cell(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else cell(value)
 
 
 def _column(arrow: Any, values: Sequence[Any]) -> Any:

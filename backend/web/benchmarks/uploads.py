@@ -15,7 +15,8 @@ from typing import BinaryIO
 
 from backend.domain import registry
 from backend.domain.benchmarks import strict
-from backend.domain.errors import Invalid
+from backend.domain.errors import DeskarenaError, Invalid
+from backend.domain.formats.failures import let_through
 from backend.domain.model.task import LoadedBenchmark
 from backend.domain.ports.web import Web
 from backend.domain.registry import PluginKind
@@ -95,13 +96,13 @@ def _unpacked(archive: BinaryIO) -> Iterator[Path]:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=FOLDERS)))
             with zipfile.ZipFile(archive) as files:
                 _unpack(files, folder)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        except DeskarenaError:
+            raise
+        except Exception as error:  # zipfile and its decompressors raise all kinds on damaged files.
+            if failure := no_room(error):
+                raise failure from error
+            let_through(error)
             raise Invalid(f"the zip file cannot be read: {error}", code="archive_damaged", path="file") from error
-        except OSError as error:
-            failure = no_room(error)
-            if failure is None:
-                raise
-            raise failure from error
         yield folder
 
 

@@ -39,11 +39,11 @@ class InProcessWorker:
         self._stopped = False
         until(lambda: self.dispatcher.registered, 30.0, what="the worker is registered")
 
-    def stop(self) -> None:
-        """In good order."""
+    def stop(self, seconds: float = 6.0) -> None:
+        """In good order, within some seconds."""
         if not self._stopped:
             self._stopped = True
-            self.dispatcher.stop()
+            self.dispatcher.stop(seconds)
 
 
 def benchmark_of(*tasks: Task) -> LoadedBenchmark:

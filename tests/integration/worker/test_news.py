@@ -68,16 +68,16 @@ class TestNews:
         def slow() -> Availability:
             looking.append(current_thread())
             asked.set()
-            go.wait(30.0)
+            go.wait(60.0)
             return Availability(ok=True, programs=("gimp",))
 
         monkeypatch.setattr(worker.provider, "availability", slow)
         assert asked.wait(20.0)
-        stopping = Thread(target=worker.stop)
+        stopping = Thread(target=worker.stop, args=(60.0,))
         stopping.start()
         until(lambda: state(world) == "draining", what="the worker is stopping")
         go.set()
-        stopping.join(30.0)
+        stopping.join(60.0)
         assert not stopping.is_alive()
         assert not any(thread.is_alive() for thread in looking), "it would work with what is closed"
         assert programs(world) == ["mousepad"]

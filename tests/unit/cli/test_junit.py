@@ -1,6 +1,8 @@
+import pytest
 from defusedxml.ElementTree import fromstring
 
 from backend.cli.junit import junit_xml
+from backend.domain.foreign_text import visible
 from tests.unit.cli.samples import episode, regression, run
 
 
@@ -26,6 +28,13 @@ class TestJunitXml:
         root = fromstring(junit_xml(run(), self.EPISODES))
         suites = [(suite.get("name"), len(suite.findall("testcase"))) for suite in root]
         assert suites == [("calc", 2), ("files", 3)]
+
+    @pytest.mark.parametrize("character", ["\x00", "\x1b", "\x9b", "\ufffe", "\ud800", "\r"])
+    def test_is_xml_whatever_a_guest_wrote(self, character: str) -> None:
+        lost = {**episode(f"files/{character}", outcome="lost"), "failure_message": f"it said {character}[31m"}
+        named = {**run(), "configuration": {"id": "c", "name": character}}
+        (error,) = fromstring(junit_xml(named, [lost], regression(sentence=character))).iter("error")
+        assert error.get("message") == f"guest: it said {visible(character)}[31m"
 
     def test_says_why(self) -> None:
         root = fromstring(junit_xml(run(), self.EPISODES))

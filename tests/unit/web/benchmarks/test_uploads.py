@@ -2,7 +2,9 @@
 
 import errno
 import io
+import json
 import os
+import random
 import tempfile
 import time
 import zipfile
@@ -56,3 +58,31 @@ class TestLoadZip:
         with pytest.raises(Invalid):
             load_zip("starter", archive)
         assert set(temporary.iterdir()) == {new, other}
+
+
+def damaged(compression: int, random_bytes: random.Random) -> io.BytesIO:
+    """A benchmark's zip with some bytes changed, missing or added, mostly in its directory."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", compression) as files:
+        files.writestr("about.json", json.dumps({"licence": "Apache-2.0", "source": "a test"}))
+        files.writestr("notes/one.json", json.dumps({"id": "one", "instruction": "Wait."}) * 9)
+    data = bytearray(out.getvalue())
+    for _ in range(random_bytes.choice([1, 1, 3, 9])):
+        at = max(0, len(data) - 1 - random_bytes.randrange(random_bytes.choice([300, len(data)])))
+        length = random_bytes.randrange(1, 12)
+        data[at : at + random_bytes.choice([1, length])] = random_bytes.randbytes(random_bytes.choice([0, 1, length]))
+    return io.BytesIO(bytes(data))
+
+
+class TestDamage:
+    @pytest.mark.parametrize(
+        "compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+    )
+    def test_is_the_files_fault(self, temporary: Path, compression: int) -> None:
+        codes = set()
+        for number in range(100):
+            with pytest.raises(Invalid) as found:
+                load_zip("starter", damaged(compression, random.Random(number)))
+            codes.add(found.value.code)
+        assert "archive_damaged" in codes
+        assert list(temporary.iterdir()) == []
