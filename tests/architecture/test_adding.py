@@ -31,8 +31,9 @@ from tests.factories.models import CLICK, asked, endpoint, never
 from tests.factories.recorded import click, picture, recorded, step
 from tests.fakes.desktop import FakeDesktop
 from tests.fakes.origin_server import origin
-from worker.models.rate_limiter import RateLimiter, WaitTimer
+from worker.models.rate_limiter import RateLimiter
 from worker.models.retrying_client import Caller
+from worker.models.wait_timer import WaitTimer
 
 ADDING = ROOT / "docs" / "adding"
 EXAMPLE = re.compile(r"^```python\n(# (\S+\.py)\n.*?)^```", re.MULTILINE | re.DOTALL)

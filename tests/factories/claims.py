@@ -5,12 +5,18 @@ from typing import Any
 from uuid import uuid4
 
 from backend.domain.machines.slots import SlotRef
+from backend.domain.model.model_wait import ModelWait
 from backend.domain.model.run import Budget, RunConfig, ScreenSize
 from backend.domain.model.task import EvaluatorSpec, MetricCall, SetupStep, Task, TaskKey
 from backend.services.scheduling.claims import Claim, Fence
 
 SCREEN = ScreenSize(width=640, height=480)
 NOTE = "/home/user/note.txt"
+RATE_LIMIT = "HTTP 429: slow down <b>please</b>"
+LIMITED = ModelWait(
+    call=3, endpoint="lab", model="m-1", failures=2, seconds=14.0, retry_seconds=20.0, words=RATE_LIMIT, limited=True
+)
+"""A heartbeat's report of a call that a rate limit holds."""
 
 
 def note_task(name: str = "say-hello", **changes: Any) -> Task:

@@ -13,8 +13,10 @@ from backend.domain.model.trajectory import Frame
 from backend.domain.ports.model import Message, MessagePart, ModelClient, ModelRequest, Tool
 from backend.domain.registry import PluginKind
 from backend.services.capacity.model_endpoints import Endpoint
-from worker.models.rate_limiter import RateLimiter, WaitTimer
+from worker.models.rate_limiter import RateLimiter
 from worker.models.retrying_client import Caller
+from worker.models.usage_meter import UsageMeter
+from worker.models.wait_timer import WaitTimer
 
 KEY = "sk-test-0123456789-do-not-tell"
 LIVE = ("openai_chat", "openai_responses", "anthropic", "gemini")
@@ -46,6 +48,7 @@ def client(
     gate: RateLimiter | None = None,
     waited: WaitTimer | None = None,
     pause: Callable[[float], None] = never,
+    meter: UsageMeter | None = None,
 ) -> ModelClient:
     """The client of an endpoint, as an attempt has it."""
     import worker.models.anthropic
@@ -54,7 +57,7 @@ def client(
     import worker.models.openai_responses
     import worker.models.recorded  # noqa: F401 - registers itself, like the others.
 
-    caller = Caller(told, gate or RateLimiter(told.at_once), waited or WaitTimer(), pause)
+    caller = Caller(told, gate or RateLimiter(told.at_once), waited or WaitTimer(), pause, meter)
     _callers.append(caller)
     found: ModelClient = registry.lookup(PluginKind.MODEL, told.api)(caller)
     return found

@@ -8,7 +8,7 @@ from threading import Event, Lock, Thread
 from uuid import UUID
 
 from backend.domain.errors import DeskarenaError, LeaseLost
-from backend.domain.model.reason import ReasonCode
+from backend.domain.model.model_wait import ModelWait
 from backend.domain.ports.desktop import OpenDesktop
 from backend.services.scheduling.claims import Fence
 
@@ -34,7 +34,7 @@ class HeldLease:
         finishing: the attempt is being evaluated and will soon have its score.
         could_open: False once the attempt's desktop could not be opened: the provider must back off first.
         last: the worker is stopping: no further attempt starts under this lease.
-        waits: returns what outside of this service the attempt is waiting for; None = nothing.
+        waits: returns the call of a model that the attempt is waiting for; None = none, or not for long.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class HeldLease:
         self.finishing = False
         self.could_open = True
         self.last = False
-        self.waits: Callable[[], ReasonCode | None] = lambda: None
+        self.waits: Callable[[], ModelWait | None] = lambda: None
         self._seconds = seconds
         self._now = now
         self._valid_until = (now() if since is None else since) + seconds

@@ -57,24 +57,27 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-def assemble(settings: Settings, database: Database, store: ArtifactStore, judge: Evaluator) -> WorkerContext:
+def assemble(
+    settings: Settings, database: Database, store: ArtifactStore, judge: Evaluator, models: ModelPool
+) -> WorkerContext:
     """Everything that this process's dispatcher needs. Loads every plug-in; connects to neither database nor broker."""
     registry.load(*PLUGINS)
     providers = {
         name: registry.lookup(PluginKind.PROVIDER, name)(settings) for name in registry.names(PluginKind.PROVIDER)
     }
-    return works_of(settings, database, store, providers, judge)
+    return works_of(settings, database, store, providers, judge, models)
 
 
-def works_of(
+def works_of(  # noqa: PLR0913, PLR0917 - what a worker is put together from
     settings: Settings,
     database: Database,
     store: ArtifactStore,
     providers: Mapping[str, Provider],
     judge: Evaluator,
+    models: ModelPool | None = None,
 ) -> WorkerContext:
     """Like `assemble`, for existing providers and judge."""
-    parts = AttemptParts(settings, database, store)
+    parts = AttemptParts(settings, database, store, models or ModelPool.of(settings))
     tools = {name: parts.dependencies(provider, judge) for name, provider in providers.items()}
     describing = partial(describe, settings, providers, judge, SlotCounter(settings), ContainerTrial(parts.engine))
     return WorkerContext(settings, database, store, describing, tools)
@@ -83,11 +86,11 @@ def works_of(
 class AttemptParts:
     """Creates the dependencies of attempts; models, detectors, secrets and the container engine are shared by all."""
 
-    def __init__(self, settings: Settings, database: Database, store: ArtifactStore) -> None:
+    def __init__(self, settings: Settings, database: Database, store: ArtifactStore, models: ModelPool) -> None:
         self._settings, self._database, self._store = settings, database, store
         self._web = GuardedWeb(EgressPolicy(private_hosts=settings.web_private_hosts))
         self._detectors = Detectors(settings.detectors)
-        self._models = ModelPool.of(settings)
+        self._models = models
         self._secrets = TaskSecrets(settings.data_dir / "secrets")
         self.engine = Engine()
 

@@ -11,6 +11,7 @@ from backend.domain.machines.slots import MOST
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.artifacts.stores import open_store
 from worker.background.drafter import Drafter
+from worker.background.model_usage_reporter import ModelUsageReporter
 from worker.background.reevaluator import Rescorer
 from worker.base.database import Database
 from worker.evaluation.code_cache import compiled_folder
@@ -77,9 +78,10 @@ class WorkerProcess:
             return
         from worker.bootstrap.assembly import assemble
 
-        context = assemble(settings, self.database, self.store, self.judge)
-        dispatcher = Dispatcher(context)
-        models = ModelPool.of(settings).models
+        pool = ModelPool.of(settings)
+        context = assemble(settings, self.database, self.store, self.judge, pool)
+        dispatcher, models = Dispatcher(context), pool.models
+        self._start(ModelUsageReporter(self.database, pool.meter))
         self._start(dispatcher)
         self._start(Drafter(self.database, models, every=settings.poll_seconds))
         self._start(Rescorer(self.database, self.store, self.judge, models, every=settings.poll_seconds))

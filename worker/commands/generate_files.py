@@ -19,8 +19,8 @@ from backend.domain.model.task import LoadedBenchmark
 from backend.domain.ports.model import ModelClient
 from backend.domain.registry import PluginKind
 from worker.models.model_pool import ModelPool
-from worker.models.rate_limiter import WaitTimer
 from worker.models.retrying_client import Caller
+from worker.models.wait_timer import WaitTimer
 
 
 def orders(loaded: LoadedBenchmark) -> Iterator[tuple[str, FileRequest]]:

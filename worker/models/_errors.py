@@ -39,14 +39,24 @@ class ModelFault(Exception):
     Attributes:
         after: seconds that the API asks to wait; None = not given.
         shared: whether every request to this endpoint should wait.
+        counted_as: how statistics name it, such as `HTTP 429`.
     """
 
-    def __init__(self, kind: FaultAction, words: str, *, after: float | None = None, shared: bool = False) -> None:
+    def __init__(
+        self,
+        kind: FaultAction,
+        words: str,
+        *,
+        after: float | None = None,
+        shared: bool = False,
+        counted_as: str = "other",
+    ) -> None:
         super().__init__(words)
         self.kind = kind
         self.words = words
         self.after = after
         self.shared = shared
+        self.counted_as = counted_as
 
     def hide(self, key: str) -> None:
         """Removes a key from its message."""
@@ -62,6 +72,12 @@ def fault_of(status: int, headers: Mapping[str, str], body: bytes) -> ModelFault
         headers: names in lower case.
         body: its beginning.
     """
+    fault = _fault_of(status, headers, body)
+    fault.counted_as = f"HTTP {status}"
+    return fault
+
+
+def _fault_of(status: int, headers: Mapping[str, str], body: bytes) -> ModelFault:
     reply = _json(body)
     words = f"HTTP {status}: {_words(reply, body)}"
     if status in _PASSING or status >= _SERVER:
@@ -98,7 +114,7 @@ def fault_within(error: Any) -> ModelFault:
 
 def nonsense(words: str) -> ModelFault:
     """Failure for an invalid response."""
-    return ModelFault(FaultAction.NONSENSE, words)
+    return ModelFault(FaultAction.NONSENSE, words, counted_as="invalid reply")
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:

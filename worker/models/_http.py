@@ -126,9 +126,10 @@ class EndpointConnections:
             finally:
                 response.close()
         except _LATE:
-            raise ModelFault(FaultAction.HOLD, f"no response within {seconds:g} s") from None
+            raise ModelFault(FaultAction.HOLD, f"no response within {seconds:g} s", counted_as="timeout") from None
         except _BROKEN as error:
-            raise ModelFault(FaultAction.HOLD, f"the connection broke: {str(error) or type(error).__name__}") from None
+            words = f"the connection broke: {str(error) or type(error).__name__}"
+            raise ModelFault(FaultAction.HOLD, words, counted_as="connection") from None
         except (httpx.InvalidURL, UnicodeError) as error:
             raise ModelFault(FaultAction.REFUSED, f"invalid address: {error}") from None
         finally:

@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import Invalid, ModelApiFailed, UnknownPlugin
-from backend.domain.model.reason import ReasonCode
+from backend.domain.model.model_wait import ModelWait
 from backend.domain.ports.model import ModelClient
 from backend.domain.registry import PluginKind
 from backend.services.capacity.model_endpoints import Endpoint, Endpoints
 from backend.services.capacity.task_secrets import TaskSecrets
 from worker.models._listing import answers
 from worker.models.cassette import RecordingClient
-from worker.models.rate_limiter import RateLimiter, WaitTimer
+from worker.models.rate_limiter import RateLimiter
 from worker.models.retrying_client import Caller
+from worker.models.usage_meter import UsageMeter
+from worker.models.wait_timer import WaitTimer
 
 if TYPE_CHECKING:  # `deskarena doctor` uses endpoints as well, without a database.
     from backend.services.scheduling.claims import Claim
@@ -27,7 +29,7 @@ if TYPE_CHECKING:  # `deskarena doctor` uses endpoints as well, without a databa
 
 LOOK_SECONDS = 0.5
 LONG_SECONDS = 2.0
-"""A call that waits longer for a rate limit is reported to the scheduler: short waits are normal."""
+"""A call that waits longer is reported by the heartbeat; if a rate limit holds it, the run starts no more episodes."""
 _MOST_ASKED = 8
 logger = logging.getLogger(__name__)
 _HINT = "See docs/models.md, and /workers for the available endpoints."
@@ -46,9 +48,14 @@ class Interruption(Protocol):
 
 
 class ModelPool:
-    """Model access shared by the attempts of one worker. Thread-safe."""
+    """Model access shared by the attempts of one worker. Thread-safe.
+
+    Attributes:
+        meter: counts all requests.
+    """
 
     def __init__(self, endpoints: Endpoints) -> None:
+        self.meter = UsageMeter()
         self._endpoints = endpoints
         self._gates: dict[tuple[Any, ...], RateLimiter] = {}
         self._lock = Lock()
@@ -165,9 +172,9 @@ class AttemptModels:
     def wait_seconds(self) -> float:
         return self._waited.seconds()
 
-    def waits(self) -> ReasonCode | None:
-        """What the attempt waits for, if it has been waiting for a rate limit; else None."""
-        return ReasonCode.MODEL_RATE_LIMIT if self._waited.limited_seconds() >= LONG_SECONDS else None
+    def waits(self) -> ModelWait | None:
+        """The call that the attempt has been waiting for longest; None if it has just begun."""
+        return self._waited.longest(LONG_SECONDS)
 
     def close(self) -> None:
         self._over.set()
@@ -176,7 +183,7 @@ class AttemptModels:
                 caller.close()
 
     def _make_client(self, endpoint: Endpoint) -> ModelClient:
-        caller = Caller(endpoint, self.room.gate(endpoint), self._waited, self._pause)
+        caller = Caller(endpoint, self.room.gate(endpoint), self._waited, self._pause, self.room.meter)
         self._callers.append(caller)
         client: ModelClient = registry.lookup(PluginKind.MODEL, endpoint.api)(caller)
         return client if endpoint.record is None else RecordingClient(client, endpoint.record)

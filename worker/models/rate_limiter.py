@@ -1,4 +1,4 @@
-"""Limits concurrent and per-minute requests to an endpoint over all attempts of a worker, and counts waiting time."""
+"""Limits concurrent and per-minute requests to an endpoint over all attempts of a worker."""
 
 import time
 from collections import deque
@@ -75,57 +75,3 @@ class RateLimiter:
             self._last.append(new_turn)
             self._under_way += 1
             return new_turn
-
-
-class WaitTimer:
-    """Seconds for which one attempt has waited for APIs. Thread-safe."""
-
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
-        self._done = 0.0
-        self._calls: dict[int, float] = {}
-        self._limited: dict[int, float] = {}
-        self._number = 0
-        self._lock = Lock()
-
-    def seconds(self) -> float:
-        """Total, including the current wait."""
-        with self._lock:
-            now = self._now()
-            return self._done + sum(now - since for since in self._calls.values())
-
-    @contextmanager
-    def limited(self) -> Iterator[Callable[[], None]]:
-        """Context: a call waits for a rate limit; ends early when the yielded function is called."""
-        with self._lock:
-            self._number += 1
-            number = self._number
-            self._limited[number] = self._now()
-        try:
-            yield lambda: self._let_through(number)
-        finally:
-            self._let_through(number)
-
-    def limited_seconds(self) -> float:
-        """How long one of its calls has been waiting for a rate limit; 0 if none is."""
-        with self._lock:
-            now = self._now()
-            return max((now - since for since in self._limited.values()), default=0.0)
-
-    def _let_through(self, number: int) -> None:
-        with self._lock:
-            self._limited.pop(number, None)
-
-    def begin(self) -> int:
-        """A call starts; it waits until it has a response."""
-        with self._lock:
-            self._number += 1
-            self._calls[self._number] = self._now()
-            return self._number
-
-    def end(self, number: int, answered: float) -> float:
-        """It has ended; for `answered` of its seconds the model worked. Returns the waiting time."""
-        with self._lock:
-            wait_seconds = max(0.0, self._now() - self._calls.pop(number) - answered)
-            self._done += wait_seconds
-            return wait_seconds

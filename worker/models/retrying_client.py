@@ -19,7 +19,9 @@ from backend.domain.ports.model import ModelReply
 from backend.services.capacity.model_endpoints import Endpoint
 from worker.models._errors import FaultAction, ModelFault, nonsense
 from worker.models._http import EndpointConnections, HttpAnswer
-from worker.models.rate_limiter import RateLimiter, WaitTimer
+from worker.models.rate_limiter import RateLimiter
+from worker.models.usage_meter import UsageMeter
+from worker.models.wait_timer import WaitTimer
 
 MOST_NONSENSE = 3
 MOST_PAUSE = 60.0
@@ -67,7 +69,12 @@ class Caller:
     """One endpoint as used by one attempt. Thread-safe."""
 
     def __init__(
-        self, endpoint: Endpoint, gate: RateLimiter, waited: WaitTimer, pause: Callable[[float], None]
+        self,
+        endpoint: Endpoint,
+        gate: RateLimiter,
+        waited: WaitTimer,
+        pause: Callable[[float], None],
+        meter: UsageMeter | None = None,
     ) -> None:
         """Does not connect yet.
 
@@ -76,11 +83,13 @@ class Caller:
             gate: rate limiter shared by all attempts that use the endpoint.
             waited: waiting time of the attempt.
             pause: waits at most the given seconds, and raises if the attempt must stop.
+            meter: counts requests of this process.
         """
         self.endpoint = endpoint
         self._gate = gate
         self._waited = waited
         self._pause = pause
+        self._meter = meter or UsageMeter()
 
     def __repr__(self) -> str:
         return f"Caller({self.endpoint.name!r})"
@@ -109,40 +118,47 @@ class Caller:
         Raises:
             ModelApiFailed, Invalid: see ModelClient.
         """
-        number, took = self._waited.begin(), 0.0
+        number, took = self._waited.begin(self.endpoint.name, post.model), 0.0
         try:
-            result, took = self._insist(post, read)
+            result, took = self._insist(post, read, number)
         finally:
             wait_seconds = self._waited.end(number, took)
         dropped = tuple(sorted({*result.reply.dropped, *post.dropped}))
         usage = self._usage(post, result).model_copy(update={"wait_seconds": wait_seconds})
+        self._meter.answered(self.endpoint.name, post.model, took, usage)
         return result.reply.model_copy(update={"usage": usage, "dropped": dropped})
 
-    def _insist(self, post: ApiRequest, read: Callable[[HttpAnswer], ParsedReply]) -> tuple[ParsedReply, float]:
+    def _insist(
+        self, post: ApiRequest, read: Callable[[HttpAnswer], ParsedReply], number: int
+    ) -> tuple[ParsedReply, float]:
         patience = Patience(self.endpoint.patience_seconds)
         for field_name in sorted(self._gate.refused.get(post.model, ())):
             _leave_out(post, field_name)
         while True:
+            self._waited.asking(number)
             try:
                 return self._once(post, read)
             except ModelFault as fault:
                 if self.key:  # Some APIs repeat it.
                     fault.hide(self.key)
-                self._bear(fault, post, patience)
+                self._bear(fault, post, patience, number)
 
-    def _bear(self, fault: ModelFault, post: ApiRequest, patience: "Patience") -> None:
+    def _bear(self, fault: ModelFault, post: ApiRequest, patience: "Patience", number: int) -> None:
         """Waits, or changes the request, so that it can be sent again; or gives up."""
         if fault.kind is FaultAction.WRONG and (refused := _refused(fault.words, post)):
             self._gate.refused.setdefault(post.model, set()).add(refused)
             _leave_out(post, refused)
             return
+        self._meter.failed(self.endpoint.name, post.model, fault.counted_as, fault.words)
         if fault.kind is FaultAction.WRONG:
+            self._meter.gave_up(self.endpoint.name, post.model)
             raise Invalid(fault.words, code="model_request_invalid") from None
         if fault.kind is FaultAction.REFUSED:
-            self._give_up(fault, "")
+            self._give_up(fault, post, "")
         seconds = patience.pause(fault)
         if seconds is None:
-            self._give_up(fault, f" after {patience.spent():.0f} s of waiting")
+            self._give_up(fault, post, f" after {patience.spent():.0f} s of waiting")
+        self._waited.failed(number, fault.words, seconds)
         logger.warning("%s: %s; retrying in %.1f s", self.endpoint.name, fault.words, seconds)
         if fault.shared and fault.after is not None:
             self._gate.rest(fault.after)
@@ -179,7 +195,8 @@ class Caller:
             calls=1,
         )
 
-    def _give_up(self, fault: ModelFault, when: str) -> NoReturn:
+    def _give_up(self, fault: ModelFault, post: ApiRequest, when: str) -> NoReturn:
+        self._meter.gave_up(self.endpoint.name, post.model)
         words = f"the model endpoint {self.endpoint.name!r} gave no reply{when}: {fault.words}"
         raise ModelApiFailed(
             words, code="model_api_failed", hint=("See docs/models.md, and /workers for the configured endpoints.")

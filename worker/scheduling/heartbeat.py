@@ -92,7 +92,7 @@ class Heartbeat:
 
 def _ask(session: Session, worker_id: UUID, holds: list[HeldLease]) -> tuple[set[UUID], dict[UUID, Fence]]:
     """Leases that are still ours, and the attempts that must stop because their run was cancelled."""
-    waits = {hold.ticket.lease_id: reason for hold in holds if (reason := hold.waits())}
+    waits = {hold.ticket.lease_id: wait for hold in holds if (wait := hold.waits()) is not None}
     ours = claims.worker_heartbeat(session, worker_id, [hold.ticket.lease_id for hold in holds], waits)
     fences = {hold.ticket.lease_id: hold.fence for hold in holds if hold.ticket.lease_id in ours}
     return ours, {lease: fence for lease, fence in fences.items() if fence is not None and _cancelled(session, fence)}

@@ -29,6 +29,7 @@ from backend.db.models.benchmarks.task_variant import TaskVariant
 from backend.db.models.benchmarks.web_asset import WebAsset
 from backend.db.models.capacity.lease import Lease
 from backend.db.models.capacity.licence import Licence
+from backend.db.models.capacity.model_usage import ModelUsage
 from backend.db.models.capacity.node import Node
 from backend.db.models.capacity.slot import Slot
 from backend.db.models.capacity.worker import Worker
@@ -75,6 +76,7 @@ __all__ = [
     "Licence",
     "Measure",
     "MeasureRollup",
+    "ModelUsage",
     "Node",
     "PairwisePreference",
     "PassRollup",

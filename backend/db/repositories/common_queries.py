@@ -1,6 +1,7 @@
 """Queries shared by several pages: an episode's style in SQL, and roll-up cells of many runs."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from backend.db.models import (
     Attempt,
     Benchmark,
     Episode,
+    Lease,
     Quarantine,
     Rollup,
     Run,
@@ -27,6 +29,8 @@ from backend.domain.model.task import UNLABELLED
 AnyRow = Row[*tuple[Any, ...]]
 COUNTED_STATES = (EpisodeState.SCORED, EpisodeState.HANDED_IN, EpisodeState.LOST)
 """Results of episodes that do not count while their task is in quarantine."""
+LATE_SECONDS = 5.0
+"""Age from which a heartbeat is late: a worker sends one every 2 s."""
 NOT_QUARANTINED = "NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.task_id = e.task_id AND q.lifted_at IS NULL)"
 """`~in_quarantine` for SQL text with episodes as `e`."""
 
@@ -102,8 +106,14 @@ def cells(session: Session, run_ids: Sequence[UUID], dimension: str = "all") -> 
     return session.scalars(query).all()
 
 
+def silent_since() -> ColumnElement[datetime | None]:
+    """Time of a lease's last heartbeat if that is late; NULL if it is not."""
+    late = Lease.heartbeat_at < func.now() - func.make_interval(0, 0, 0, 0, 0, 0, LATE_SECONDS)
+    return case((late, Lease.heartbeat_at)).label("silent_since")
+
+
 def live_attempts(session: Session, *, run_id: UUID | None = None, limit: int = 64) -> Sequence[AnyRow]:
-    """Running attempts, each with its episode, task, run, agent and newest recorded frame."""
+    """Running attempts, each with its episode, task, run, agent, newest recorded frame, and its lease's state."""
     newest = (
         select(Step.frame_sha256, Step.created_at)
         .where(Step.attempt_id == Attempt.id)
@@ -120,8 +130,11 @@ def live_attempts(session: Session, *, run_id: UUID | None = None, limit: int = 
             AgentConfiguration.title.label("configuration"),
             newest.c.frame_sha256,
             newest.c.created_at,
+            Lease.model_wait,
+            silent_since(),
         )
         .join(Episode, Episode.id == Attempt.episode_id)
+        .join(Lease, Lease.id == Attempt.lease_id)
         .join(Task, Task.id == Episode.task_id)
         .join(Run, Run.id == Episode.run_id)
         .join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)

@@ -16,7 +16,7 @@ from backend.db.repositories.capacity import leases
 from backend.db.repositories.capacity import workers as repository
 from backend.domain.errors import LeaseFailure, NotFound
 from backend.domain.machines.nodes import cluster_of
-from backend.domain.model.reason import ReasonCode
+from backend.domain.model.model_wait import ModelWait
 from backend.services.lifecycle.lease_reaper import end_worker
 
 _SAME_MOMENT = 1.0
@@ -100,7 +100,7 @@ def register_worker(session: Session, info: WorkerInfo, *, running: Callable[[Wo
 
 
 def worker_heartbeat(
-    session: Session, worker_id: UUID, lease_ids: Iterable[UUID], waits: Mapping[UUID, ReasonCode] | None = None
+    session: Session, worker_id: UUID, lease_ids: Iterable[UUID], waits: Mapping[UUID, ModelWait] | None = None
 ) -> set[UUID]:
     """Renews worker and leases. Returns those of `lease_ids` that are still ours; end the attempts of all others.
 
@@ -108,7 +108,7 @@ def worker_heartbeat(
         session: the transaction.
         worker_id: the worker.
         lease_ids: leases that it believes to have.
-        waits: external waiting reasons of attempts, by lease; a run with one of them starts no more episodes.
+        waits: calls of models that attempts wait for, by lease; a run with a limited one starts no more episodes.
 
     Raises:
         NotFound: the worker is unknown; register again.

@@ -85,7 +85,7 @@ def claim_next(session: Session, lease_id: UUID) -> Claim | None:
     offered = slot.state == SlotState.FREE and node.state == NodeState.READY
     if worker.state != WorkerState.ONLINE or not offered:
         return None
-    lease.wait_reason = ""  # The reason belonged to the previous attempt, which has ended.
+    lease.wait_reason, lease.model_wait = "", None  # They belonged to the previous attempt, which has ended.
     chosen = episode_scheduler.start_episodes(session, episode_scheduler.able_of(worker, slot.provider), 1, leases=1)
     if not chosen:
         return None

@@ -16,6 +16,7 @@ from backend.db.repositories.scheduling import scheduler
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.artifacts import artifacts
+from backend.services.capacity import model_usage
 from backend.services.lifecycle import lease_reaper
 from backend.services.runs import duration_estimates
 
@@ -65,6 +66,7 @@ def keep_schedule(factory: SessionFactory, clock: ClockWatch = _clock) -> None:
     if clock.went_back(now) and (number := _in_one(factory, scheduler.bring_back)):
         logger.warning("the database's clock went back: %d episodes would have waited for it", number)
     clock.looked(now)
+    _in_one(factory, model_usage.prune)
     for _ in range(duration_estimates.AT_ONCE):
         turn = _in_one(factory, duration_estimates.take_turn)
         if turn is None:

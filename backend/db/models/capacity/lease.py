@@ -4,9 +4,10 @@ from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import Index, Sequence, text
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from backend.db.models.base import Base, Created, Id, ref
+from backend.db.models.base import Base, Created, Id, Json, ref
 
 FENCING_TOKENS = Sequence("fencing_token")
 
@@ -15,7 +16,8 @@ class Lease(Base):
     """A worker's fenced lease of a slot; live until released. Every lease has a larger token than all before it.
 
     `wait_reason` is the code of what its attempt is waiting for externally (`domain.model.reason`), as of the last
-    heartbeat; may be empty.
+    heartbeat; may be empty. `model_wait` is the call of a model that it is waiting for: a `ModelWait` with the times
+    `since` and `retry_at` in place of seconds.
     """
 
     __tablename__ = "lease"
@@ -33,4 +35,5 @@ class Lease(Base):
     heartbeat_at: Mapped[Created]
     released_at: Mapped[datetime | None]
     wait_reason: Mapped[str] = mapped_column(default="", server_default=text("''"))
+    model_wait: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
     release_reason: Mapped[str] = mapped_column(default="")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +26,7 @@ from backend.db.models import (
     Step,
     Worker,
 )
+from backend.db.repositories.common_queries import silent_since
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import AttemptState, Loss
 
@@ -89,12 +91,15 @@ class LocatedAttempt:
     node: str
     provider: str
     index: int
+    model_wait: dict[str, Any] | None = None
+    silent_since: datetime | None = None
 
 
 def located(session: Session, condition: ColumnElement[bool]) -> list[LocatedAttempt]:
     """Attempts with worker and slot, by number."""
     query = (
-        select(Attempt, Worker.name, Node.name, Slot.provider, Slot.index)
+        select(Attempt, Worker.name, Node.name, Slot.provider, Slot.index, Lease.model_wait, silent_since())
+        .join(Lease, Lease.id == Attempt.lease_id)
         .join(Worker, Worker.id == Attempt.worker_id)
         .join(Slot, Slot.id == Attempt.slot_id)
         .join(Node, Node.id == Slot.node_id)

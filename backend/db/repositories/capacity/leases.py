@@ -1,17 +1,19 @@
 """Leases: fenced, time-limited claims of slots by workers."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Select, and_, func, insert, select, update
+from sqlalchemy import Select, and_, func, insert, or_, select, update
 from sqlalchemy.orm import Session, aliased
 from uuid_utils.compat import uuid7
 
 from backend.db.models import Attempt, Episode, Lease, Node, Slot, Worker
 from backend.db.models.enums import SlotState
-from backend.db.repositories.common_queries import AnyRow
+from backend.db.repositories.common_queries import AnyRow, silent_since
 from backend.domain.machines.nodes import NodeState, cluster_of
+from backend.domain.model.model_wait import ModelWait
 from backend.domain.model.reason import ReasonCode
 
 
@@ -155,14 +157,61 @@ def beat(session: Session, worker_id: UUID, lease_ids: Iterable[UUID]) -> set[UU
     return set(session.scalars(query.execution_options(synchronize_session=False)))
 
 
-def note_waits(session: Session, worker_id: UUID, waits: Mapping[UUID, ReasonCode]) -> None:
-    """Stores what the attempts under a worker's leases are waiting for. The caller has just renewed these leases."""
+def note_waits(session: Session, worker_id: UUID, waits: Mapping[UUID, ModelWait]) -> None:
+    """Stores what the attempts under a worker's leases are waiting for, where that has changed.
+
+    The caller has just renewed these leases, so that nobody else writes them.
+    """
     live = (Lease.worker_id == worker_id, Lease.released_at.is_(None))
-    over = update(Lease).where(*live, Lease.wait_reason != "", Lease.id.not_in(list(waits))).values(wait_reason="")  # noqa: PLC1901
-    session.execute(over.execution_options(synchronize_session=False))
-    for lease_id, reason in waits.items():
-        query = update(Lease).where(*live, Lease.id == lease_id, Lease.wait_reason != reason).values(wait_reason=reason)
+    known = select(Lease.id, Lease.model_wait, func.clock_timestamp().label("now")).where(*live)
+    for lease_id, stored, now in session.execute(known).all():
+        wait = waits.get(lease_id)
+        if stored is None if wait is None else wait.same(stored):
+            continue
+        reason = ReasonCode.MODEL_RATE_LIMIT.value if wait is not None and wait.limited else ""
+        values = {"wait_reason": reason, "model_wait": None if wait is None else _stored_wait(wait, now)}
+        query = update(Lease).where(*live, Lease.id == lease_id).values(values)
         session.execute(query.execution_options(synchronize_session=False))
+
+
+def _stored_wait(wait: ModelWait, now: datetime) -> dict[str, object]:
+    """With times by the database's clock in place of seconds: the worker's may differ."""
+    retry = None if wait.retry_seconds is None else now + timedelta(seconds=wait.retry_seconds)
+    return {
+        **wait.model_dump(exclude={"seconds", "retry_seconds"}),
+        "since": (now - timedelta(seconds=wait.seconds)).isoformat(),
+        "retry_at": None if retry is None else retry.isoformat(),
+    }
+
+
+def model_waits(session: Session) -> Sequence[AnyRow]:
+    """Waits of live attempts for models: (model_wait, run, episode)."""
+    query = (
+        select(Lease.model_wait, Episode.run_id, Episode.id.label("episode_id"))
+        .join(Attempt, and_(Attempt.lease_id == Lease.id, Attempt.live))
+        .join(Episode, Episode.id == Attempt.episode_id)
+        .where(Lease.released_at.is_(None), Lease.model_wait.is_not(None))
+    )
+    return session.execute(query).all()
+
+
+def live_marks(session: Session, run_id: UUID | None = None) -> frozenset[tuple[Any, ...]]:
+    """What of live attempts' waits and heartbeats a page shows: equal as long as it shows the same.
+
+    Args:
+        session: the transaction.
+        run_id: only attempts of this run.
+    """
+    silent_now = silent_since()
+    words = [Lease.model_wait[name].astext for name in ("call", "failures", "retry_at")]
+    query = (
+        select(Lease.id, *words, silent_now.is_not(None))
+        .join(Attempt, and_(Attempt.lease_id == Lease.id, Attempt.live))
+        .where(Lease.released_at.is_(None), or_(Lease.model_wait.is_not(None), silent_now.is_not(None)))
+    )
+    if run_id is not None:
+        query = query.join(Episode, Episode.id == Attempt.episode_id).where(Episode.run_id == run_id)
+    return frozenset(tuple(row) for row in session.execute(query))
 
 
 def silent(session: Session, before: datetime) -> list[UUID]:

@@ -12,9 +12,9 @@ from backend.db.repositories.capacity import workers as worker_repository
 from backend.domain.errors import LeaseLost
 from backend.domain.machines.slots import SlotRef
 from backend.domain.model.episode import EpisodeState
-from backend.domain.model.reason import ReasonCode
 from backend.services.runs import runs
 from backend.services.scheduling import claims
+from tests.factories.claims import LIMITED
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 
@@ -152,12 +152,13 @@ class TestClaim:
         worker = ready.worker(slots=1)
         ready.submit()
         claim = ready.must_claim(worker)
-        ready.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: ReasonCode.MODEL_RATE_LIMIT})
+        ready.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: LIMITED})
         ready.run_to_evaluation(claim)
         ready.score_only(claim)
         assert ready.do(claims.claim_next, claim.lease_id) is not None
         with ready.work() as session:
             assert session.get_one(Lease, claim.lease_id).wait_reason == ""
+            assert session.get_one(Lease, claim.lease_id).model_wait is None
 
     def test_many_threads_never_take_one_twice(self, installation: World) -> None:
         installation.benchmark(make_benchmark(*(make_task(name=f"t{n}") for n in range(30))))

@@ -14,11 +14,11 @@ from backend.config import get_settings
 from backend.db.models import Attempt, Episode, Lease, Project, Run, Worker
 from backend.db.repositories.scheduling import scheduler
 from backend.domain.errors import FailureClass
-from backend.domain.model.reason import ReasonCode
 from backend.domain.scheduling.usage import decayed
 from backend.services import events
 from backend.services.scheduling import claims, episode_scheduler, maintenance
 from backend.services.scheduling.claims import Claim
+from tests.factories.claims import LIMITED
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 from tests.waiting import until
@@ -209,7 +209,7 @@ class TestBounds:
     def test_a_run_whose_attempts_wait_for_the_model_begins_no_more(self, queued: World) -> None:
         worker, run = queued.worker(slots=9), queued.submit()
         (claim,) = take(queued, worker, 1)
-        waits = {claim.lease_id: ReasonCode.MODEL_RATE_LIMIT}
+        waits = {claim.lease_id: LIMITED}
         queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], waits)
         assert take(queued, worker, 9) == []
         queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {})

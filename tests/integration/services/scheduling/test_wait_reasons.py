@@ -18,6 +18,7 @@ from backend.services.runs.views import home
 from backend.services.scheduling import claims
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
 from tests.error_codes import raises_code
+from tests.factories.claims import LIMITED
 from tests.factories.records import World, capabilities
 from tests.factories.tasks import make_benchmark, make_task
 from tests.integration.services.capacity.test_licences import seats
@@ -117,7 +118,7 @@ class TestExplain:
         worker, run = queued.worker(slots=2), queued.submit()
         (first, _) = queued.do(claims.claim_many, worker.id, "local", 2)
         assert in_seconds(queued, why(queued, run)[0]) > 0
-        queued.do(claims.worker_heartbeat, worker.id, [first.lease_id], {first.lease_id: ReasonCode.MODEL_RATE_LIMIT})
+        queued.do(claims.worker_heartbeat, worker.id, [first.lease_id], {first.lease_id: LIMITED})
         assert why(queued, run)[0].starts_at is None
         queued.do(claims.worker_heartbeat, worker.id, [first.lease_id], {})
         assert in_seconds(queued, why(queued, run)[0]) > 0
@@ -222,7 +223,7 @@ class TestConcurrencyOf:
         worker, run = queued.worker(slots=8), queued.submit()
         assert limited(queued, run) == (8, 8, ReasonCode.ALL_SLOTS)
         (claim,) = queued.do(claims.claim_many, worker.id, "local", 1)
-        queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: ReasonCode.MODEL_RATE_LIMIT})
+        queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: LIMITED})
         assert limited(queued, run) == (1, 8, ReasonCode.MODEL_RATE_LIMIT)
         assert why(queued, run)[0].reason_code is ReasonCode.MODEL_RATE_LIMIT
         queued.do(runs.pause_run, run.id)
@@ -245,7 +246,7 @@ class TestConcurrencyOf:
         worker, urgent = queued.worker(slots=8), queued.submit(priority=3)
         (claim,) = queued.do(claims.claim_many, worker.id, "local", 1)
         run = queued.submit()
-        queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: ReasonCode.MODEL_RATE_LIMIT})
+        queued.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: LIMITED})
         assert limited(queued, urgent) == (1, 8, ReasonCode.MODEL_RATE_LIMIT)
         assert limited(queued, run) == (7, 8, ReasonCode.HIGHER_PRIORITY_RUNS)
 
@@ -263,9 +264,7 @@ class TestConcurrencyOf:
         with queued.work() as session:
             session.execute(held, {"why": "there was no verdict; the evaluation is repeated"})
         assert limited(queued, run) == (9, 14, ReasonCode.REEVALUATION)
-        queued.do(
-            claims.worker_heartbeat, worker.id, [begun[0].lease_id], {begun[0].lease_id: ReasonCode.MODEL_RATE_LIMIT}
-        )
+        queued.do(claims.worker_heartbeat, worker.id, [begun[0].lease_id], {begun[0].lease_id: LIMITED})
         assert limited(queued, run) == (9, 14, ReasonCode.MODEL_RATE_LIMIT)
 
 

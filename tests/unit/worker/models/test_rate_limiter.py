@@ -1,9 +1,9 @@
 import threading
-from collections.abc import Callable
 
 import pytest
 
-from worker.models.rate_limiter import RateLimiter, WaitTimer
+from worker.models.rate_limiter import RateLimiter
+from worker.models.wait_timer import WaitTimer
 
 
 class WaitingClock:
@@ -92,35 +92,6 @@ class TestTurn:
         assert times(gate, clock, 1) == [5]
         gate.rest(3600)
         assert times(gate, clock, 1) == [65]
-
-
-class TestWaited:
-    def test_what_is_under_way_counts_until_its_answer_is_there(self) -> None:
-        clock = WaitingClock()
-        waited = WaitTimer(clock)
-        call = waited.begin()
-        clock.at += 10
-        assert waited.seconds() == 10
-        assert waited.end(call, 7) == 3
-        clock.at += 10
-        assert waited.seconds() == 3
-
-    def test_a_call_without_an_answer_counts_in_full(self) -> None:
-        clock = WaitingClock()
-        waited = WaitTimer(clock)
-        call = waited.begin()
-        clock.at += 10
-        assert waited.end(call, 0) == 10
-
-    def test_many_threads(self) -> None:
-        waited = WaitTimer(lambda: 0.0)
-        calls: list[Callable[[], float]] = [lambda: waited.end(waited.begin(), 0.0) for _ in range(20)]
-        threads = [threading.Thread(target=call) for call in calls]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert waited.seconds() == 0
 
 
 class TestLimited:
