@@ -24,6 +24,7 @@ from backend.services.runs.views.attempt import StepView
 from backend.services.runs.views.episode import EpisodeView
 from backend.services.runs.views.episode_page import checks_of, phases_of
 from backend.services.runs.views.run_page import event_words
+from backend.services.runs.views.waiting import grouped
 from backend.web.conditional_requests import CACHE
 from backend.web.static_files import FRONTEND, modules_of, static_url
 
@@ -180,6 +181,7 @@ FILTERS = {
     "numbers": numbers_text,
     "percent": percent,
     "interval": interval,
+    "grouped_waits": grouped,
     "score": score,
     "thousands": thousands,
     "usd": usd,

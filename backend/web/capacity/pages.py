@@ -7,6 +7,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from backend.domain.scheduling.projects import read
 from backend.services.capacity import licences
+from backend.services.capacity.views import endpoints as endpoints_view
 from backend.services.capacity.views import workers as workers_view
 from backend.services.runs import scheduling_settings
 from backend.web.dependencies import ActorDep, SessionDep
@@ -24,6 +25,14 @@ def workers(request: Request, session: SessionDep) -> HTMLResponse:
         "workers.html",
         {"page": workers_view.workers_page(session), "projects": scheduling_settings.list_projects(session)},
     )
+
+
+@router.get("/endpoints")
+def endpoints(request: Request, session: SessionDep, window: str = "24h") -> HTMLResponse:
+    """Model endpoints: state, latency, errors, tokens and cost."""
+    chosen = window if window in endpoints_view.WINDOWS else "24h"
+    page = endpoints_view.endpoints_page(session, chosen)
+    return render(request, "endpoints.html", {"page": page, "windows": list(endpoints_view.WINDOWS)})
 
 
 @router.post("/workers/projects")

@@ -1,6 +1,6 @@
 """Views of an attempt with steps and evaluations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -13,26 +13,10 @@ from backend.db.repositories.attempts.attempts import EvidenceFile, LocatedAttem
 from backend.domain.errors import FailureClass
 from backend.domain.model.episode import AttemptState, EndedBy
 from backend.services.read_model import ReadModel
-from backend.services.runs.episodes import OPENING, EvaluationRow
+from backend.services.runs.episodes import EvaluationRow
+from backend.services.runs.views.waiting import DesktopStartup, WaitView, startup_of, wait_of
 
 _SILENT = ({"final": True}, {"value": None}, {"value": ""})
-
-
-class DesktopStartup(ReadModel):
-    """What an attempt is waiting for while its desktop is created."""
-
-    subject: str = ""
-    phase: str
-    doing: str
-    limit: float | None = None
-    note: str = ""
-    since: datetime
-
-
-def startup_of(state: str, desktop: Mapping[str, Any]) -> DesktopStartup | None:
-    """None once the desktop exists, and if nothing was reported."""
-    facts = desktop.get(OPENING)
-    return DesktopStartup.model_validate(facts) if facts and state == AttemptState.PREPARING else None
 
 
 class EvidenceView(ReadModel):
@@ -91,6 +75,10 @@ class AttemptView(ReadModel):
     desktop: dict[str, Any] = Field(default={})
     current_step: int = 0
     live: bool = False
+    waiting: WaitView | None = Field(default=None, description="What it waits for now; null while its agent acts.")
+    silent_since: datetime | None = Field(
+        default=None, description="Its worker's last heartbeat, if that is late (5 s); null otherwise."
+    )
     started_at: datetime | None = None
     first_observation_at: datetime | None = None
     ended_at: datetime | None = None
@@ -198,6 +186,8 @@ def _attempt(row: LocatedAttempt, evaluations: list[EvaluationView]) -> AttemptV
         desktop=attempt.desktop,
         current_step=attempt.current_step,
         live=attempt.live,
+        waiting=wait_of(attempt, row.model_wait) if attempt.live else None,
+        silent_since=row.silent_since if attempt.live else None,
         started_at=attempt.started_at,
         first_observation_at=attempt.first_observation_at,
         ended_at=attempt.ended_at,

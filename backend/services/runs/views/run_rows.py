@@ -16,9 +16,9 @@ from backend.domain.model.episode import ENDED_RUNS, RunState
 from backend.domain.model.outcome_style import OutcomeCounts, OutcomeStyle
 from backend.services.lru_cache import LruCache
 from backend.services.results.run_summaries import summaries
-from backend.services.runs.views.attempt import DesktopStartup, startup_of
 from backend.services.runs.views.episode import max_steps_of
 from backend.services.runs.views.run import RunView, run_view
+from backend.services.runs.views.waiting import DesktopStartup, WaitView, startup_of, wait_of
 
 
 def splits(rows: Iterable[Row[UUID, str, int]]) -> dict[UUID, OutcomeCounts]:
@@ -71,7 +71,7 @@ def _bars(session: Session, runs: Sequence[Run]) -> dict[UUID, OutcomeCounts]:
 
 @dataclass(frozen=True)
 class Tile:
-    """A live screen on the run's page."""
+    """A live screen on the run's page. `silent_since`: time of the worker's last heartbeat if that is late."""
 
     attempt_id: UUID
     episode_id: UUID
@@ -86,6 +86,8 @@ class Tile:
     frame_at: datetime | None
     started_at: datetime
     startup: DesktopStartup | None = None
+    wait: WaitView | None = None
+    silent_since: datetime | None = None
 
 
 def tiles(session: Session, *, run_id: UUID | None = None, limit: int = 64) -> list[Tile]:
@@ -109,4 +111,6 @@ def _tile(row: AnyRow) -> Tile:
         frame_at=row.created_at,
         started_at=attempt.started_at,
         startup=startup_of(attempt.state, attempt.desktop),
+        wait=wait_of(attempt, row.model_wait, row.created_at),
+        silent_since=row.silent_since,
     )

@@ -6,7 +6,7 @@ const STEPS = [
   [86400, 3600, "h"],
 ];
 
-// "3 min ago" beside the exact time, which stays in the title. Older than a day: the date as the server wrote it.
+// "3 min ago", or with data-relative-time-form: "3 min" (age), "in 3 min" (until); beside the exact time, which stays in the title. Older than a day: the date as the server wrote it.
 export default class RelativeTime extends Controller {
   static all = new Set();
   static timer = 0;
@@ -28,8 +28,17 @@ export default class RelativeTime extends Controller {
 
   draw() {
     const age = (Date.now() - Date.parse(this.element.dateTime)) / 1000;
-    const step = STEPS.find(([below]) => age < below);
-    const text = step ? `${Math.max(0, Math.floor(age / step[1]))} ${step[2]} ago` : this.written;
+    const text = this.words(this.element.dataset.relativeTimeForm, age) ?? this.written;
     if (this.element.textContent !== text) this.element.textContent = text;
+  }
+
+  words(form, age) {
+    const seconds = form === "until" ? -age : age;
+    const step = STEPS.find(([below]) => seconds < below);
+    if (!step) return undefined;
+    if (form === "until" && seconds < 1) return "now";
+    const number = Math.max(0, Math.floor(seconds / step[1]));
+    const lapse = `${number} ${step[2]}`;
+    return { age: lapse, until: `in ${lapse}` }[form] ?? `${lapse} ago`;
   }
 }

@@ -17,8 +17,8 @@ from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import attempts
 from backend.services.attempts.attempts import EvidenceRow, Fence, StepRow
 from backend.services.runs import runs
-from backend.services.runs.views.attempt import startup_of
 from backend.services.runs.views.run_page import RunPageQuery, run_page
+from backend.services.runs.views.waiting import startup_of
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import PNG, World, evaluation, step_row

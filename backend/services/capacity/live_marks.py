@@ -1,0 +1,20 @@
+"""Whether pages of running attempts have to be read again although no event has happened."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories.capacity import leases
+
+LiveMarks = frozenset[tuple[Any, ...]]
+
+
+def live_marks(session: Session, run_id: UUID | None = None) -> LiveMarks:
+    """What attempts wait for at their models, and whose workers are silent: equal as long as pages show the same.
+
+    Args:
+        session: the transaction.
+        run_id: only attempts of this run.
+    """
+    return leases.live_marks(session, run_id)
