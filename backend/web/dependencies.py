@@ -22,6 +22,7 @@ from backend.domain.ports.web import Web
 from backend.services.capacity.model_endpoints import node_prices
 from backend.services.results.views.row_costs import NodePriceList
 from backend.services.scheduling.autoscaling_signals import CachedSignals
+from backend.web.events.shared_reads import SharedReads
 from backend.web.graceful_shutdown import ShutdownState
 
 PERSON_COOKIE = "deskarena_person"
@@ -63,6 +64,11 @@ class AppContext:
     def signals(self) -> CachedSignals:
         """Cached signals for autoscalers."""
         return CachedSignals(self.factory)
+
+    @cached_property
+    def reads(self) -> SharedReads:
+        """Reads that many viewers share."""
+        return SharedReads()
 
     @cached_property
     def web(self) -> Web:

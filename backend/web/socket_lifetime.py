@@ -14,6 +14,10 @@ GONE = 4404
 """Close code: the resource does not exist; reconnecting is useless."""
 ENDED = 4000
 """Close code: the attempt has ended, there are no further frames."""
+BEAT_SECONDS = 15.0
+"""Interval of `BEAT`: a page gives up a connection that says nothing for three of them."""
+BEAT = '{"kind": "beat"}'
+"""Text message that tells a page that its connection works, although nothing happens."""
 
 
 async def accept(socket: WebSocket, read: Callable[[], T], is_live: Callable[[T], bool]) -> T | None:
@@ -41,11 +45,20 @@ async def accept(socket: WebSocket, read: Callable[[], T], is_live: Callable[[T]
 async def until_closed(
     socket: WebSocket, sending: Coroutine[Any, Any, None], heard: Callable[[], None] = lambda: None
 ) -> None:
-    """Runs `sending` until it ends or the viewer goes away; calls `heard` for each of the viewer's messages."""
-    sender = asyncio.create_task(sending)
-    listener = asyncio.create_task(_listen(socket, heard))
-    await asyncio.wait({sender, listener}, return_when=asyncio.FIRST_COMPLETED)
-    await over(sender, listener)
+    """Runs `sending` until it ends or the viewer goes away; calls `heard` for each of the viewer's messages.
+
+    Sends beats meanwhile.
+    """
+    tasks = [asyncio.create_task(each) for each in (sending, _listen(socket, heard), beat(socket))]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    await over(*tasks)
+
+
+async def beat(socket: WebSocket) -> None:
+    """Sends beats until the connection ends."""
+    while True:
+        await asyncio.sleep(BEAT_SECONDS)
+        await socket.send_text(BEAT)
 
 
 async def over(*tasks: asyncio.Task[None]) -> None:

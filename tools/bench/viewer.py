@@ -60,9 +60,12 @@ def watch(port: int, attempt_id: UUID, seconds: float) -> tuple[list[float], lis
             message = view.recv(timeout=10)
             now = time.time()
             if not isinstance(message, bytes):
-                raise TypeError("a frame is bytes")
-            head = json.loads(message.partition(b"\n")[0])
+                continue  # A beat.
+            line, _, picture = message.partition(b"\n")
+            head = json.loads(line)
             view.send("next")
+            if not picture:
+                continue  # The screen is still the same.
             arrived.append((now - head["captured_at"]) * 1000)
             if captured is not None:
                 replaced.append((now - captured) * 1000)

@@ -155,6 +155,8 @@ class ClientLoad:
     def _hear(self, socket: Any) -> None:
         while not self._ended.is_set():
             try:
-                self.tally.events.append(json.loads(socket.recv(timeout=0.5))["seq"])
+                message = json.loads(socket.recv(timeout=0.5))
             except TimeoutError:
                 continue
+            if "seq" in message:  # Else it is a beat, or says that attempts wait.
+                self.tally.events.append(message["seq"])

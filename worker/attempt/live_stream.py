@@ -8,6 +8,7 @@ import json
 import logging
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit, urlunsplit
@@ -19,7 +20,8 @@ from websockets.sync.client import ClientConnection, connect, unix_connect
 from backend.domain.model.trajectory import Frame
 
 LOOK_SECONDS = 0.5
-RENEW_SECONDS = 4.0
+RENEW_SECONDS = 2.0
+"""Interval at which an unchanged picture is sent again, with the time at which the desktop last answered."""
 HURRY_FPS = 20.0
 """Frame rate while a person acts: the effect must show at once."""
 MAX_FRAME = 16 * 2**20
@@ -75,6 +77,8 @@ class LiveStreamThread:
         self._otherwise = otherwise
         self._seq = 0
         self._again = False
+        self._picture = _Picture()
+        self._answered_at = 0.0
         self._closed = Event()
         self._thread = Thread(target=self._run, name="live", daemon=True)
         self._thread.start()
@@ -104,7 +108,9 @@ class LiveStreamThread:
         """Shows the machine's own picture: a guest that does not respond may have crashed visibly."""
         frame = self._otherwise()
         if frame is not None and not self._closed.is_set():
-            self._send(frame.data, {"captured_at": time.time(), "width": frame.width, "height": frame.height})
+            meta = {"captured_at": time.time(), "width": frame.width, "height": frame.height}
+            self._picture = self._picture.next(frame.data, meta)
+            self._send()
 
     def _stream(self) -> None:
         address, secret = self._address
@@ -114,23 +120,43 @@ class LiveStreamThread:
             self._pump(socket, hurried=hurried)
 
     def _pump(self, socket: ClientConnection, *, hurried: bool) -> None:
-        look_at, newest, sent_at = time.monotonic() + LOOK_SECONDS, None, 0.0
+        look_at, sent_at, answer = time.monotonic() + LOOK_SECONDS, 0.0, socket.ping()
         while not self._closed.is_set():
             if time.monotonic() >= look_at:
                 look_at = time.monotonic() + LOOK_SECONDS
                 if not self._viewers.watchers(self._attempt_id) or self._viewers.hurried(self._attempt_id) != hurried:
                     return
-                if newest is not None and time.monotonic() - sent_at > RENEW_SECONDS:
+                if answer.is_set():
+                    self._answered_at, answer = time.time(), socket.ping()
+                if sent_at and time.monotonic() - sent_at > RENEW_SECONDS:
                     # The screen is unchanged: send the same picture before its key expires.
-                    sent_at = self._send(*newest)
+                    sent_at = self._send()
             frame = _next_frame(socket, max(0.0, look_at - time.monotonic()))
             if frame is not None:
-                newest, sent_at = frame, self._send(*frame)
+                self._picture, self._answered_at = self._picture.next(*frame), time.time()
+                sent_at = self._send()
 
-    def _send(self, data: bytes, meta: Mapping[str, Any]) -> float:
+    def _send(self) -> float:
         self._seq += 1
-        self._viewers.put_frame(self._attempt_id, self._seq, data, {**meta, "step": self._step()})
+        facts = {"answered_at": self._answered_at} if self._answered_at else {}
+        meta = {**self._picture.meta, "picture": self._picture.number, **facts, "step": self._step()}
+        self._viewers.put_frame(self._attempt_id, self._seq, self._picture.data, meta)
         return time.monotonic()
+
+
+@dataclass(frozen=True)
+class _Picture:
+    """The newest picture. `number` counts different ones."""
+
+    number: int = 0
+    data: bytes = b""
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def next(self, data: bytes, meta: Mapping[str, Any]) -> "_Picture":
+        """The picture after this one, which is this one if nothing has changed; `changed_at` by this clock."""
+        if data == self.data:
+            return self
+        return _Picture(self.number + 1, data, {**meta, "changed_at": time.time()})
 
 
 def _next_frame(socket: ClientConnection, seconds: float) -> tuple[bytes, dict[str, Any]] | None:

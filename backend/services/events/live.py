@@ -23,7 +23,8 @@ class LiveFrame:
     Attributes:
         seq: increases by at least 1 per frame.
         data: JPEG bytes.
-        meta: metadata by the worker (`captured_at`, `width`, `height`, `step`).
+        meta: metadata by the worker: `captured_at` (by the desktop's clock), `width`, `height`, `step`; of a running
+            desktop also `picture` (counts different ones), `changed_at` and `answered_at` (by the worker's clock).
     """
 
     seq: int

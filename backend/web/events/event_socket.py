@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, WebSocket
 
 from backend.db.session import read_only
 from backend.domain.errors import NotFound, Unavailable
+from backend.services.capacity.live_marks import LiveMarks, live_marks
 from backend.services.events import list_after, log, subscribe_run
 from backend.services.events.views import EventView
 from backend.services.runs import runs as service
@@ -17,6 +18,7 @@ from backend.web.socket_lifetime import GONE, until_closed
 
 router = APIRouter()
 HOME_SECONDS = 1.0
+WAITS = {"kind": "waits"}
 BATCH = 200
 MOST_BATCHES = 50
 
@@ -41,7 +43,8 @@ async def run_events(
 ) -> None:
     """Sends every event after a number, one JSON object each; without a number, those from now on.
 
-    Postgres is read whenever Redis announces changes, and at least every 2 s.
+    Sends `WAITS` when attempts begin or end waiting for a model, or their worker falls silent or comes back. Postgres
+    is read whenever Redis announces changes, and at least every 2 s.
     """
     edge: AppContext = socket.app.state.edge
     # Before accepting, so that the client misses nothing from then on.
@@ -60,8 +63,12 @@ async def run_events(
 
 
 async def _send_run(socket: WebSocket, edge: AppContext, run_id: UUID, seq: int) -> None:
+    marks = await _live_marks(edge, run_id, None)
     async with aclosing(subscribe_run(run_id, seq)) as signs:
         async for _ in signs:
+            known, marks = marks, await _live_marks(edge, run_id, marks)
+            if marks != known:
+                await socket.send_json(WAITS)
             for _ in range(MOST_BATCHES):
                 try:
                     rows = await asyncio.to_thread(read_after, edge, run_id, seq)
@@ -74,10 +81,23 @@ async def _send_run(socket: WebSocket, edge: AppContext, run_id: UUID, seq: int)
                     break
 
 
-def newest_id(edge: AppContext) -> UUID | None:
-    """Id of the newest event of any run, in its own transaction."""
+async def _live_marks(edge: AppContext, run_id: UUID, known: LiveMarks | None) -> LiveMarks | None:
+    """What a run's attempts wait for; what is known already while the database is unavailable."""
+
+    def read() -> LiveMarks:
+        with read_only(edge.factory) as session:
+            return live_marks(session, run_id)
+
+    try:
+        return await edge.reads.get(("live marks", run_id), HOME_SECONDS, read)
+    except Unavailable:
+        return known
+
+
+def newest_of_all(edge: AppContext) -> tuple[UUID | None, LiveMarks]:
+    """Id of the newest event of any run, and what attempts wait for, in their own transaction."""
     with read_only(edge.factory) as session:
-        return log.newest_id(session)
+        return log.newest_id(session), live_marks(session)
 
 
 @router.websocket("/ws/events")
@@ -89,18 +109,21 @@ async def all_events(socket: WebSocket) -> None:
     await until_closed(socket, _send_signs(socket, edge, known))
 
 
-async def _newest(edge: AppContext, known: UUID | None) -> UUID | None:
-    """The newest event; the last known one while the database is unavailable."""
+Newest = tuple[UUID | None, LiveMarks]
+
+
+async def _newest(edge: AppContext, known: Newest | None) -> Newest | None:
+    """The newest state, read once a second for all viewers; the known one while the database is unavailable."""
     try:
-        return await asyncio.to_thread(newest_id, edge)
+        return await edge.reads.get("newest of all", HOME_SECONDS, lambda: newest_of_all(edge))
     except Unavailable:
         return known
 
 
-async def _send_signs(socket: WebSocket, edge: AppContext, known: UUID | None) -> None:
+async def _send_signs(socket: WebSocket, edge: AppContext, known: Newest | None) -> None:
     while True:
         newest = await _newest(edge, known)
-        if newest != known:
-            await socket.send_json({"kind": "changed", "event": str(newest)})
+        if newest is not None and newest != known:
+            await socket.send_json({"kind": "changed", "event": str(newest[0])})
         known = newest
         await asyncio.sleep(HOME_SECONDS)

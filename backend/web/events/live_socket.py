@@ -5,7 +5,6 @@ import json
 import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
 from uuid import UUID, uuid4
 
 from fastapi import APIRouter, WebSocket
@@ -19,6 +18,7 @@ from backend.web.socket_lifetime import ENDED, accept, over, until_closed
 
 router = APIRouter()
 MARK_SECONDS = 2.0
+STILL_SECONDS = 1.0
 ANSWER_SECONDS = 15.0
 """Seconds after which a viewer that has not requested the next frame counts as gone."""
 
@@ -29,16 +29,33 @@ def is_live(edge: AppContext, attempt_id: UUID) -> bool:
         return episodes.get_attempt(session, attempt_id).live
 
 
-def packed(frame: LiveFrame) -> bytes:
-    """One message: a JSON line, then the JPEG. `age_ms` is the frame's age by this machine's clock."""
-    captured = float(frame.meta.get("captured_at") or time.time())
-    head: dict[str, Any] = {**frame.meta, "seq": frame.seq, "age_ms": max(0, round((time.time() - captured) * 1000))}
-    return json.dumps(head).encode() + b"\n" + frame.data
+def packed(frame: LiveFrame, shown: int | None = None) -> bytes:
+    """One message: a JSON line, then the JPEG, which is left out if the viewer has that picture.
+
+    In milliseconds, by this machine's clock: `age_ms` since the picture was taken, `unchanged_ms` since the screen
+    changed, `answered_ms` since the desktop last answered.
+
+    Args:
+        frame: the newest frame.
+        shown: number of the picture that the viewer has.
+    """
+    now, meta = time.time(), frame.meta
+    captured = float(meta.get("captured_at") or now)
+    moments = {
+        "age_ms": captured,
+        "unchanged_ms": float(meta.get("changed_at") or captured),
+        "answered_ms": float(meta.get("answered_at") or captured),
+    }
+    ages = {name: max(0, round((now - moment) * 1000)) for name, moment in moments.items()}
+    data = b"" if shown is not None and meta.get("picture") == shown else frame.data
+    return json.dumps({**meta, "seq": frame.seq, **ages}).encode() + b"\n" + data
 
 
 @router.websocket("/ws/attempts/{attempt_id}/live")
 async def live(socket: WebSocket, attempt_id: UUID) -> None:
     """Sends binary messages: a JSON line `{seq, age_ms, ...}` and a JPEG. The viewer acknowledges each with any text.
+
+    Without a JPEG the screen is still the same, and the desktop has answered.
 
     The next frame, always the newest, is sent after the acknowledgement: slow viewers skip frames and delay nobody. The
     worker knows meanwhile that somebody is watching.
@@ -65,28 +82,30 @@ async def _keep_marking(attempt_id: UUID) -> None:
 async def _serve(socket: WebSocket, edge: AppContext, attempt_id: UUID, ack: asyncio.Event) -> None:
     """Sends the newest frame, waits for the acknowledgement, then checks for a newer one."""
     sent: int | None = None
+    shown: int | None = None
     async with aclosing(_signs(attempt_id)) as signs:
         async for _ in signs:
             frame = await latest_frame(attempt_id)
             if frame is not None and (sent is None or frame.seq > sent):
                 sent = frame.seq
                 ack.clear()
-                await socket.send_bytes(packed(frame))
+                await socket.send_bytes(packed(frame, shown))
+                shown = frame.meta.get("picture")
                 try:
                     async with asyncio.timeout(ANSWER_SECONDS):
                         await ack.wait()
                 except TimeoutError:
                     await socket.close(1001, "the last frame was never taken")
                     return
-            elif not await asyncio.to_thread(_still, edge, attempt_id):
+            elif not await _still(edge, attempt_id):
                 await socket.close(ENDED, "the attempt has ended")
                 return
 
 
-def _still(edge: AppContext, attempt_id: UUID) -> bool:
-    """Like `is_live`; an unavailable database does not end the view."""
+async def _still(edge: AppContext, attempt_id: UUID) -> bool:
+    """Like `is_live`, read once for all viewers; an unavailable database does not end the view."""
     try:
-        return is_live(edge, attempt_id)
+        return await edge.reads.get(("live", attempt_id), STILL_SECONDS, lambda: is_live(edge, attempt_id))
     except Unavailable:
         return True
 

@@ -2,8 +2,8 @@
 
 The page sends JSON texts: `{"kind": "act", "n": 3, "actions": [typed Action]}`, `{"kind": "take_over"}`, `{"kind":
 "hand_back"}`. It receives `{"kind": "state", "in_control", "controlled", "step", "state"}` whenever something changes,
-and `{"kind": "rejected", "n", "code", "detail"}` for a rejected message. Size, rate and every action are validated here
-and again by the worker.
+`{"kind": "rejected", "n", "code", "detail"}` for a rejected message, and a beat every 15 s. Size, rate and every action
+are validated here and again by the worker.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from backend.services.agents.agent_channel_store import ReplyStatus
 from backend.services.people import takeover, takeover_store
 from backend.services.people.takeover import ControlledAttempt
 from backend.web.dependencies import AppContext
-from backend.web.socket_lifetime import ENDED, accept
+from backend.web.socket_lifetime import BEAT, BEAT_SECONDS, ENDED, accept
 
 router = APIRouter()
 MOST_BYTES = 65_536
@@ -116,7 +116,7 @@ class _TakeoverSession:
     async def run(self) -> None:
         if self._attempt.human or await takeover_store.holder(self._attempt.attempt_id) == self._client:
             await self._take_over()
-        tasks = [asyncio.create_task(part()) for part in (self._listen, self._tell, self._keep)]
+        tasks = [asyncio.create_task(part()) for part in (self._listen, self._tell, self._keep, self._beat)]
         _, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in rest:
             task.cancel()
@@ -124,6 +124,12 @@ class _TakeoverSession:
         for task in tasks:
             with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
                 task.result()
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            async with self._sending:
+                await self._socket.send_text(BEAT)
 
     async def _listen(self) -> None:
         while True:

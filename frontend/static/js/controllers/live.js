@@ -1,10 +1,17 @@
 import { Controller } from "../lib/controller.js";
 import { Socket } from "../lib/socket.js";
 
-const STALE_MS = 5000;
+const SILENT_MS = 5000;
+
+function short(ms) {
+  const seconds = Math.floor(ms / 1000);
+  return seconds < 100 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`;
+}
 
 // The newest frame of an attempt. Each message is one JSON line and a JPEG; a frame that is drawn asks for the next,
-// so a slow viewer skips frames. Connected only while the screen is in view.
+// so a slow viewer skips frames. Without a JPEG the picture is still the same. Says two things: when the desktop last
+// answered, and since when its screen has not changed. Connected only while the screen is in view; where that fails,
+// the newest recorded picture is shown.
 export default class Live extends Controller {
   connect() {
     this.watcher = new IntersectionObserver((entries) =>
@@ -34,6 +41,7 @@ export default class Live extends Controller {
       binary: true,
       message: (data, socket) => this.frame(data, socket),
       state: (state) => {
+        this.state = state;
         if (state === "ended") this.announceEnd();
       },
     });
@@ -43,35 +51,67 @@ export default class Live extends Controller {
   close() {
     this.socket?.close();
     this.socket = null;
+    this.state = "";
+    this.answeredAt = undefined;
   }
 
   async frame(data, socket) {
     const bytes = new Uint8Array(data);
     const end = bytes.indexOf(10);
     const head = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
-    const url = URL.createObjectURL(new Blob([bytes.subarray(end + 1)], { type: "image/jpeg" }));
-    const image = this.part("image");
-    if (image && !this.element.hasAttribute("data-paused")) {
-      image.src = url;
-      await image.decode().catch(() => {});
-      image.hidden = false;
-      // Kept, as a newer version of the page may still have it.
-      this.part("wait")?.setAttribute("hidden", "");
-    }
-    if (this.url) URL.revokeObjectURL(this.url);
-    this.url = url;
-    // The service says how old the frame was when it left; from then on this clock counts, so clocks need not agree.
-    this.frameAt = performance.now() - head.age_ms;
+    if (end + 1 < bytes.length) await this.draw(bytes.subarray(end + 1));
+    else if (this.url && !this.paused && this.part("image")?.src !== this.url) await this.show(this.url);
+    // The service says how old the facts were when they left; from then on this clock counts: clocks need not agree.
+    this.changedAt = performance.now() - head.unchanged_ms;
+    this.answeredAt = performance.now() - head.answered_ms;
     this.element.dataset.frameSeq = head.seq;
     this.element.dispatchEvent(new CustomEvent("live:frame", { bubbles: true, detail: head }));
     socket.send("next");
   }
 
+  get paused() {
+    return this.element.hasAttribute("data-paused");
+  }
+
+  async draw(jpeg) {
+    const url = URL.createObjectURL(new Blob([jpeg], { type: "image/jpeg" }));
+    if (!this.paused) await this.show(url);
+    if (this.url) URL.revokeObjectURL(this.url);
+    this.url = url;
+  }
+
+  async show(url) {
+    const image = this.part("image");
+    if (!image) return;
+    image.src = url;
+    await image.decode().catch(() => {});
+    image.hidden = false;
+    // Kept, as a newer version of the page may still have it.
+    this.part("wait")?.setAttribute("hidden", "");
+  }
+
   age() {
     const mark = this.part("age");
-    if (!mark || this.frameAt === undefined) return;
-    const age = performance.now() - this.frameAt;
-    mark.textContent = age < 1000 ? `${Math.round(age / 100) * 100} ms` : `${Math.floor(age / 1000)} s`;
-    mark.toggleAttribute("data-stale", age > STALE_MS);
+    if (!mark) return;
+    const { words, title, stale } = this.facts(performance.now());
+    if (words) mark.textContent = words;
+    mark.title = title;
+    mark.toggleAttribute("data-stale", stale);
+  }
+
+  facts(now) {
+    if (this.state === "polling") {
+      const { frame } = this.element.dataset;
+      if (frame && frame !== this.recorded) this.show(frame);
+      this.recorded = frame;
+      return { words: "recorded steps", title: "The live stream cannot be opened.", stale: true };
+    }
+    if (this.answeredAt === undefined) return { words: "", title: "", stale: false };
+    const answered = now - this.answeredAt;
+    const unchanged = now - this.changedAt;
+    const title = `The desktop answered ${short(answered)} ago. Its screen has not changed for ${short(unchanged)}.`;
+    if (this.state === "off") return { words: `reconnecting, ${short(answered)}`, title, stale: true };
+    if (answered > SILENT_MS) return { words: `no answer for ${short(answered)}`, title, stale: true };
+    return { words: unchanged < 1000 ? "live" : `live, unchanged ${short(unchanged)}`, title, stale: false };
   }
 }

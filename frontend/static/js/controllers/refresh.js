@@ -3,10 +3,13 @@ import { morph } from "../lib/morph.js";
 import { Socket } from "../lib/socket.js";
 
 const MIN_INTERVAL = 900;
+const POLL_INTERVAL = 5000;
+const WORDS = { on: "live", off: "reconnecting", polling: "no stream, read every 5 s", ended: "ended" };
 
 // Keeps a page up to date: each event of its stream leads to one fetch of the same address, at most one a
 // second, and only what differs is touched. A page may have several streams, separated
-// by spaces. While a stream is down, the page says so; it catches up when the stream is back.
+// by spaces. While a stream is down, the page says so; it catches up when the stream is back. If none can be opened,
+// the page is read every 5 s, and says that.
 export default class Refresh extends Controller {
   connect() {
     this.sockets = this.element.dataset.refreshStream.split(" ").map((base) => this.stream(base));
@@ -35,6 +38,7 @@ export default class Refresh extends Controller {
 
   ended() {
     clearTimeout(this.timer);
+    clearInterval(this.poll);
     for (const socket of this.sockets) socket.close();
   }
 
@@ -43,9 +47,11 @@ export default class Refresh extends Controller {
     const known = this.state === "on" || (!this.state && "refreshSeq" in this.element.dataset);
     if (state === "on" && !known) this.schedule();
     this.state = state;
+    clearInterval(this.poll);
+    if (state === "polling") this.poll = setInterval(() => this.schedule(), POLL_INTERVAL);
     for (const mark of document.querySelectorAll("[data-stream]")) {
       mark.dataset.state = state;
-      mark.textContent = { on: "live", off: "reconnecting", ended: "ended" }[state];
+      mark.textContent = WORDS[state];
     }
   }
 

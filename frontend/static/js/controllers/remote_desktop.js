@@ -32,6 +32,7 @@ const STATUS_TEXT = {
   unavailable: "The desktop is not available yet. Retrying...",
   preparing: "Preparing the desktop...",
   off: "Reconnecting...",
+  polling: "The connection cannot be opened. Retrying...",
   ended: "Ended",
 };
 

@@ -7,7 +7,9 @@ import pytest
 from starlette.websockets import WebSocketDisconnect
 
 from backend.services import events
+from backend.services.scheduling import claims
 from backend.web.socket_lifetime import ENDED, GONE
+from tests.factories.claims import LIMITED
 from tests.factories.records import World
 from tests.integration.web.conftest import OWN, client_of
 from tests.waiting import until
@@ -56,6 +58,34 @@ class TestRunEvents:
         assert gone.value.code == GONE
 
 
+class TestWaits:
+    def test_pages_hear_when_an_attempt_waits_for_its_model(self, installation: World, tmp_path: Path) -> None:
+        worker = installation.worker("w2")
+        run = installation.submit("noop")
+        claim = installation.must_claim(worker)
+        client = client_of(installation, tmp_path)
+        with (
+            client.websocket_connect(f"{WS}/ws/runs/{run.id}/events") as of_run,
+            client.websocket_connect(f"{WS}/ws/events") as of_all,
+        ):
+            installation.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: LIMITED})
+            assert of_run.receive_json() == {"kind": "waits"}
+            assert of_all.receive_json()["kind"] == "changed"
+
+
+class TestBeats:
+    def test_a_silent_connection_says_that_it_works(
+        self, installation: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("backend.web.socket_lifetime.BEAT_SECONDS", 0.05)
+        run = installation.submit("noop")
+        claim = installation.must_claim(installation.worker("w2"))
+        client = client_of(installation, tmp_path)
+        for path in (f"runs/{run.id}/events", "events", f"attempts/{claim.attempt_id}/live"):
+            with client.websocket_connect(f"{WS}/ws/{path}") as socket:
+                assert socket.receive_json() == {"kind": "beat"}
+
+
 class TestAllEvents:
     def test_a_sign_when_something_happens_anywhere(self, installation: World, tmp_path: Path) -> None:
         with client_of(installation, tmp_path).websocket_connect(f"{WS}/ws/events") as socket:
@@ -82,6 +112,23 @@ class TestLive:
             socket.send_text("next")
             head, _, picture = socket.receive_bytes().partition(b"\n")
             assert (json.loads(head)["seq"], picture) == (4, b"\xff\xd84"), "a slow viewer skips frames"
+
+    def test_an_unchanged_screen_is_not_sent_again(self, installation: World, tmp_path: Path) -> None:
+        installation.submit("noop")
+        claim = installation.must_claim(installation.worker("w2"))
+        client = client_of(installation, tmp_path)
+        now = time.time()
+        meta = {"captured_at": now - 20, "changed_at": now - 20, "answered_at": now - 1, "picture": 7, "step": 3}
+        with client.websocket_connect(f"{WS}/ws/attempts/{claim.attempt_id}/live") as socket:
+            messages = []
+            for number in (1, 2):
+                events.put_frame(claim.attempt_id, number, b"\xff\xd8one", meta)
+                messages.append(socket.receive_bytes().partition(b"\n"))
+                socket.send_text("next")
+        assert [picture for _, _, picture in messages] == [b"\xff\xd8one", b""]
+        head = json.loads(messages[1][0])
+        assert 20_000 <= head["unchanged_ms"] < 30_000
+        assert 1000 <= head["answered_ms"] < 11_000
 
     def test_a_machine_that_boots_is_seen_before_its_desktop(self, installation: World, tmp_path: Path) -> None:
         installation.submit("noop")

@@ -25,6 +25,7 @@ class StreamingGuest:
         self.asked: list[str] = []
         self.refused = 0
         self.open = 0
+        self.picture = b"\xff\xd8picture"
         self._change = Event()
         self._server = unix_serve(self._serve, str(path))
         self._thread = Thread(target=self._server.serve_forever, daemon=True)
@@ -53,7 +54,7 @@ class StreamingGuest:
                     self._change.clear()
                     head = {"type": "frame", "seq": 1, "t": time.time(), "width": 640, "height": 480}
                     socket.send(json.dumps(head))
-                    socket.send(b"\xff\xd8picture")
+                    socket.send(self.picture)
                 socket.ping()
         except ConnectionClosed:
             self.open -= 1
@@ -135,6 +136,22 @@ class TestLivePump:
         viewers.number = 1
         until(lambda: len(viewers.frames) >= 2)
         assert viewers.frames[0][2]["captured_at"] == viewers.frames[1][2]["captured_at"]
+
+    def test_says_since_when_the_screen_is_unchanged_and_when_the_desktop_answered(
+        self, guest: StreamingGuest, viewers: FakeViewers, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(live_stream, "RENEW_SECONDS", 0.1)
+        monkeypatch.setattr(live_stream, "LOOK_SECONDS", 0.05)
+        viewers.number = 1
+        until(lambda: viewers.frames)
+        first = viewers.frames[0][2]
+        until(lambda: viewers.frames[-1][2]["answered_at"] > first["answered_at"] + 0.1)
+        later = viewers.frames[-1][2]
+        assert (later["picture"], later["changed_at"]) == (1, first["changed_at"])
+        guest.picture = b"\xff\xd8another"
+        guest.change()
+        until(lambda: viewers.frames[-1][2]["picture"] == 2)
+        assert viewers.frames[-1][2]["changed_at"] > first["changed_at"]
 
 
 class TestTrouble:
