@@ -18,7 +18,6 @@ from tests.error_codes import raises_code
 from tests.factories.models import CLICK, KEY, LIVE, PICTURE, asked, client, close_clients, endpoint
 from tests.fakes.model_server import ModelServer, model_server
 from worker.models.rate_limiter import RateLimiter
-from worker.models.usage_meter import UsageMeter
 from worker.models.wait_timer import WaitTimer
 
 PRICE = Price(model="model-*", since=date(2020, 1, 1), input=10, cached=1, output=100)
@@ -252,79 +251,6 @@ class TestWaiting:
         thread.join(10)
         assert not thread.is_alive()
         assert [str(error) for error in raised] == ["the run was cancelled"]
-
-    def test_what_is_waited_can_be_seen_while_it_lasts(self, server: ModelServer, api: str) -> None:
-        server.fail_for(60, retry_after="50")
-        waited, stop = WaitTimer(), threading.Event()
-
-        def pause(seconds: float) -> None:
-            if stop.wait(min(seconds, 0.1)):
-                raise Cancelled("over")
-
-        told = endpoint(api, f"{server.address}/v1")
-
-        def ask() -> None:
-            with pytest.raises(Cancelled):
-                client(told, waited=waited, pause=pause).complete(asked("Hi"))
-
-        thread = threading.Thread(target=ask)
-        thread.start()
-        _until(lambda: (wait := waited.longest(0.3)) is not None and wait.limited)
-        wait = waited.longest(0.3)
-        stop.set()
-        thread.join()
-        assert wait is not None
-        assert (wait.endpoint, wait.failures, wait.limited) == ("test", 1, True)
-        assert wait.words.startswith("HTTP 429: ")
-        assert "slow down" in wait.words
-        assert 20 < (wait.retry_seconds or 0) <= 30  # As long as it is patient.
-        assert waited.longest(0.0) is None
-        assert waited.seconds() == waited.seconds()
-
-    def test_a_slow_reply_can_be_seen_too(self, server: ModelServer, api: str) -> None:
-        server.hang()
-        waited, stop = WaitTimer(), threading.Event()
-
-        def pause(seconds: float) -> None:
-            if stop.wait(min(seconds, 0.1)):
-                raise Cancelled("over")
-
-        def ask() -> None:
-            with pytest.raises(Cancelled):
-                client(endpoint(api, f"{server.address}/v1"), waited=waited, pause=pause).complete(asked("Hi"))
-
-        thread = threading.Thread(target=ask)
-        thread.start()
-        _until(lambda: bool(server.asked) and waited.longest(0.3) is not None)
-        wait = waited.longest(0.3)
-        stop.set()
-        thread.join()
-        assert wait is not None
-        assert (wait.words, wait.failures, wait.retry_seconds, wait.limited) == ("", 0, None, False)
-
-    def test_requests_are_counted(self, server: ModelServer, api: str) -> None:
-        server.fail(429, retry_after="0.01", times=2)
-        server.fail(500)
-        server.cut()
-        server.nonsense()
-        server.say("At last.", tokens=(100, 40, 10))
-        server.fail(401)
-        meter = UsageMeter()
-        asking = client(endpoint(api, f"{server.address}/v1", prices=(PRICE,)), meter=meter)
-        asking.complete(asked("Hi", model="model-1"))
-        with raises_code(ModelApiFailed, "model_api_failed"):
-            asking.complete(asked("Hi", model="model-1"))
-        rows = meter.unwritten()
-        errors = {kind: sum(row.errors.get(kind, 0) for row in rows) for row in rows for kind in row.errors}
-        assert errors == {"HTTP 429": 2, "HTTP 500": 1, "connection": 1, "invalid reply": 1, "HTTP 401": 1}
-        assert {(row.endpoint, row.model) for row in rows} == {("test", "model-1")}
-        assert [sum(getattr(row, name) for row in rows) for name in ("answered", "gave_up", "input_tokens")] == [
-            1, 1, 100,
-        ]  # fmt: skip
-        assert sum(row.usd for row in rows) == pytest.approx((60 * 10 + 40 * 1 + 10 * 100) / 1e6)
-        assert sum(sum(row.latencies) for row in rows) == 1
-        assert rows[-1].last_error.startswith("HTTP 401")
-        assert KEY not in str(rows)
 
     def test_all_attempts_rest_when_the_api_asks_for_it(self, server: ModelServer, api: str) -> None:
         server.fail(429, retry_after="1.5")

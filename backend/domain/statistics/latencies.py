@@ -24,10 +24,10 @@ def quantile(counts: Sequence[int], share: float) -> float | None:
         counts: latencies by class.
         share: 0.5 for the median.
     """
-    rank, seen = share * sum(counts), 0
+    rank, below = share * sum(counts), 0
     for index, count in enumerate(counts):
-        seen += count
-        if count and seen >= rank:
+        below += count
+        if count and below >= rank:
             return FIRST * GROWTH ** (index - 0.5) if index else FIRST
     return None
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -14,10 +14,13 @@ from backend.db.repositories.capacity import workers
 from backend.domain.model.model_usage import UsagePeriod
 from backend.domain.statistics.latencies import added, quantile
 
-KEPT = timedelta(days=400)
+RETENTION = timedelta(days=400)
+_NUMBERS = (
+    "answered", "gave_up", "input_tokens", "cached_tokens", "output_tokens", "usd", "unpriced", "wait_seconds",
+)  # fmt: skip
 
 
-@dataclass
+@dataclass(frozen=True)
 class UsageSum:
     """One model at one endpoint over a time. `last_error` is its newest; fields as in `UsagePeriod`."""
 
@@ -32,7 +35,7 @@ class UsageSum:
     usd: float = 0.0
     unpriced: int = 0
     wait_seconds: float = 0.0
-    latencies: list[int] = field(default_factory=list)
+    latencies: Sequence[int] = ()
     last_answer_at: datetime | None = None
     last_error_at: datetime | None = None
     last_error: str = ""
@@ -46,17 +49,19 @@ class UsageSum:
         """Quantile of the latency of answered requests."""
         return quantile(self.latencies, share)
 
-    def add(self, row: ModelUsage) -> None:
-        """Adds a period."""
-        for name in ("answered", "gave_up", "input_tokens", "cached_tokens", "output_tokens", "unpriced"):
-            setattr(self, name, getattr(self, name) + getattr(row, name))
-        self.usd += row.usd
-        self.wait_seconds += row.wait_seconds
-        self.errors.update(row.errors)
-        self.latencies = added(self.latencies, row.latencies)
-        self.last_answer_at = max(filter(None, (self.last_answer_at, row.last_answer_at)), default=None)
-        if row.last_error_at is not None and (self.last_error_at is None or row.last_error_at > self.last_error_at):
-            self.last_error_at, self.last_error = row.last_error_at, row.last_error
+    def plus(self, row: ModelUsage) -> "UsageSum":
+        """The sum with a period."""
+        newer = row.last_error_at is not None and (self.last_error_at is None or row.last_error_at > self.last_error_at)
+        error = row if newer else self
+        return replace(
+            self,
+            **{name: getattr(self, name) + getattr(row, name) for name in _NUMBERS},
+            errors=self.errors + Counter(row.errors),
+            latencies=added(self.latencies, row.latencies),
+            last_answer_at=max(filter(None, (self.last_answer_at, row.last_answer_at)), default=None),
+            last_error_at=error.last_error_at,
+            last_error=error.last_error,
+        )
 
 
 def record(session: Session, source: UUID, rows: Sequence[UsagePeriod]) -> None:
@@ -69,10 +74,10 @@ def usage_since(session: Session, duration: timedelta) -> list[UsageSum]:
     sums: dict[tuple[str, str], UsageSum] = {}
     for row in repository.since(session, workers.now(session) - duration):
         key = (row.endpoint, row.model)
-        sums.setdefault(key, UsageSum(*key)).add(row)
+        sums[key] = sums.get(key, UsageSum(*key)).plus(row)
     return [sums[key] for key in sorted(sums)]
 
 
 def prune(session: Session) -> None:
-    """Deletes what is older than `KEPT`."""
-    repository.delete_before(session, workers.now(session) - KEPT)
+    """Deletes what is older than `RETENTION`."""
+    repository.delete_before(session, workers.now(session) - RETENTION)

@@ -22,7 +22,7 @@ class SharedReads:
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, Reads] = WeakKeyDictionary()
 
     async def get(self, key: Hashable, seconds: float, read: Callable[[], T]) -> T:
-        """The value of that key, at most so many seconds old.
+        """Returns the value of a key, at most `seconds` old.
 
         Args:
             key: what is read.

@@ -29,11 +29,6 @@ def since(session: Session, start: datetime) -> Sequence[ModelUsage]:
     return session.scalars(query.order_by(ModelUsage.started_at, ModelUsage.source)).all()
 
 
-def first(session: Session) -> datetime | None:
-    """Start of the oldest period."""
-    return session.scalar(select(ModelUsage.started_at).order_by(ModelUsage.started_at).limit(1))
-
-
 def delete_before(session: Session, moment: datetime) -> None:
     """Deletes rows of older periods."""
     session.execute(delete(ModelUsage).where(ModelUsage.started_at < moment))

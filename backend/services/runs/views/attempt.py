@@ -14,7 +14,7 @@ from backend.domain.errors import FailureClass
 from backend.domain.model.episode import AttemptState, EndedBy
 from backend.services.read_model import ReadModel
 from backend.services.runs.episodes import EvaluationRow
-from backend.services.runs.views.waiting import DesktopStartup, WaitView, startup_of, wait_of
+from backend.services.runs.views.waiting import AttemptWait, DesktopStartup, startup_of, wait_of
 
 _SILENT = ({"final": True}, {"value": None}, {"value": ""})
 
@@ -75,7 +75,7 @@ class AttemptView(ReadModel):
     desktop: dict[str, Any] = Field(default={})
     current_step: int = 0
     live: bool = False
-    waiting: WaitView | None = Field(default=None, description="What it waits for now; null while its agent acts.")
+    waiting: AttemptWait | None = Field(default=None, description="What it waits for now; null while its agent acts.")
     silent_since: datetime | None = Field(
         default=None, description="Its worker's last heartbeat, if that is late (5 s); null otherwise."
     )

@@ -18,7 +18,7 @@ from backend.services.lru_cache import LruCache
 from backend.services.results.run_summaries import summaries
 from backend.services.runs.views.episode import max_steps_of
 from backend.services.runs.views.run import RunView, run_view
-from backend.services.runs.views.waiting import DesktopStartup, WaitView, startup_of, wait_of
+from backend.services.runs.views.waiting import AttemptWait, DesktopStartup, startup_of, wait_of
 
 
 def splits(rows: Iterable[Row[UUID, str, int]]) -> dict[UUID, OutcomeCounts]:
@@ -86,7 +86,7 @@ class Tile:
     frame_at: datetime | None
     started_at: datetime
     startup: DesktopStartup | None = None
-    wait: WaitView | None = None
+    wait: AttemptWait | None = None
     silent_since: datetime | None = None
 
 

@@ -30,7 +30,7 @@ def startup_of(state: str, desktop: Mapping[str, Any]) -> DesktopStartup | None:
     return DesktopStartup.model_validate(facts) if facts and state == AttemptState.PREPARING else None
 
 
-class WaitView(ReadModel):
+class AttemptWait(ReadModel):
     """What an attempt waits for now."""
 
     kind: Literal["desktop", "model", "evaluator", "person"]
@@ -41,7 +41,9 @@ class WaitView(ReadModel):
     endpoint: str = Field(default="", description="Of the model, if that is waited for.")
 
 
-def wait_of(attempt: Attempt, model_wait: Mapping[str, Any] | None, step_at: datetime | None = None) -> WaitView | None:
+def wait_of(
+    attempt: Attempt, model_wait: Mapping[str, Any] | None, step_at: datetime | None = None
+) -> AttemptWait | None:
     """The wait of a live attempt; None while its agent acts.
 
     Args:
@@ -52,20 +54,20 @@ def wait_of(attempt: Attempt, model_wait: Mapping[str, Any] | None, step_at: dat
     if attempt.state == AttemptState.PREPARING:
         startup = startup_of(attempt.state, attempt.desktop)
         since = startup.since if startup else attempt.started_at
-        return WaitView(kind="desktop", text=startup.doing if startup else "preparing the desktop", since=since)
+        return AttemptWait(kind="desktop", text=startup.doing if startup else "preparing the desktop", since=since)
     if model_wait:
         return model_wait_view(model_wait)
     if attempt.state == AttemptState.EVALUATING:
-        return WaitView(kind="evaluator", text="evaluating", since=step_at)
+        return AttemptWait(kind="evaluator", text="evaluating", since=step_at)
     if attempt.controller == AttemptController.PERSON:
-        return WaitView(kind="person", text="a person is in control", since=None)
+        return AttemptWait(kind="person", text="a person is in control", since=None)
     return None
 
 
-def model_wait_view(stored: Mapping[str, Any]) -> WaitView:
+def model_wait_view(stored: Mapping[str, Any]) -> AttemptWait:
     """From the column of a lease."""
     retry_at = stored.get("retry_at")
-    return WaitView(
+    return AttemptWait(
         kind="model",
         text=f"waiting for the model API ({stored['endpoint']}, {stored['model']})",
         since=datetime.fromisoformat(stored["since"]),
@@ -78,13 +80,13 @@ def model_wait_view(stored: Mapping[str, Any]) -> WaitView:
 class GroupedWait(ReadModel):
     """Running attempts of a run that wait for the same; with the one that has waited longest."""
 
-    wait: WaitView
+    wait: AttemptWait
     attempts: int
 
 
-def grouped(waits: Sequence[WaitView | None]) -> list[GroupedWait]:
+def grouped(waits: Sequence[AttemptWait | None]) -> list[GroupedWait]:
     """Waits for models and evaluators by what is waited for, most frequent first."""
-    alike: dict[str, list[WaitView]] = {}
+    alike: dict[str, list[AttemptWait]] = {}
     for wait in waits:
         if wait is not None and wait.kind in {"model", "evaluator"}:
             alike.setdefault(wait.text, []).append(wait)
@@ -92,5 +94,5 @@ def grouped(waits: Sequence[WaitView | None]) -> list[GroupedWait]:
     return sorted(groups, key=lambda group: -group.attempts)
 
 
-def _age(wait: WaitView) -> float:
+def _age(wait: AttemptWait) -> float:
     return wait.since.timestamp() if wait.since else float("inf")

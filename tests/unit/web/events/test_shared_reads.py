@@ -8,7 +8,7 @@ from backend.web.events.shared_reads import SharedReads
 from tests.fakes.clock import FakeClock
 
 
-class Source:
+class CountedRead:
     """Counts its reads; fails on demand."""
 
     def __init__(self) -> None:
@@ -24,7 +24,7 @@ class Source:
 
 class TestSharedReads:
     def test_many_viewers_read_once(self) -> None:
-        clock, source, held = FakeClock(), Source(), threading.Event()
+        clock, source, held = FakeClock(), CountedRead(), threading.Event()
         reads = SharedReads(clock.now)
 
         def slowly() -> int:
@@ -40,7 +40,7 @@ class TestSharedReads:
         assert asyncio.run(view()) == [1] * 300
 
     def test_what_is_too_old_is_read_again(self) -> None:
-        clock, source = FakeClock(), Source()
+        clock, source = FakeClock(), CountedRead()
         reads = SharedReads(clock.now)
 
         async def view() -> list[int]:
@@ -52,7 +52,7 @@ class TestSharedReads:
         assert asyncio.run(view()) == [1, 1, 2, 3]
 
     def test_a_failure_is_not_remembered(self) -> None:
-        source = Source()
+        source = CountedRead()
         reads = SharedReads(FakeClock().now)
 
         async def view() -> int:
@@ -65,7 +65,7 @@ class TestSharedReads:
         assert asyncio.run(view()) == 2
 
     def test_a_viewer_that_leaves_takes_nothing_from_the_others(self) -> None:
-        source, held = Source(), threading.Event()
+        source, held = CountedRead(), threading.Event()
         reads = SharedReads(FakeClock().now)
 
         def slowly() -> int:

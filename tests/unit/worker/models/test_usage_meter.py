@@ -7,7 +7,7 @@ from worker.models.usage_meter import UsageMeter
 START = datetime(2026, 3, 1, 12, 2, tzinfo=UTC)
 
 
-class SetClock:
+class CalendarClock:
     """A clock that a test sets."""
 
     at = START
@@ -22,7 +22,7 @@ def usage(tokens: int = 10, *, usd: float = 0.5, priced: bool = True) -> Usage:
 
 class TestCounts:
     def test_by_endpoint_and_model(self) -> None:
-        meter = UsageMeter(SetClock())
+        meter = UsageMeter(CalendarClock())
         meter.answered("lab", "m-1", 4.0, usage())
         meter.answered("lab", "m-1", 4.0, usage(20, priced=False))
         meter.answered("lab", "m-2", 1.0, usage())
@@ -38,7 +38,7 @@ class TestCounts:
         assert (second.model, second.answered, second.errors) == ("m-2", 1, {})
 
     def test_a_period_has_five_minutes(self) -> None:
-        clock = SetClock()
+        clock = CalendarClock()
         meter = UsageMeter(clock)
         meter.answered("lab", "m-1", 1.0, usage())
         clock.at = START + timedelta(minutes=3)
@@ -47,7 +47,7 @@ class TestCounts:
         assert rows == [(0, 1), (5, 1)]
 
     def test_names_of_models_are_bounded(self) -> None:
-        meter = UsageMeter(SetClock())
+        meter = UsageMeter(CalendarClock())
         for number in range(600):
             meter.gave_up("lab", f"m-{number}" * 100)
         rows = meter.unwritten()
@@ -58,7 +58,7 @@ class TestCounts:
 
 class TestWriting:
     def test_what_is_counted_meanwhile_is_written_next(self) -> None:
-        meter = UsageMeter(SetClock())
+        meter = UsageMeter(CalendarClock())
         meter.gave_up("lab", "m-1")
         rows = meter.unwritten()
         meter.gave_up("lab", "m-1")

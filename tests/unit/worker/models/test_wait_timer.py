@@ -1,35 +1,26 @@
 import threading
 from collections.abc import Callable
 
+from tests.fakes.clock import FakeClock
 from worker.models.wait_timer import WaitTimer
-
-
-class SetClock:
-    """A clock that a test sets."""
-
-    def __init__(self) -> None:
-        self.at = 100.0
-
-    def __call__(self) -> float:
-        return self.at
 
 
 class TestWaited:
     def test_what_is_under_way_counts_until_its_answer_is_there(self) -> None:
-        clock = SetClock()
-        waited = WaitTimer(clock)
+        clock = FakeClock()
+        waited = WaitTimer(clock.now)
         call = waited.begin()
-        clock.at += 10
+        clock.advance(10)
         assert waited.seconds() == 10
         assert waited.end(call, 7) == 3
-        clock.at += 10
+        clock.advance(10)
         assert waited.seconds() == 3
 
     def test_a_call_without_an_answer_counts_in_full(self) -> None:
-        clock = SetClock()
-        waited = WaitTimer(clock)
+        clock = FakeClock()
+        waited = WaitTimer(clock.now)
         call = waited.begin()
-        clock.at += 10
+        clock.advance(10)
         assert waited.end(call, 0) == 10
 
     def test_many_threads(self) -> None:
@@ -45,23 +36,23 @@ class TestWaited:
 
 class TestLongest:
     def test_a_call_is_named_once_it_takes_long(self) -> None:
-        clock = SetClock()
-        waited = WaitTimer(clock)
+        clock = FakeClock()
+        waited = WaitTimer(clock.now)
         waited.begin("lab", "m-1")
-        clock.at += 1.9
+        clock.advance(1.9)
         assert waited.longest(2.0) is None
-        clock.at += 12.1
+        clock.advance(12.1)
         wait = waited.longest(2.0)
         assert wait is not None
         assert (wait.endpoint, wait.model, wait.seconds, wait.words) == ("lab", "m-1", 14.0, "")
         assert (wait.retry_seconds, wait.limited) == (None, False)
 
     def test_says_the_api_s_words_and_when_it_is_asked_again(self) -> None:
-        clock = SetClock()
-        waited = WaitTimer(clock)
+        clock = FakeClock()
+        waited = WaitTimer(clock.now)
         call = waited.begin("lab", "m-1")
         waited.failed(call, "HTTP 429: slow down", 20.0)
-        clock.at += 5
+        clock.advance(5)
         wait = waited.longest(2.0)
         assert wait is not None
         assert (wait.failures, wait.words, wait.retry_seconds) == (1, "HTTP 429: slow down", 15.0)
@@ -73,12 +64,12 @@ class TestLongest:
         assert waited.longest(0.0) is None
 
     def test_the_oldest_of_several_is_named(self) -> None:
-        clock = SetClock()
-        waited = WaitTimer(clock)
+        clock = FakeClock()
+        waited = WaitTimer(clock.now)
         first = waited.begin("lab", "planner")
-        clock.at += 3
+        clock.advance(3)
         waited.begin("lab", "grounder")
-        clock.at += 3
+        clock.advance(3)
         assert [wait.model for wait in (waited.longest(2.0),) if wait] == ["planner"]
         waited.end(first, 0.0)
         assert [wait.model for wait in (waited.longest(2.0),) if wait] == ["grounder"]
