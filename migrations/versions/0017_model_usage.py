@@ -6,8 +6,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-revision: str = "2.0016"
-down_revision: str | None = "2.0015"
+revision: str = "2.0017"
+down_revision: str | None = "2.0016"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 expand = "A new table, and a column that may be empty; releases before neither write nor read them."
