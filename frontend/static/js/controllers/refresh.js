@@ -75,7 +75,8 @@ export default class Refresh extends Controller {
       if (main) morph(document.getElementById("main"), main);
       document.title = fresh.title;
     } catch (error) {
-      if (error.name !== "AbortError") this.show("off");
+      // While it polls, it goes on.
+      if (error.name !== "AbortError" && this.state !== "polling") this.show("off");
     }
   }
 }
