@@ -89,10 +89,10 @@ class DeskarenaInfraConfig(InfraConfig):
         return {"kvm"}
 
     def provision(self, resource: ResourceConfig) -> None:
-        """Imports the tasks whose episodes are leases; nothing changes if they are there.
+        """Imports the tasks whose episodes are leases. Safe to call twice.
 
         Raises:
-            UnsupportedResourceType: it is no virtual machine.
+            UnsupportedResourceType: the resource is not a virtual machine.
             ServiceError: the service refuses or is unavailable.
         """
         task = self._task(resource)
@@ -103,7 +103,7 @@ class DeskarenaInfraConfig(InfraConfig):
         """A pristine desktop.
 
         Raises:
-            UnsupportedResourceType: it is no virtual machine.
+            UnsupportedResourceType: the resource is not a virtual machine.
             NotRunnable: no desktop became free in time.
             ServiceError: the service refuses or is unavailable.
         """
@@ -208,9 +208,9 @@ class _Desktops:
     def idle(self, run_id: str | None) -> list[DesktopEnv]:
         """Takes out those without a lease, of one run or all."""
         with self._lock:
-            found = [env for env in self._free if run_id in {None, env.run_id}]
-            self._free = [env for env in self._free if env not in found]
-            return found
+            idle = [env for env in self._free if run_id in {None, env.run_id}]
+            self._free = [env for env in self._free if env not in idle]
+            return idle
 
 
 def _tasks() -> bytes:

@@ -67,7 +67,7 @@ with open(os.path.expanduser(path), "wb") as file:
 _REMOVE = "import shutil; shutil.rmtree(__FOLDER__, ignore_errors=True)"
 
 
-class Desktop(Protocol):
+class OSWorldMachine(Protocol):
     """What the server needs of `DesktopEnv`."""
 
     controller: Controller
@@ -77,7 +77,7 @@ class Desktop(Protocol):
 
 
 @dataclass(frozen=True)
-class Reply:
+class HttpReply:
     """An answer of the server."""
 
     body: bytes
@@ -100,7 +100,7 @@ class OSWorldServer:
         address: of the server, for example `http://127.0.0.1:40123`.
     """
 
-    def __init__(self, desktop: Desktop) -> None:
+    def __init__(self, desktop: OSWorldMachine) -> None:
         self._lock = threading.Lock()
         self._http = ThreadingHTTPServer((HOST, 0), partial(_Handler, self._answer))
         self._http.daemon_threads = True
@@ -121,7 +121,7 @@ class OSWorldServer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _answer(self, route: str, media_type: str, body: bytes) -> Reply:
+    def _answer(self, route: str, media_type: str, body: bytes) -> HttpReply:
         """One request at a time: a desktop has one pointer, an episode one newest step."""
         if route not in self._routes:
             message = f"{route} is not available: the desktop is leased from a Deskarena service"
@@ -138,20 +138,20 @@ class OSWorldServer:
             return _error(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
 
 
-def _routes(desktop: Desktop) -> Mapping[str, Callable[[Mapping[str, Any]], Reply]]:
+def _routes(desktop: OSWorldMachine) -> Mapping[str, Callable[[Mapping[str, Any]], HttpReply]]:
     reads, call = desktop.controller, desktop.call
 
-    def execute(fields: Mapping[str, Any]) -> Reply:
+    def execute(fields: Mapping[str, Any]) -> HttpReply:
         return _executed(call, fields["command"], shell=bool(fields.get("shell")))
 
-    def windows(letter: str) -> Callable[[Mapping[str, Any]], Reply]:
+    def windows(letter: str) -> Callable[[Mapping[str, Any]], HttpReply]:
         return lambda fields: _window(call, letter, fields)
 
     return {
-        "GET /screenshot": lambda _: Reply(reads.get_screenshot(), "image/png"),
+        "GET /screenshot": lambda _: HttpReply(reads.get_screenshot(), "image/png"),
         "GET /accessibility": lambda _: _json({"AT": reads.get_accessibility_tree()}),
         "GET /terminal": lambda _: _json({"output": reads.get_terminal_output(), "status": "success"}),
-        "GET /platform": lambda _: Reply(reads.get_vm_platform().encode(), "text/plain"),
+        "GET /platform": lambda _: HttpReply(reads.get_vm_platform().encode(), "text/plain"),
         "GET /cursor_position": lambda _: _json(list(reads.get_cursor_position().values())),
         "POST /screen_size": lambda _: _json(reads.get_vm_screen_size()),
         "POST /desktop_path": lambda _: _json({"desktop_path": reads.get_vm_desktop_path()}),
@@ -203,11 +203,11 @@ def _parts(media_type: str, body: bytes) -> dict[str, Any]:
     return fields
 
 
-def _json(value: Any, status: HTTPStatus = HTTPStatus.OK) -> Reply:
-    return Reply(json.dumps(value).encode(), status=status)
+def _json(value: Any, status: HTTPStatus = HTTPStatus.OK) -> HttpReply:
+    return HttpReply(json.dumps(value).encode(), status=status)
 
 
-def _error(status: HTTPStatus, message: str) -> Reply:
+def _error(status: HTTPStatus, message: str) -> HttpReply:
     return _json({"status": "error", "message": message, "error": message}, status)
 
 
@@ -220,7 +220,7 @@ def _python(call: Call, code: str) -> str:
     return str(result["output"])
 
 
-def _executed(call: Call, command: Any, *, shell: bool) -> Reply:
+def _executed(call: Call, command: Any, *, shell: bool) -> HttpReply:
     code = _pyautogui_code(command)
     if code is not None:
         return _json(guest_calls.run_command(call, code))
@@ -238,12 +238,12 @@ def _pyautogui_code(command: Any) -> str | None:
             return None
 
 
-def _launched(call: Call, command: Any, *, shell: bool = False) -> Reply:
+def _launched(call: Call, command: Any, *, shell: bool = False) -> HttpReply:
     guest_calls.launch(call, command, shell=shell)
-    return Reply(b"launched", "text/plain")
+    return HttpReply(b"launched", "text/plain")
 
 
-def _window(call: Call, letter: str, fields: Mapping[str, Any]) -> Reply:
+def _window(call: Call, letter: str, fields: Mapping[str, Any]) -> HttpReply:
     words = ["wmctrl", *(["-x"] if fields.get("by_class") else []), *(["-F"] if fields.get("strict") else [])]
     done = _executed(call, [*words, f"-{letter}", str(fields["window_name"])], shell=False)
     if json.loads(done.body).get("returncode") != 0:
@@ -251,14 +251,14 @@ def _window(call: Call, letter: str, fields: Mapping[str, Any]) -> Reply:
     return done
 
 
-def _file(call: Call, path: str) -> Reply:
+def _file(call: Call, path: str) -> HttpReply:
     result = call({"type": "READ_FILE", "guest": {"path": path}})
     if result.get("returncode") == guest_calls.TOO_LARGE:
-        return Reply(_large_file(call, path), "application/octet-stream")
+        return HttpReply(_large_file(call, path), "application/octet-stream")
     data = guest_calls.content(result)
     if data is None:
         raise _Refused(HTTPStatus.NOT_FOUND, f"{path} cannot be read: {str(result.get('error')).strip()}")
-    return Reply(data, "application/octet-stream")
+    return HttpReply(data, "application/octet-stream")
 
 
 def _large_file(call: Call, path: str) -> bytes:
@@ -270,23 +270,23 @@ def _large_file(call: Call, path: str) -> bytes:
     return b"".join(part or b"" for part in parts)
 
 
-def _uploaded(call: Call, path: str, data: Any) -> Reply:
+def _uploaded(call: Call, path: str, data: Any) -> HttpReply:
     if not isinstance(data, bytes):
         raise _Refused(HTTPStatus.BAD_REQUEST, "file_data must be a file")
     if len(data) <= LARGEST_FILE:
         guest_calls.write_file(call, path, data)
-        return Reply(b"uploaded", "text/plain")
+        return HttpReply(b"uploaded", "text/plain")
     parts = [f"{path}.part{number}" for number in range(-(-len(data) // LARGEST_FILE))]
     for number, part in enumerate(parts):
         guest_calls.write_file(call, part, data[number * LARGEST_FILE : (number + 1) * LARGEST_FILE])
     _python(call, _JOIN.replace("__PARTS__", repr((path, parts))))
-    return Reply(b"uploaded", "text/plain")
+    return HttpReply(b"uploaded", "text/plain")
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, answer: Callable[[str, str, bytes], Reply], *args: Any) -> None:
+    def __init__(self, answer: Callable[[str, str, bytes], HttpReply], *args: Any) -> None:
         self._answer = answer
         super().__init__(*args)
 
@@ -305,7 +305,7 @@ class _Handler(BaseHTTPRequestHandler):
         route = f"{method} {self.path.partition('?')[0]}"
         self._send(self._answer(route, self.headers.get("Content-Type", ""), body))
 
-    def _send(self, reply: Reply) -> None:
+    def _send(self, reply: HttpReply) -> None:
         self.send_response(reply.status)
         self.send_header("Content-Type", reply.media_type)
         self.send_header("Content-Length", str(len(reply.body)))

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from backend.domain.foreign_text import visible
+from backend.domain.formats.foreign_text import visible
 
 Episode = Mapping[str, Any]
 

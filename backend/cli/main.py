@@ -33,7 +33,7 @@ from backend.cli.commands import (
 from backend.cli.embedded.interrupt import StopRequested
 from backend.cli.errors import CliError, ExitCode
 from backend.cli.output import ErrorForm, print_error, progress
-from backend.domain.foreign_text import VisibleStream
+from backend.domain.formats.foreign_text import VisibleStream
 from backend.environment import RenamedVariable, check_renamed
 
 app = typer.Typer(

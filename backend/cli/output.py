@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from backend.domain.foreign_text import VisibleStream, visible
+from backend.domain.formats.foreign_text import VisibleStream, visible
 
 Row = Mapping[str, Any]
 Columns = Mapping[str, Callable[[Any], Any]]

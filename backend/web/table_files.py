@@ -11,7 +11,7 @@ from uuid import UUID
 from fastapi import Depends, Header, Query
 from fastapi.responses import Response
 
-from backend.domain.foreign_text import cell
+from backend.domain.formats.foreign_text import cell
 from backend.services.export.rows import COMPRESSION, load_arrow
 
 PARQUET = "application/vnd.apache.parquet"

@@ -15,7 +15,7 @@ from tests.contract.conftest import SPEC, opened_provider
 from tests.waiting import until
 
 
-class LeasedDesktop:
+class DirectDesktop:
     """Each step goes straight to the desktop; the observation is what the service would show."""
 
     screen_width, screen_height = SPEC.screen.width, SPEC.screen.height
@@ -45,12 +45,12 @@ def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Provider]:
 
 
 @pytest.fixture
-def leased(desktop: Desktop) -> LeasedDesktop:
-    return LeasedDesktop(desktop)
+def leased(desktop: Desktop) -> DirectDesktop:
+    return DirectDesktop(desktop)
 
 
 @pytest.fixture
-def http(leased: LeasedDesktop) -> Iterator[httpx.Client]:
+def http(leased: DirectDesktop) -> Iterator[httpx.Client]:
     with OSWorldServer(leased) as server, httpx.Client(base_url=server.address, timeout=60.0, trust_env=False) as made:
         yield made
 
@@ -61,7 +61,7 @@ def executed(http: httpx.Client, command: Any, *, shell: bool = False) -> dict[s
 
 
 class TestScreen:
-    def test_is_read_without_a_step(self, http: httpx.Client, leased: LeasedDesktop) -> None:
+    def test_is_read_without_a_step(self, http: httpx.Client, leased: DirectDesktop) -> None:
         assert http.get("/screenshot").content.startswith(b"\x89PNG")
         assert "<desktop-frame" in http.get("/accessibility", params={"backend": "uia"}).json()["AT"]
         assert http.get("/terminal").json() == {"output": None, "status": "success"}
@@ -70,7 +70,7 @@ class TestScreen:
         assert http.post("/screen_size").json() == size
         assert leased.steps == []
 
-    def test_pyautogui_is_mouse_and_keyboard(self, http: httpx.Client, leased: LeasedDesktop) -> None:
+    def test_pyautogui_is_mouse_and_keyboard(self, http: httpx.Client, leased: DirectDesktop) -> None:
         code = "import pyautogui; import time; pyautogui.FAILSAFE = False; pyautogui.moveTo(21, 34)"
         assert executed(http, ["python", "-c", code])["status"] == "success"
         assert http.get("/cursor_position").json() == [21, 34]

@@ -15,7 +15,7 @@ from backend.cli.errors import UsageError
 from backend.cli.options import DEFAULT_LIMIT, Concurrency, Limit, OutputForm, Priority, Server, Tasks, note_output
 from backend.cli.output import Output, print_facts, print_object, print_rows, progress
 from backend.cli.tables.studies import COMPARISONS, STUDIES, flat, show_results, study_facts
-from backend.domain.foreign_text import cell
+from backend.domain.formats.foreign_text import cell
 from backend.domain.studies.levels import levels_of
 
 app = typer.Typer(help="Compare settings pairwise.", no_args_is_help=True)

@@ -2,7 +2,7 @@ import pytest
 from defusedxml.ElementTree import fromstring
 
 from backend.cli.junit import junit_xml
-from backend.domain.foreign_text import visible
+from backend.domain.formats.foreign_text import visible
 from tests.unit.cli.samples import episode, regression, run
 
 

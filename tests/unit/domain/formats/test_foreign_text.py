@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from backend.domain.foreign_text import VisibleStream, cell, visible
+from backend.domain.formats.foreign_text import VisibleStream, cell, visible
 
 ESCAPES: Sequence[tuple[str, str]] = (
     ("\x1b[2J", "\\x1b[2J"),
