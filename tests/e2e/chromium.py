@@ -16,6 +16,9 @@ RULES = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 }
 
+OF_COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
+"""Those whose result depends on the theme."""
+
 
 @contextmanager
 def window(browser: Browser, site: str, *, theme: str = "light", width: int = 1440) -> Iterator[Page]:

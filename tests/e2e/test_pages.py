@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-unt
 from playwright.sync_api import Browser, expect
 
 from backend.services import events
-from tests.e2e.chromium import RULES, opened, window
+from tests.e2e.chromium import OF_COLOURS, RULES, opened, window
 from tests.factories import pictures
 from tests.factories.scene import PageScene
 from tests.waiting import until
@@ -48,13 +48,15 @@ def addresses(scene: PageScene) -> dict[str, str]:
 
 
 class TestAccessibility:
-    @pytest.mark.parametrize("theme", ["light", "dark"])
-    def test_axe_finds_nothing(self, browser: Browser, site: str, scene: PageScene, theme: str) -> None:
+    @pytest.mark.parametrize(("theme", "rules"), [("light", RULES), ("dark", OF_COLOURS)], ids=["light", "dark"])
+    def test_axe_finds_nothing(
+        self, browser: Browser, site: str, scene: PageScene, theme: str, rules: dict[str, object]
+    ) -> None:
         found: list[str] = []
         with window(browser, site, theme=theme) as page:
             for name, address in addresses(scene).items():
                 opened(page, address)
-                for item in Axe().run(page, options=RULES).response["violations"]:
+                for item in Axe().run(page, options=rules).response["violations"]:
                     found += [f"{name}: {item['id']}: {node['html'][:160]}" for node in item["nodes"][:4]]
         assert found == []
 

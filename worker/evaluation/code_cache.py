@@ -5,11 +5,13 @@ second of CPU time. So the worker compiles once, into a folder that children see
 """
 
 import contextlib
+import hashlib
 import importlib
 import logging
 import os
 import pkgutil
 import subprocess
+import sys
 from pathlib import Path
 from threading import Thread
 
@@ -18,6 +20,8 @@ from worker.evaluation.sandbox import SandboxPaths, environment
 # Imported lazily by readers of documents and pictures.
 LATE = ("PIL.Image", "defusedxml.ElementTree", "docx", "numpy", "openpyxl")
 COMPILE_SECONDS = 120.0
+STAMP = "compiled-for"
+"""File that says for which sources the folder was filled."""
 logger = logging.getLogger(__name__)
 
 
@@ -40,15 +44,23 @@ def load_all() -> None:
             importlib.import_module(name)
 
 
-def compile_ahead(place: SandboxPaths) -> None:
-    """Fills the folder of compiled files in the background. Without it verdicts are only slower."""
-    if place.compiled is not None:
-        Thread(target=_compile, args=(place, place.compiled), name="compile", daemon=True).start()
+def compile_ahead(place: SandboxPaths) -> Thread | None:
+    """Fills the folder of compiled files in the background. Without it verdicts are only slower.
+
+    Returns:
+        The thread; None if there is no folder, or it has the files of these sources.
+    """
+    if place.compiled is None or _stamp(place.compiled) == _sources(place):
+        return None
+    thread = Thread(target=_compile, args=(place, place.compiled), name="compile", daemon=True)
+    thread.start()
+    return thread
 
 
 def _compile(place: SandboxPaths, folder: Path) -> None:
     variables = {**environment(place), "PYTHONPYCACHEPREFIX": str(folder)}
     del variables["PYTHONDONTWRITEBYTECODE"]
+    sources = _sources(place)
     command = [place.python, "-P", "-c", "from worker.evaluation.code_cache import load_all; load_all()"]
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -57,8 +69,26 @@ def _compile(place: SandboxPaths, folder: Path) -> None:
         )
         for path in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
             path.chmod(0o755)
+        (folder / STAMP).write_text(sources)
     except (OSError, subprocess.SubprocessError) as error:
         logger.warning("evaluators not precompiled: %s", error)
+
+
+def _stamp(folder: Path) -> str:
+    try:
+        return (folder / STAMP).read_text()
+    except OSError:
+        return ""
+
+
+def _sources(place: SandboxPaths) -> str:
+    """Changes with the interpreter and with the sources: Python compares a compiled file with its source's time."""
+    facts = hashlib.sha256(f"{place.python} {sys.version}".encode())
+    for root in ("backend/domain", "worker/evaluation"):
+        for path in sorted((place.code / root).rglob("*.py")):
+            status = path.stat()
+            facts.update(f"{path} {status.st_mtime_ns} {status.st_size}".encode())
+    return facts.hexdigest()
 
 
 def compiled_folder(data: Path) -> Path:

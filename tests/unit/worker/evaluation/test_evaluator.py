@@ -2,6 +2,7 @@ import os
 import signal
 import subprocess
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -13,7 +14,7 @@ from backend.domain.errors import Cancelled, EvaluatorFailed, FailureClass
 from tests.error_codes import raises_code
 from tests.unit.worker.evaluation.cases import LIMITS, place_with, said, task_with
 from tests.waiting import until
-from worker.evaluation.code_cache import compile_ahead
+from worker.evaluation.code_cache import STAMP, compile_ahead
 from worker.evaluation.evaluator import Child, Evaluator, remove_left_folders
 from worker.evaluation.limits import OWN_UID, ChildLimits
 from worker.evaluation.sandbox import Sandbox, candidates, here
@@ -274,6 +275,19 @@ class TestCompiled:
         compile_ahead(place)
         until(lambda: list(tmp_path.rglob("exact_match*.pyc")), 60.0, what="the metrics are compiled")
         assert Evaluator(LIMITS, place, found()).verdict(task_with("exact_match"), said("hello")).score == 1.0
+
+    def test_it_is_compiled_again_for_other_sources_only(self, tmp_path: Path) -> None:
+        place, code = here(tmp_path / "compiled"), tmp_path / "code"
+        first = compile_ahead(place)
+        assert first is not None
+        first.join(120.0)
+        assert (tmp_path / "compiled" / STAMP).exists()
+        assert compile_ahead(place) is None
+        (code / "backend" / "domain").mkdir(parents=True)
+        (code / "backend" / "domain" / "new.py").write_text("")
+        again = compile_ahead(replace(place, code=code))
+        assert again is not None
+        again.join(120.0)
 
 
 class TestSandbox:
