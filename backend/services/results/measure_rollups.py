@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 import numpy as np
@@ -23,8 +23,18 @@ OF_SETS = "CR"
 """OmniBench's measure that is, over all tasks, the mean of the means of its sets. Protocols reference, section 6."""
 Cells = Mapping[tuple[str, str], Positions]
 """Positions of each cell's tasks, by dimension and key."""
-Sums = Mapping[str, Mapping[UUID, TaskCluster]]
-"""By measure, then by task: number of values, and their sum."""
+
+
+class TaskSums(NamedTuple):
+    """Values of one measure: ids of the tasks that have some, sorted, as text; how many each has, and their sum."""
+
+    tasks: NDArray[np.str_]
+    numbers: NDArray[np.float64]
+    totals: NDArray[np.float64]
+
+
+Sums = Mapping[str, TaskSums]
+"""By measure."""
 
 
 class MeasureMean(ReadModel):
@@ -69,10 +79,29 @@ def _mean(total: float, n: int, ends: tuple[float, float], tasks: int, undefined
 
 def task_sums(session: Session, run_id: UUID) -> Sums:
     """Sums per task of a run, from its current evaluations."""
-    sums: dict[str, dict[UUID, TaskCluster]] = {}
-    for row in repository.task_sums(session, run_id):
-        sums.setdefault(row.measure, {})[row.task_id] = TaskCluster(row.n, row.total)
-    return sums
+    return {
+        row.measure: TaskSums(
+            np.array(row.tasks.split(" ")),
+            np.array(row.numbers.split(" "), dtype=float),
+            np.array(row.totals.split(" "), dtype=float),
+        )
+        for row in repository.task_sums(session, run_id)
+    }
+
+
+def pooled_sums(runs: Sequence[Sums]) -> Sums:
+    """Sums over several runs."""
+    if len(runs) == 1:
+        return runs[0]
+    pooled = {}
+    for measure in sorted({name for run in runs for name in run}):
+        each = [run[measure] for run in runs if measure in run]
+        tasks, places = np.unique(np.concatenate([sums.tasks for sums in each]), return_inverse=True)
+        numbers, totals = np.zeros(len(tasks)), np.zeros(len(tasks))
+        np.add.at(numbers, places, np.concatenate([sums.numbers for sums in each]))
+        np.add.at(totals, places, np.concatenate([sums.totals for sums in each]))
+        pooled[measure] = TaskSums(tasks, numbers, totals)
+    return pooled
 
 
 def rows(cells: Cells, tasks: Sequence[TaskTotals], sums: Sums) -> list[dict[str, Any]]:
@@ -83,13 +112,32 @@ def rows(cells: Cells, tasks: Sequence[TaskTotals], sums: Sums) -> list[dict[str
         tasks: all tasks of the run, in the order of the positions.
         sums: values of their measures.
     """
-    columns = [_MeasureColumn.of(measure, tasks, by_task) for measure, by_task in sorted(sums.items())]
+    kinds = _TaskKinds.of(tasks)
+    columns = [_MeasureColumn.of(measure, tasks, kinds, sums[measure]) for measure in sorted(sums)]
     return [
         {"dimension": dimension, "key": key, "measure": column.measure, **row}
         for (dimension, key), positions in sorted(cells.items())
         for column in columns
         if (row := column.row(positions, of_sets=dimension == Dimension.ALL)) is not None
     ]
+
+
+@dataclass(frozen=True)
+class _TaskKinds:
+    """What decides which measures tasks can have: `kinds` are pairs of protocol and level, `kind` each task's place."""
+
+    ids: NDArray[np.str_]
+    scored: NDArray[np.bool_]
+    kind: NDArray[np.intp]
+    kinds: Sequence[tuple[str, str | None]]
+
+    @classmethod
+    def of(cls, tasks: Sequence[TaskTotals]) -> Self:
+        places: dict[tuple[str, str | None], int] = {}
+        kind = [places.setdefault((task.protocol, task.level), len(places)) for task in tasks]
+        ids = np.array([str(task.task_id) for task in tasks], dtype=np.str_)
+        scored = np.array([task.scored > 0 for task in tasks], dtype=bool)
+        return cls(ids, scored, np.array(kind, dtype=np.intp), list(places))
 
 
 @dataclass(frozen=True)
@@ -103,16 +151,14 @@ class _MeasureColumn:
     tasks: Sequence[TaskTotals]
 
     @classmethod
-    def of(cls, measure: str, tasks: Sequence[TaskTotals], by_task: Mapping[UUID, TaskCluster]) -> Self:
-        none = TaskCluster(0, 0.0)
-        clusters = [by_task.get(task.task_id, none) for task in tasks]
-        protocols = {task.protocol for task, cluster in zip(tasks, clusters, strict=True) if cluster.n}
-        lacking = [
-            not cluster.n and _could(task, measure, protocols) for task, cluster in zip(tasks, clusters, strict=True)
-        ]
-        counts = np.array([cluster.n for cluster in clusters], dtype=float)
-        totals = np.array([cluster.total for cluster in clusters], dtype=float)
-        return cls(measure, counts, totals, np.array(lacking, dtype=bool), tasks)
+    def of(cls, measure: str, tasks: Sequence[TaskTotals], kinds: _TaskKinds, sums: TaskSums) -> Self:
+        places = np.minimum(np.searchsorted(sums.tasks, kinds.ids), len(sums.tasks) - 1)
+        with_value = sums.tasks[places] == kinds.ids
+        counts, totals = (np.where(with_value, column[places], 0.0) for column in (sums.numbers, sums.totals))
+        protocols = {kinds.kinds[place][0] for place in np.unique(kinds.kind[counts > 0])}
+        could = np.array([_could(*kind, measure, protocols) for kind in kinds.kinds], dtype=bool)
+        lacking = (counts == 0) & kinds.scored & could[kinds.kind]
+        return cls(measure, counts, totals, lacking, tasks)
 
     def row(self, positions: Positions, *, of_sets: bool) -> dict[str, Any] | None:
         """Columns of a cell; None without a value. `of_sets`: OmniBench's mean is that of its sets."""
@@ -147,12 +193,12 @@ class _MeasureColumn:
         return list(sets.values())
 
 
-def _could(task: TaskTotals, measure: str, protocols: Collection[str]) -> bool:
-    """Whether a scored task could have the measure: its protocol and level produce it.
+def _could(protocol: str, level: str | None, measure: str, protocols: Collection[str]) -> bool:
+    """Whether a scored task of this kind could have the measure: its protocol and level produce it.
 
     A task with fewer phases, or without parts, lacks nothing.
     """
-    if not task.scored or measure == PARTS or PHASE.fullmatch(measure):
+    if measure == PARTS or PHASE.fullmatch(measure):
         return False
     levels = info(measure).levels
-    return task.protocol in protocols and (not levels or task.level is None or task.level in levels)
+    return protocol in protocols and (not levels or level is None or level in levels)

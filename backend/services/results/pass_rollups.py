@@ -15,7 +15,6 @@ from backend.db.repositories.results import costs as cost_repository
 from backend.db.repositories.results import pass_rollups as repository
 from backend.db.repositories.results.rollups import TaskTotals
 from backend.domain.model.task import digest
-from backend.domain.statistics.intervals import TaskCluster
 from backend.domain.statistics.passes import Estimate, over_passes, over_tasks, pass_at_k, pass_hat_k
 from backend.services.attempts.attempts import DESKTOP_END
 from backend.services.results import measure_rollups, rollups
@@ -116,7 +115,7 @@ def pool(runs: Sequence[RollupInputs]) -> RollupInputs:
     totals = [_added(rows) for rows in by_task.values()]
     passes = number_of_passes(totals)
     remaining = [_without_repeated_losses(task, passes) for task in totals]
-    return RollupInputs(remaining, _pooled_sums(runs), runs[0].pairs)
+    return RollupInputs(remaining, measure_rollups.pooled_sums([run.sums for run in runs]), runs[0].pairs)
 
 
 def _added(rows: Sequence[TaskTotals]) -> TaskTotals:
@@ -128,16 +127,6 @@ def _added(rows: Sequence[TaskTotals]) -> TaskTotals:
             lost[name] += number
     sums = {name: sum(getattr(row, name) for row in rows) for name in SUMS}
     return replace(rows[0], lost=dict(sorted(lost.items())), **sums)
-
-
-def _pooled_sums(runs: Sequence[RollupInputs]) -> measure_rollups.Sums:
-    sums: dict[str, dict[UUID, TaskCluster]] = defaultdict(dict)
-    for run in runs:
-        for measure, clusters in run.sums.items():
-            for task, cluster in clusters.items():
-                before = sums[measure].get(task, TaskCluster(0, 0.0))
-                sums[measure][task] = TaskCluster(before.n + cluster.n, before.total + cluster.total)
-    return dict(sums)
 
 
 def number_of_passes(totals: Sequence[TaskTotals]) -> int:

@@ -30,22 +30,31 @@ _SUMS = text(f"""
         FROM counted c
         CROSS JOIN LATERAL (SELECT name, value FROM measure WHERE evaluation_id = c.id AND name <> 'score' OFFSET 0) m
     )
-    SELECT task_id, name AS measure, count(*) AS n, sum(value) AS total
-    FROM measured WHERE NOT starts_with(name, 'phase:')
-    GROUP BY task_id, name
-    UNION ALL
-    SELECT p.task_id, 'phase:' || p.place, count(*), sum(m.value)
-    FROM part p JOIN measured m ON m.id = p.id AND m.name = 'phase:' || p.name
-    WHERE p.place <= :phases
-    GROUP BY p.task_id, p.place
-    UNION ALL
-    SELECT task_id, :pooled, count(*), count(*) FILTER (WHERE value >= :reached)
-    FROM part GROUP BY task_id
+    SELECT measure, string_agg(CAST(task_id AS text), ' ' ORDER BY task_id) AS tasks,
+        string_agg(CAST(n AS text), ' ' ORDER BY task_id) AS numbers,
+        string_agg(CAST(total AS text), ' ' ORDER BY task_id) AS totals
+    FROM (
+        SELECT task_id, name AS measure, count(*) AS n, sum(value) AS total
+        FROM measured WHERE NOT starts_with(name, 'phase:')
+        GROUP BY task_id, name
+        UNION ALL
+        SELECT p.task_id, 'phase:' || p.place, count(*), sum(m.value)
+        FROM part p JOIN measured m ON m.id = p.id AND m.name = 'phase:' || p.name
+        WHERE p.place <= :phases
+        GROUP BY p.task_id, p.place
+        UNION ALL
+        SELECT task_id, :pooled, count(*), count(*) FILTER (WHERE value >= :reached)
+        FROM part GROUP BY task_id
+    ) sums GROUP BY measure
 """)  # noqa: S608 - fixed words
 
 
 def task_sums(session: Session, run_id: UUID) -> Sequence[Row[Any]]:
-    """Rows (task, measure, n, total) over the counted episodes of a run, by their current scores."""
+    """Rows (measure, tasks, numbers, totals) over the counted episodes of a run, by their current scores.
+
+    One row per measure, because reading 75,000 takes most of a second: ids of the tasks in their order, the number of
+    values of each and their sum, as texts with spaces between.
+    """
     values = {"run": run_id, "phases": MOST_PHASES, "pooled": PARTS, "reached": 1.0 - SOLVED_TOLERANCE}
     return session.execute(_SUMS, values).all()
 

@@ -111,8 +111,8 @@ def _totals(values: list[Any], parsed: dict[str, Any]) -> TaskTotals:
         if source not in parsed:
             parsed[source] = json.loads(source)
         values[place] = parsed[source]
-    lost = values[_LOST] or ()
-    values[_APPS], values[_LOST] = tuple(values[_APPS]), {name: lost.count(name) for name in sorted(set(lost))}
+    values[_APPS], lost = tuple(values[_APPS]), values[_LOST]
+    values[_LOST] = {name: lost.count(name) for name in sorted(set(lost))} if lost else {}
     return TaskTotals(*values)
 
 
