@@ -1,4 +1,4 @@
-"""Pairs of labels by which results are cut together."""
+"""Pairs of labels by which results are cut together. All cubes are computed again, which adds ratios of steps."""
 
 from collections.abc import Sequence
 
@@ -23,6 +23,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("benchmark_id", "first", "second", name="pk_label_pair"),
     )
+    op.execute("UPDATE run SET rollup_stale = true")
 
 
 def downgrade() -> None:

@@ -23,7 +23,7 @@ from backend.domain.benchmarks._paper_tables import (
     PaperTable,
     paper_tables,
 )
-from backend.domain.benchmarks._reported import ReportedFigure, reported_results
+from backend.domain.benchmarks._reported import ReportedFigure, published_minimum_steps, reported_results
 from backend.domain.benchmarks._strict import strict
 from backend.domain.benchmarks._suite_papers import SUITE_PAPERS, SuitePaper
 from backend.domain.benchmarks._task_labels import labels_of
@@ -55,6 +55,7 @@ __all__ = [
     "labels_of",
     "lint",
     "paper_tables",
+    "published_minimum_steps",
     "read_labels",
     "read_pool",
     "read_tasks",

@@ -11,6 +11,8 @@ from importlib import resources
 
 from backend.domain.model.task import Frozen
 
+MINIMUM = "minimum_actions"
+"""Measure of how many actions an expert needs at least."""
 _PARTS = frozenset({"domain", "category"})
 
 
@@ -39,6 +41,11 @@ def _all() -> tuple[tuple[str, ReportedFigure], ...]:
     text = resources.files(__package__).joinpath("reported_results.csv").read_text("utf-8")
     rows = list(csv.DictReader(text.splitlines()))
     return tuple((row.pop("suite"), ReportedFigure.model_validate({**row, "printed": row["value"]})) for row in rows)
+
+
+def published_minimum_steps(suite: str) -> dict[str, float]:
+    """Mean of the fewest actions with which a task of a level can be solved, by level; empty if not published."""
+    return {row.group: row.value for row in reported_results(suite) if row.measure == MINIMUM}
 
 
 def reported_results(suite: str) -> list[ReportedFigure]:

@@ -52,7 +52,6 @@ class BoardRow:
         lower_rank: the same by `lower`.
         reasons: why it is not ranked; empty if it is.
         people: for a human row: means of steps, time and rating.
-        efficiency: steps of solved episodes over a person's median steps, as (mean ratio, episodes).
     """
 
     run: Run
@@ -72,7 +71,6 @@ class BoardRow:
     lower_rank: int | None = None
     reasons: Sequence[NotRanked] = ()
     people: Means | None = None
-    efficiency: tuple[float, int] | None = None
 
     @property
     def imported(self) -> bool:

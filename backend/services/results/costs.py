@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.results import costs as repository
+from backend.domain.benchmarks import published_minimum_steps
 from backend.domain.machines.node_prices import NodeHours
 from backend.services.read_model import ReadModel
 
@@ -17,6 +18,21 @@ class PriceDate(ReadModel):
 
     model: str = Field(examples=["gpt-5-mini"])
     since: str | None = Field(examples=["2026-11-01"])
+
+
+class StepRatio(ReadModel):
+    """Steps of solved episodes over those of a reference."""
+
+    mean: float = Field(examples=[1.4], description="Of the ratios.")
+    episodes: int
+
+
+class StepRatios(ReadModel):
+    """The same for each reference; null without a solved task that it is known of."""
+
+    people: StepRatio | None = Field(default=None, description="A person's median steps.")
+    oracle: StepRatio | None = Field(default=None, description="The fewest steps of an oracle that solved the task.")
+    minimum: StepRatio | None = Field(default=None, description="The minimum that the benchmark's paper gives.")
 
 
 class PassCosts(ReadModel):
@@ -34,10 +50,11 @@ class PassCosts(ReadModel):
     usd_missing: str = ""
     prices: list[PriceDate] = Field(default=[])
     nodes: list[NodeHours] = Field(default=[])
+    step_ratios: StepRatios = StepRatios()
 
 
 def pass_costs(session: Session, run_ids: Sequence[UUID], tasks: Collection[UUID] | None = None) -> PassCosts:
-    """What these runs cost; `tasks`: on these only."""
+    """What these runs, on one version of the tasks, cost; `tasks`: on these only."""
     row = repository.episode_costs(session, run_ids, tasks)
     prices = [PriceDate(model=each.model, since=each.since) for each in repository.pinned_prices(session, run_ids)]
     recorded = row.recorded == row.episodes and bool(row.calls or row.input_tokens or row.output_tokens)
@@ -55,6 +72,16 @@ def pass_costs(session: Session, run_ids: Sequence[UUID], tasks: Collection[UUID
             NodeHours(provider=use.provider, node=use.node, day=use.day, hours=use.hours)
             for use in repository.node_hours(session, run_ids, tasks)
         ],
+        step_ratios=_step_ratios(session, run_ids, tasks),
+    )
+
+
+def _step_ratios(session: Session, run_ids: Sequence[UUID], tasks: Collection[UUID] | None) -> StepRatios:
+    minimum = published_minimum_steps(repository.kind_of_tasks(session, run_ids))
+    row = repository.step_ratios(session, run_ids, minimum, tasks)
+    numbers = {"people": row.people_n, "oracle": row.oracle_n, "minimum": row.minimum_n}
+    return StepRatios(
+        **{name: StepRatio(mean=getattr(row, name), episodes=number) for name, number in numbers.items() if number}
     )
 
 

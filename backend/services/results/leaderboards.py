@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Benchmark, PassRollup, PublishedResult, Run, TaskSet
 from backend.db.models.enums import FLOORS, Dimension
-from backend.db.repositories.people import human_agent as people_repository
 from backend.db.repositories.results import leaderboards as repository
 from backend.db.repositories.results import pass_rollups as pass_repository
 from backend.db.repositories.results import rollups as rollup_repository
@@ -130,7 +129,7 @@ def leaderboard(
     whole, measure = repository.number_of_tasks(session, task_set.id), primary(task_set.protocols)
     done = human_baselines.trials(session, task_set.id)
     rows = _rows(session, task_set.id, whole, measure, {Dimension.ALL, *dimensions})
-    rows = _with_people(session, rows, human_baselines.by_run(done))
+    rows = _with_people(rows, human_baselines.by_run(done))
     known = board_ranking.choices(rows, whole, measure, options.outside)
     conditions = board_ranking.chosen_conditions(known, options.conditions)
     alike = [row for row in rows if conditions is not None and row.conditions.key == conditions.key]
@@ -159,10 +158,9 @@ def leaderboard(
     )
 
 
-def _with_people(session: Session, rows: Sequence[BoardRow], people: Mapping[UUID, Means]) -> list[BoardRow]:
-    """Adds people's results to human rows, and relative steps to the others."""
-    ratios = people_repository.efficiency(session, [row.run.id for row in rows])
-    return [replace(row, people=people.get(row.run.id), efficiency=ratios.get(row.run.id)) for row in rows]
+def _with_people(rows: Sequence[BoardRow], people: Mapping[UUID, Means]) -> list[BoardRow]:
+    """Adds people's results to human rows."""
+    return [replace(row, people=people.get(row.run.id)) for row in rows]
 
 
 def board_version(session: Session, benchmark: str, version: int | None) -> TaskSet:

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from backend.db.repositories.results import rollup_jobs as repository
+from backend.db.repositories.results.costs import ORACLE
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.errors import Unavailable
 from backend.services.results import pass_rollups, rollups
@@ -83,6 +84,8 @@ def _claim_run(factory: SessionFactory, run_id: UUID, began_at: datetime) -> boo
     except _NewerRollup:
         logger.info("run %s: somebody else computes its roll-ups now", run_id)
         return False
+    with unit_of_work(factory) as session:
+        repository.mark_others_of_oracle(session, run_id, ORACLE)
     return True
 
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import Float, cast, exists, func, select
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Attempt, Episode, Run, Task
 from backend.db.models.enums import RANKED_PURPOSES
-from backend.db.repositories.common_queries import AnyRow, in_quarantine
+from backend.db.repositories.common_queries import AnyRow
 from backend.domain.model.episode import EpisodeState
 
 
@@ -78,21 +78,3 @@ def of_task_set(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
 def of_tasks(session: Session, benchmark_sets: Sequence[UUID]) -> Sequence[AnyRow]:
     """People's scored episodes on any of these task sets."""
     return _completed_rows(session, list(benchmark_sets))
-
-
-def efficiency(session: Session, run_ids: Sequence[UUID]) -> dict[UUID, tuple[float, int]]:
-    """Per run: steps of solved episodes over the task's human steps, as (mean of the ratios, episodes)."""
-    sets = select(Run.task_set_id).where(Run.id.in_(list(run_ids)))
-    if not session.scalar(select(exists().where(Task.task_set_id.in_(sets), Task.human_steps > 0))):
-        return {}
-    ratio = cast(Episode.steps, Float) / Task.human_steps
-    query = (
-        select(Episode.run_id, func.avg(ratio), func.count())
-        .join(Task, Task.id == Episode.task_id)
-        .where(
-            Episode.run_id.in_(list(run_ids)), Episode.solved.is_(True), ~Episode.human_assisted, Task.human_steps > 0
-        )
-        .where(~in_quarantine(Episode.task_id))
-        .group_by(Episode.run_id)
-    )
-    return {row[0]: (float(row[1]), int(row[2])) for row in session.execute(query)}

@@ -1,17 +1,20 @@
 """What scored episodes cost: tokens, USD, seconds, hours of nodes; and how long runs took."""
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, Date, Double, Select, cast, func, select, text
 from sqlalchemy.orm import Session
 
-from backend.db.models import Attempt, Episode, Node, Run, Slot
-from backend.db.repositories.common_queries import AnyRow, in_quarantine
+from backend.db.models import Attempt, Episode, Node, Run, Slot, TaskSet
+from backend.db.repositories.common_queries import NOT_QUARANTINED, AnyRow, in_quarantine
 from backend.domain.model.episode import AttemptState, EpisodeState
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+ORACLE = "oracle"
+"""The agent that performs a task's own solution."""
 
 
 def _seconds() -> ColumnElement[float]:
@@ -79,6 +82,54 @@ def pinned_prices(session: Session, run_ids: Sequence[UUID]) -> Sequence[AnyRow]
     since = Run.pins["model"]["price"]["since"].astext.label("since")
     query = select(model, since).where(Run.id.in_(run_ids), Run.pins.has_key("model"))
     return session.execute(query.distinct().order_by(model, since)).all()
+
+
+def kind_of_tasks(session: Session, run_ids: Sequence[UUID]) -> str:
+    """Kind of benchmark that the runs' tasks are of; empty without runs."""
+    query = select(TaskSet.kind).join(Run, Run.task_set_id == TaskSet.id).where(Run.id.in_(run_ids)).limit(1)
+    return session.scalar(query) or ""
+
+
+_STEP_RATIOS = text(f"""
+    WITH oracle AS (
+        SELECT e.task_id, min(e.steps) AS steps
+        FROM run r
+        JOIN agent_configuration c ON c.id = r.agent_configuration_id AND c.name = :oracle
+        JOIN episode e ON e.run_id = r.id AND e.solved AND e.steps > 0
+        WHERE r.task_set_id IN (SELECT task_set_id FROM run WHERE id = ANY(:runs))
+        GROUP BY e.task_id
+    ), solved AS (
+        SELECT e.steps / CAST(nullif(t.human_steps, 0) AS float) AS people, e.steps / CAST(o.steps AS float) AS oracle,
+            e.steps / CAST(CAST(:minimum AS jsonb) ->> t.level AS float) AS minimum
+        FROM episode e
+        JOIN task t ON t.id = e.task_id
+        LEFT JOIN oracle o ON o.task_id = e.task_id
+        WHERE e.run_id = ANY(:runs) AND e.solved AND NOT e.human_assisted AND {NOT_QUARANTINED}
+            AND (CAST(:tasks AS uuid[]) IS NULL OR e.task_id = ANY(:tasks))
+    )
+    SELECT avg(people) AS people, count(people) AS people_n, avg(oracle) AS oracle, count(oracle) AS oracle_n,
+        avg(minimum) AS minimum, count(minimum) AS minimum_n
+    FROM solved
+""")  # noqa: S608 - fixed words
+
+
+def step_ratios(
+    session: Session, run_ids: Sequence[UUID], minimum: Mapping[str, float], tasks: Collection[UUID] | None = None
+) -> AnyRow:
+    """Steps of solved episodes that count over those of a reference, as mean of the ratios and number of episodes.
+
+    Args:
+        session: the transaction.
+        run_ids: runs on one version of the tasks.
+        minimum: published minimum of steps by level.
+        tasks: on these only.
+
+    Returns:
+        (people, people_n, oracle, oracle_n, minimum, minimum_n): against the task's human steps, the fewest steps of an
+        oracle's solution, and the published minimum.
+    """
+    values = {"runs": list(run_ids), "oracle": ORACLE, "minimum": json.dumps(dict(minimum))}
+    return session.execute(_STEP_RATIOS, {**values, "tasks": None if tasks is None else list(tasks)}).one()
 
 
 _MAKESPANS = text("""

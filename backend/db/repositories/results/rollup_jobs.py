@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, extract, func, select, text, update
 from sqlalchemy.orm import Session
 
-from backend.db.models import Episode, Run
+from backend.db.models import AgentConfiguration, Episode, Run
 
 REST = 10.0
 """A cube is recomputed after this multiple of its duration, so it takes at most a tenth of the time."""
@@ -72,6 +72,18 @@ def give_back(session: Session, run_id: UUID, began_at: datetime) -> None:
 def behind_among(session: Session, run_ids: Sequence[UUID]) -> set[UUID]:
     """Those of the runs whose cube is out of date."""
     return set(session.scalars(select(Run.id).where(Run.id.in_(run_ids), behind())))
+
+
+def mark_others_of_oracle(session: Session, run_id: UUID, oracle: str) -> None:
+    """Marks the cubes of the other runs on its tasks as stale if this is an ended run of the oracle.
+
+    Their steps are compared with its steps. Its own kind is left out, so that two of them do not mark each other.
+    """
+    own = select(Run.task_set_id).join(AgentConfiguration, AgentConfiguration.id == Run.agent_configuration_id)
+    own = own.where(Run.id == run_id, AgentConfiguration.name == oracle, Run.ended_at.is_not(None))
+    oracles = select(AgentConfiguration.id).where(AgentConfiguration.name == oracle)
+    query = update(Run).where(Run.task_set_id.in_(own), Run.agent_configuration_id.not_in(oracles))
+    session.execute(query.values(rollup_stale=True).execution_options(synchronize_session=False))
 
 
 def larger_than(session: Session, run_id: UUID, episodes: int) -> bool:

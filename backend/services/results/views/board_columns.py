@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from backend.services.results.costs import StepRatio
 from backend.services.results.views.leaderboard_models import LeaderboardRow
 
 
@@ -60,15 +61,36 @@ def _losses(row: LeaderboardRow) -> str:
     return ", ".join(f"{name} {number}" for name, number in row.summary.lost.items())
 
 
+def _step_ratio(
+    name: str, title: str, reference: str, missing: str, ratio: Callable[[LeaderboardRow], StepRatio | None]
+) -> NumberColumn:
+    """Steps of solved episodes over those of a reference."""
+    return NumberColumn(
+        name,
+        title,
+        f"steps of solved episodes over {reference}, mean ratio",
+        lambda row: one.mean if (one := ratio(row)) else None,
+        NumberKind.RATIO,
+        lambda row: f"n = {one.episodes:,}" if (one := ratio(row)) else "",
+        lambda _: missing,
+    )
+
+
 NUMBERS: Sequence[NumberColumn] = (
     NumberColumn(
         "steps", "Steps", "mean over scored episodes", lambda row: row.steps, cost="steps per scored episode"
     ),
-    NumberColumn(
-        "efficiency", "Steps against people", "steps of solved episodes over a person's median steps, mean ratio",
-        lambda row: row.efficiency[0] if row.efficiency else None, NumberKind.RATIO,
-        lambda row: f"n = {row.efficiency[1]:,}" if row.efficiency else "",
-        lambda _: "no solved task with a person's steps",
+    _step_ratio(
+        "efficiency", "Steps against people", "a person's median steps", "no solved task with a person's steps",
+        lambda row: row.step_ratios.people,
+    ),
+    _step_ratio(
+        "oracle_steps", "Steps against the oracle", "the fewest steps of an oracle that solved the task",
+        "no solved task that an oracle solved", lambda row: row.step_ratios.oracle,
+    ),
+    _step_ratio(
+        "minimum_steps", "Steps against the minimum", "the minimum that the paper gives for the task's level",
+        "no solved task with a published minimum", lambda row: row.step_ratios.minimum,
     ),
     NumberColumn(
         "seconds", "Agent's time", "the agent's own time, mean over scored episodes", lambda row: row.agent_seconds,

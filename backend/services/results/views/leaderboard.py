@@ -17,6 +17,7 @@ from backend.services.benchmarks.views.benchmark import TaskSetRef, reported_res
 from backend.services.configurations.configuration_ref import configuration_ref
 from backend.services.results.board_ranking import ConditionsChoice
 from backend.services.results.board_rows import BoardRow
+from backend.services.results.costs import StepRatios
 from backend.services.results.leaderboards import BenchmarkBoard, BoardOptions, label, leaderboard
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.views.board_columns import NUMBERS
@@ -138,7 +139,7 @@ def _row(row: BoardRow, costs: RowCosts, *, whole: bool) -> LeaderboardRow:
         steps=row.summary.steps / row.summary.counts.scored if row.summary.counts.scored else None,
         agent_seconds=costs.agent_seconds,
         costs=costs,
-        efficiency=row.efficiency,
+        step_ratios=row.costs.step_ratios if row.costs else StepRatios(),
     )
 
 

@@ -14,6 +14,7 @@ from backend.services.benchmarks.views.benchmark import PublishedResultView, Tas
 from backend.services.configurations.configuration_ref import ConfigurationRef
 from backend.services.people.human_baselines import DomainRow, Means
 from backend.services.read_model import ReadModel
+from backend.services.results.costs import StepRatios
 from backend.services.results.measure_rollups import MeasureMean
 from backend.services.results.views.row_costs import RowCosts
 from backend.services.runs.summary import RunSummary
@@ -139,9 +140,7 @@ class LeaderboardRow(ReadModel):
     steps: float | None = Field(default=None, description="Mean over its scored episodes.")
     agent_seconds: float | None = Field(default=None, description="The agent's own time, mean over scored episodes.")
     costs: RowCosts = RowCosts()
-    efficiency: tuple[float, int] | None = Field(
-        default=None, description="Steps of solved episodes over a person's median steps: mean ratio, episodes."
-    )
+    step_ratios: StepRatios = Field(default=StepRatios(), description="Of solved episodes: over those of a reference.")
 
     @property
     def series_label(self) -> str:

@@ -336,9 +336,9 @@ class TestBoard:
             board = board_of(session, "starter", None)
             random, person = (next(row for row in board.rows if row.agent == name) for name in ("random", "human"))
             column = next(each for each in NUMBERS if each.name == "efficiency")
-            assert (random.efficiency, column.value(random), column.note(random)) == ((1.5, 1), 1.5, "n = 1")
-            assert (column.value(person) is None) == (person.efficiency is None)
-            assert sorted_by(board, "efficiency")[0].efficiency is not None
+            assert (column.value(random), column.note(random)) == (1.5, "n = 1")
+            assert (column.value(person) is None) == (person.step_ratios.people is None)
+            assert sorted_by(board, "efficiency")[0].step_ratios.people is not None
 
     def test_without_people_there_is_nothing_to_label_by(self, installed: World) -> None:
         with raises_code(Conflict, "no_human_result"):

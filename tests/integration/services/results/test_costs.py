@@ -7,15 +7,19 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from backend.db.models import Episode, Node
+from backend.db.models import Episode, Node, Task
 from backend.domain.machines.node_prices import NodePrice
+from backend.domain.model.task import LoadedBenchmark
 from backend.domain.model.trajectory import Usage
+from backend.services.results.costs import StepRatio, StepRatios
 from backend.services.results.leaderboards import BoardOptions
+from backend.services.results.views.board_columns import NUMBERS
 from backend.services.results.views.leaderboard import board_of, sorted_by
 from backend.services.results.views.leaderboard_models import LeaderboardRow
 from backend.services.results.views.pareto import pareto_chart
 from backend.services.results.views.row_costs import NodePriceList
 from tests.factories.costs import computed_again, last, pin_model, spend
+from tests.factories.measured import checkpoint_task, finish, verdict
 from tests.factories.records import World
 
 USAGES = (
@@ -161,3 +165,49 @@ class TestBoard:
         assert [point.front for point in chart.points] == [True, False]
         unpriced = pareto_chart(board.do(board_of, "starter", None, None, NodePriceList()), "nodes")
         assert (list(unpriced.points), unpriced.missing) == ([], ["no price of local n1"])
+
+
+class TestStepRatios:
+    def test_are_those_of_solved_tasks_over_each_reference(self, installation: World) -> None:
+        tasks = [checkpoint_task(f"t{at}", level, 1) for at, level in enumerate(("L1", "L2", "L1"))]
+        world = installation
+        world.benchmark(LoadedBenchmark(kind="windowsworld", suite="windowsworld", tasks=tuple(tasks)))
+        worker = world.worker(slots=1)
+
+        def run(agent: str, results: dict[str, tuple[float, int]]) -> None:
+            world.submit(agent)
+            while (claim := world.claim(worker)) is not None:
+                score, steps = results[claim.task.key.name]
+                finish(world, claim, verdict(claim.task, [1], score, {"S_final": score}), steps=steps)
+
+        run("random", {"t0": (1.0, 8), "t1": (1.0, 9), "t2": (0.0, 30)})
+        world.roll_up()
+        assert ratios_of(world).oracle is None
+        run("oracle", {"t0": (1.0, 4), "t1": (0.0, 3), "t2": (1.0, 2)})
+        with world.work() as session:
+            session.execute(update(Task).where(Task.name == "t1").values(human_steps=6))
+        world.roll_up()  # The oracle's run: its end marks the others.
+        world.roll_up()
+        ratios = ratios_of(world)
+        assert ratios.oracle == StepRatio(mean=2.0, episodes=1)
+        assert ratios.people == StepRatio(mean=1.5, episodes=1)
+        assert ratios.minimum is not None
+        assert ratios.minimum.mean == pytest.approx((8 / 9.67 + 9 / 18.13) / 2)
+        assert ratios.minimum.episodes == 2
+        with world.work() as session:
+            rows = board_of(session, "starter", None).rows
+        column = next(each for each in NUMBERS if each.name == "oracle_steps")
+        assert {row.agent: (column.value(row), column.note(row)) for row in rows}["random"] == (2.0, "n = 1")
+
+    def test_are_of_common_tasks_where_the_board_is(self, board: World) -> None:
+        play(board)
+        with board.work() as session:
+            session.execute(update(Task).values(human_steps=2))
+        computed_again(board)
+        assert row_of(board).step_ratios.people == row_of(board, common=True).step_ratios.people
+
+
+def ratios_of(world: World) -> StepRatios:
+    with world.work() as session:
+        rows = board_of(session, "starter", None).rows
+        return next(row.step_ratios for row in rows if row.agent == "random")
