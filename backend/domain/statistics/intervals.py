@@ -121,8 +121,8 @@ def cluster_mean_of_columns(  # noqa: PLR0913 - two columns, and settings with d
         ends = wilson_interval(float(np.mean(totals == high)), counts.size, _normal(level))
         return _scaled(ends, low, high)
     whole = float(counts.sum())
-    mean = float(totals.sum()) / whole
-    squares = float(((totals - mean * counts) ** 2).sum())
+    mean = math.fsum(totals.tolist()) / whole  # Exact, so that the order of the tasks does not matter.
+    squares = math.fsum(((totals - mean * counts) ** 2).tolist())
     if squares > _ALIKE:  # Where all tasks are alike, the variance says nothing.
         imagined = extremes * ((mean - low) ** 2 + (high - mean) ** 2) * (whole / counts.size) ** 2
         squares = (squares + imagined) * counts.size / (counts.size + 2 * extremes)

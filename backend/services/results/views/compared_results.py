@@ -14,7 +14,7 @@ from backend.db.repositories.results import comparisons as repository
 from backend.domain.model.score import is_solved
 from backend.domain.model.task import UNLABELLED
 from backend.domain.statistics.intervals import LEVEL, mean_interval
-from backend.domain.statistics.passes import pooled
+from backend.domain.statistics.passes import mean_score, pooled
 from backend.domain.statistics.task_comparison import TaskComparison, TaskScores
 from backend.services.results.views.comparison_models import (
     ComparedTask,
@@ -50,6 +50,10 @@ def pooled_task(rows: Sequence[AnyRow], costs: Mapping[tuple[UUID, UUID], float]
         costs: mean USD by run and task.
     """
     scored = [row for row in rows if row.scores]
+    if len(rows) == len(scored) == 1:
+        (row,) = rows
+        means = row.steps, row.seconds, costs.get((row.run, row.task_id))
+        return PooledTask(row.task_id, row.content_hash, row.quarantined, row.scores, row.episodes, row.lost, *means)
     return PooledTask(
         task_id=rows[0].task_id,
         content_hash=rows[0].content_hash,
@@ -67,7 +71,9 @@ def _side(tasks: dict[str, PooledTask]) -> dict[str, PooledTask]:
     """The tasks without losses that another run made up for: there, all passes have a score."""
     passes = max((len(task.scores) for task in tasks.values()), default=0)
     return {
-        key: replace(task, lost=min(task.lost, max(0, passes - len(task.scores)))) if task.scores else task
+        key: replace(task, lost=min(task.lost, max(0, passes - len(task.scores))))
+        if task.scores and task.lost
+        else task
         for key, task in tasks.items()
     }
 
@@ -166,8 +172,8 @@ class ComparedResults:
     def _result(self, at: int, key: str) -> TaskResult:
         row = self._sides[at][key]
         return TaskResult.model_construct(
-            score=fmean(row.scores),
-            solve_rate=fmean(map(is_solved, row.scores)),
+            score=mean_score(row.scores),
+            solve_rate=mean_score([float(is_solved(score)) for score in row.scores]),
             passes=len(row.scores),
             steps=row.steps,
             seconds=row.seconds,
