@@ -5,7 +5,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.repositories.capacity import leases
+from backend.db.repositories.capacity import leases, workers_view
 
 LiveMarks = frozenset[tuple[Any, ...]]
 
@@ -15,6 +15,7 @@ def live_marks(session: Session, run_id: UUID | None = None) -> LiveMarks:
 
     Args:
         session: the transaction.
-        run_id: only attempts of this run.
+        run_id: only attempts of this run; without one also which workers are online, and which slots are broken.
     """
-    return leases.live_marks(session, run_id)
+    marks = leases.live_marks(session, run_id)
+    return marks if run_id is not None else marks | workers_view.marks(session)

@@ -1,8 +1,9 @@
 """Queries of the page about workers."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, func, literal, or_, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import Attempt, Episode, Lease, Node, Slot, Task, Worker
@@ -22,6 +23,13 @@ def workers(session: Session) -> Sequence[AnyRow]:
         .limit(200)
     )
     return session.execute(query).all()
+
+
+def marks(session: Session) -> frozenset[tuple[Any, ...]]:
+    """Which workers accept work, and which slots are broken: equal until one comes or goes."""
+    online = select(Worker.id, literal("worker")).where(Worker.state == "online")
+    broken = select(Slot.id, literal("slot")).where(Slot.state == "broken")
+    return frozenset(tuple(row) for row in session.execute(online.union_all(broken)))
 
 
 def slots(session: Session) -> Sequence[AnyRow]:

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 from sqlalchemy import ARRAY, Uuid, and_, any_, case, func, literal, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from backend.db.models import AgentConfiguration, Attempt, Episode, Lease, Node, Quarantine, Run, Slot, Task, Worker
 from backend.db.models.enums import SlotState
-from backend.db.repositories.common_queries import AnyRow, run_columns
+from backend.db.repositories.common_queries import AnyRow, run_columns, silent_since
 from backend.db.repositories.scheduling.autoscaling_signals import served
 from backend.domain.machines.nodes import NodeState
 from backend.domain.model.reason import ReasonCode
@@ -109,9 +109,33 @@ def broken_slots(session: Session) -> Sequence[AnyRow]:
 
 
 def lost_workers(session: Session, codes: Collection[str]) -> Sequence[Worker]:
-    """Workers that left within the last hour with an attempt lost with one of the codes."""
+    """Workers that left within the last hour with an attempt lost with one of the codes.
+
+    One is done with when another has worked on its machine for five minutes since: one that keeps dying is not.
+    """
     recent = func.now() - func.make_interval(0, 0, 0, 0, 1)
     lost = (Attempt.failure_code.in_(codes), Attempt.ended_at > recent)
     lost_attempts = select(Attempt.id).where(Attempt.worker_id == Worker.id, *lost)
-    query = select(Worker).where(Worker.state == "offline", Worker.heartbeat_at > recent, lost_attempts.exists())
+    other = aliased(Worker)
+    replaced = select(other.id).where(
+        other.node_id == Worker.node_id,
+        other.state == "online",
+        other.started_at > Worker.heartbeat_at,
+        other.started_at < func.now() - func.make_interval(0, 0, 0, 0, 0, 5),
+    )
+    query = select(Worker).where(
+        Worker.state == "offline", Worker.heartbeat_at > recent, lost_attempts.exists(), ~replaced.exists()
+    )
     return session.scalars(query.order_by(Worker.heartbeat_at.desc()).limit(10)).all()
+
+
+def silent_workers(session: Session) -> Sequence[AnyRow]:
+    """Workers with a running attempt whose last heartbeat is late: (name, its time)."""
+    silent = silent_since()
+    query = (
+        select(Worker.name, func.min(silent).label("silent_since"))
+        .join(Lease, Lease.worker_id == Worker.id)
+        .where(Lease.released_at.is_(None), Worker.state != "offline", silent.is_not(None))
+        .group_by(Worker.name)
+    )
+    return session.execute(query.order_by(Worker.name)).all()

@@ -3,20 +3,22 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from uuid import UUID
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.runs import home_view as repository
 from backend.domain.model.reason import Reason, ReasonCode, stored_reason
+from backend.services.capacity.views.endpoints import live_waits
 from backend.services.lifecycle.lease_reaper import DIED
 from backend.services.runs.views.run_rows import RunRow, Tile, run_rows, tiles
 from backend.services.scheduling.wait_reasons import WaitGroup, explain_alike, told_apart
 
 LATEST = 8
 NEWS = 6
+LONG_WAIT = timedelta(seconds=60)
+RESTART = ("Start it again", "/docs/start.html")
 
 
 @dataclass(frozen=True)
@@ -44,13 +46,20 @@ class Wait:
 
 @dataclass(frozen=True)
 class Alarm:
-    """Something that needs attention. `kind`: flagged, quarantine, worker or slot; `target` by kind."""
+    """Something that needs attention, for as long as it does.
+
+    Attributes:
+        kind: flagged, quarantine, worker, silent, slot or endpoint.
+        link: page where one sees it.
+        todo: what to do about it, as words and the address that says how; empty if the page itself says it.
+    """
 
     kind: str
     title: str
     text: str
+    link: str
     at: datetime | None = None
-    target: UUID | None = None
+    todo: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True)
@@ -112,20 +121,47 @@ def _later(row: AnyRow) -> Reason:
 
 
 def _alarms(session: Session) -> list[Alarm]:
+    """Those of machines first. Each ends by itself, when its cause does."""
     flagged = [
-        Alarm("flagged", row.Task.key, f"{row.Episode.flag_reason} ({row.title})", row.Episode.ended_at, row.Episode.id)
+        Alarm(
+            "flagged",
+            row.Task.key,
+            f"{row.Episode.flag_reason} ({row.title})",
+            f"/episodes/{row.Episode.id}",
+            row.Episode.ended_at,
+        )
         for row in repository.flagged(session, NEWS)
     ]
     quarantined = [
-        Alarm("quarantine", row.Task.key, row.Quarantine.reason, row.Quarantine.created_at, row.Task.id)
+        Alarm("quarantine", row.Task.key, row.Quarantine.reason, f"/tasks/{row.Task.id}", row.Quarantine.created_at)
         for row in repository.quarantined(session, NEWS)
     ]
     workers = [
-        Alarm("worker", worker.name, "stopped responding during an attempt", worker.heartbeat_at)
+        Alarm("worker", worker.name, "stopped responding during an attempt", "/workers", worker.heartbeat_at, RESTART)
         for worker in repository.lost_workers(session, DIED)
     ]
-    slots = [
-        Alarm("slot", f"{row.name}, {row.Slot.provider} {row.Slot.index}", row.Slot.reason or "the slot is broken")
-        for row in repository.broken_slots(session)
+    silent = [
+        Alarm(
+            "silent", row.name, "sends no heartbeats; its attempts are lost soon", "/workers", row.silent_since, RESTART
+        )
+        for row in repository.silent_workers(session)
     ]
-    return [*workers, *slots, *flagged, *quarantined]
+    slots = [
+        Alarm("slot", f"{row.name}, {row.Slot.provider} {row.Slot.index}", row.Slot.reason or "broken", "/workers",
+              todo=("Find the fault", "/docs/cli.html#deskarena-doctor"))
+        for row in repository.broken_slots(session)
+    ]  # fmt: skip
+    return [*workers, *silent, *_endpoint_alarms(session), *slots, *flagged, *quarantined]
+
+
+def _endpoint_alarms(session: Session) -> list[Alarm]:
+    """Endpoints whose errors attempts have been waiting out for a minute."""
+    alarms = []
+    for name, waits in live_waits(session).items():
+        failing = [wait for wait in waits if wait.words and datetime.now(UTC) - wait.since > LONG_WAIT]
+        if failing:
+            number = f"{len(failing)} attempt{'' if len(failing) == 1 else 's'}"
+            words = f"{number} waiting: {failing[0].words}"
+            todo = ("What is retried", "/docs/models.html#failures")
+            alarms.append(Alarm("endpoint", name, words, f"/endpoints#{name}", failing[0].since, todo))
+    return alarms

@@ -1,11 +1,13 @@
 """What the first page says of slots, and of what needs a person."""
 
 import pytest
+from sqlalchemy import text
 
 from backend.domain.errors import FailureClass
 from backend.services.lifecycle.lease_reaper import sign_off
 from backend.services.runs.views import home
 from backend.services.scheduling import claims
+from tests.factories.claims import LIMITED, RATE_LIMIT
 from tests.factories.records import World
 from worker.scheduling.dispatcher import SHUTDOWN
 
@@ -48,9 +50,49 @@ class TestWorkersThatWentAway:
         ready.worker("new", pid=200, running=lambda _: False)
         assert alarms(ready) == [("worker", "old")]
 
+    def test_one_is_done_with_when_another_works_in_its_place(self, ready: World) -> None:
+        dead = ready.worker("old", pid=100)
+        ready.submit()
+        ready.must_claim(dead)
+        ready.worker("new", pid=200, running=lambda _: False)
+        with ready.work() as session:
+            session.execute(text("UPDATE worker SET heartbeat_at = now() - interval '9 min' WHERE name = 'old'"))
+            session.execute(text("UPDATE worker SET started_at = now() - interval '6 min' WHERE name = 'new'"))
+        assert alarms(ready) == []
+
     def test_one_that_had_no_attempt_is_missed_by_nobody(self, ready: World) -> None:
         worker = ready.worker()
         ready.submit()
         ready.lose(ready.must_claim(worker), FailureClass.GUEST)
         ready.do(claims.reap, lease_seconds=-1.0)
+        assert alarms(ready) == []
+
+
+class TestPassingAlarms:
+    """They are there as long as their cause is, and lead to it."""
+
+    def test_a_late_heartbeat(self, ready: World) -> None:
+        worker = ready.worker()
+        ready.submit()
+        claim = ready.must_claim(worker)
+        assert alarms(ready) == []
+        with ready.work() as session:
+            session.execute(text("UPDATE lease SET heartbeat_at = now() - interval '6 s'"))
+        (alarm,) = ready.do(home.home).alarms
+        assert (alarm.kind, alarm.title, alarm.link) == ("silent", "w1", "/workers")
+        assert alarm.todo[1].startswith("/docs/")
+        ready.do(claims.worker_heartbeat, worker.id, [claim.lease_id])
+        assert alarms(ready) == []
+
+    def test_an_endpoint_whose_errors_are_waited_out(self, ready: World) -> None:
+        worker = ready.worker()
+        ready.submit()
+        claim = ready.must_claim(worker)
+        for seconds, expected in ((14.0, []), (75.0, [("endpoint", "lab")])):
+            wait = LIMITED.model_copy(update={"seconds": seconds, "call": int(seconds)})
+            ready.do(claims.worker_heartbeat, worker.id, [claim.lease_id], {claim.lease_id: wait})
+            assert alarms(ready) == expected
+        (alarm,) = ready.do(home.home).alarms
+        assert (alarm.link, RATE_LIMIT in alarm.text) == ("/endpoints#lab", True)
+        ready.do(claims.worker_heartbeat, worker.id, [claim.lease_id])
         assert alarms(ready) == []

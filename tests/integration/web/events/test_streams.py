@@ -87,6 +87,11 @@ class TestBeats:
 
 
 class TestAllEvents:
+    def test_a_sign_when_a_worker_registers(self, installation: World, tmp_path: Path) -> None:
+        with client_of(installation, tmp_path).websocket_connect(f"{WS}/ws/events") as socket:
+            installation.worker("w9", node="n9")
+            assert socket.receive_json()["kind"] == "changed"
+
     def test_a_sign_when_something_happens_anywhere(self, installation: World, tmp_path: Path) -> None:
         with client_of(installation, tmp_path).websocket_connect(f"{WS}/ws/events") as socket:
             installation.submit("noop")
