@@ -93,14 +93,25 @@ class DamagedArtifact(NotFound):
 
 
 class Invalid(DeskarenaError):
-    """The request or file is wrong (422). `path` says where: a file, a key, a field."""
+    """The request or file is wrong (422). `path` says where: a file, a key, a field.
+
+    `others` are further errors of the same kind, so that all can be mended at once.
+    """
 
     status = 422
     code = "invalid"
 
-    def __init__(self, message: str, *, code: str = "", path: str = "", hint: str = "") -> None:
+    def __init__(
+        self, message: str, *, code: str = "", path: str = "", hint: str = "", others: "Sequence[Invalid]" = ()
+    ) -> None:
         super().__init__(f"{path}: {message}" if path else message, code=code, hint=hint)
         self.path = path
+        self.others = tuple(others)
+
+    @property
+    def text_at_field(self) -> str:
+        """Message and hint where the field itself is in sight."""
+        return sentences(self.message.removeprefix(f"{self.path}: "), self.hint)
 
 
 class InvalidAction(Invalid):

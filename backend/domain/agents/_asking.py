@@ -42,7 +42,7 @@ class Asker:
         if context.models is None:
             raise AgentFailed("this agent asks a model, and there are no model clients here", code="no_model_client")
         if not params.model:
-            raise AgentFailed("no model was chosen", code="no_model", hint="Choose one: --param model=NAME.")
+            raise AgentFailed("no model was chosen", code="no_model", hint="Set the parameter model.")
         self._client = context.models.client(params.endpoint)
         self._params = params
         self._seed = context.seed if params.send_seed else None

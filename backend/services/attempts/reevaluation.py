@@ -38,7 +38,8 @@ from backend.services.attempts.evaluations import (
 from backend.services.attempts.evidence import EvidencePlan, plan_of, spec_of
 from backend.services.attempts.reevaluation_failures import ReevaluationRefusal
 from backend.services.benchmarks.variants import task_of
-from backend.services.capacity.worker_capabilities import FENCES, capabilities, check_judge
+from backend.services.capacity.config_checks import check_judge
+from backend.services.capacity.worker_capabilities import FENCES, capabilities
 from backend.services.events import EventKind
 from backend.services.events.worker_wakeup import wake_workers
 from backend.services.lifecycle import retry_policy, validation_results

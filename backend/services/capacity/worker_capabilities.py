@@ -1,30 +1,24 @@
-"""Merged capabilities of the workers, and checks of a run's configuration against them."""
+"""Merged capabilities of the workers."""
 
-import difflib
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
 from sqlalchemy.orm import Session
 
 from backend.config import get_settings
 from backend.db.repositories.benchmarks.task_groups import TaskNeeds
 from backend.db.repositories.capacity import licences
 from backend.db.repositories.capacity import workers as repository
-from backend.domain import registry
-from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
+from backend.domain.errors import Unavailable
 from backend.domain.machines.applications import missing, provided
 from backend.domain.machines.image_offers import ImageOffer, image_for
-from backend.domain.machines.machine_image import DEFAULT
-from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.model.reason import Reason, ReasonCode
-from backend.domain.model.run import ImageView, RunConfig, ScreenSize
+from backend.domain.model.run import RunConfig, ScreenSize
 from backend.domain.registry import PluginKind
 from backend.domain.scheduling.requirements import FENCE
 from backend.services.capacity.licences import lacking
-from backend.services.capacity.run_request import RunRequest
 
 NO_JUDGE = "a model judges it, and the run names none: give it a judge"
 WITHOUT_JUDGE = "judge=none"
@@ -230,166 +224,3 @@ def _both(known: Mapping[str, Any] | None, offer: Mapping[str, Any]) -> dict[str
         last = {each["name"]: each for each in both}
         joined["images"] = [{**each, "default": name in default} for name, each in last.items()]
     return joined
-
-
-def resolved_config(can: Capabilities, request: RunRequest) -> RunConfig:
-    """The complete configuration of a request: its preset applied, then checked. Raises as `checked_config`."""
-    offer = can.agents.get(request.agent)
-    known = (offer or {}).get("schema", {}).get("properties", {})
-    return checked_config(can, request.config(known))
-
-
-def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
-    """`config` with the agent's defaults, so that the record has everything that determines a result.
-
-    Raises:
-        UnknownPlugin: agent, provider, observation or action space does not exist; the message has similar names.
-        Invalid: a parameter is invalid; `path` names it.
-        Unavailable: agent or provider does not work here; the message says why.
-    """
-    offer = can.agents.get(config.agent)
-    if offer is None:
-        raise _unknown("agent", config.agent, can.agents, path="agent")
-    if offer.get("reason"):
-        raise Unavailable(f"the agent {config.agent!r} cannot run here: {offer['reason']}", code="agent_not_runnable")
-    _check_provider(can, config.provider)
-    _check_image(can, config)
-    chosen: dict[str, Any] = {
-        "observation": config.observation or offer.get("observation") or None,
-        "action_space": config.action_space or offer.get("action_space") or None,
-    }
-    known = {"observation": can.observations, "action_space": can.action_spaces}
-    for name, value in chosen.items():
-        if value is not None and value not in known[name]:
-            raise _unknown(name.replace("_", " "), value, known[name], path=name)
-    chosen["params"] = checked_params(config.agent, config.params)
-    options = {**_own_look(config, chosen["observation"]), **(config.observation_params or {})}
-    chosen["observation_params"] = checked_options(PluginKind.OBSERVATION, chosen["observation"], options)
-    chosen["action_params"] = checked_options(
-        PluginKind.ACTION_SPACE, chosen["action_space"], config.action_params or {}
-    )
-    if config.image == ImageView():
-        chosen["image"] = None
-    if config.judge is not None:
-        check_judge(can, config.judge)
-    return config.model_copy(update=chosen)
-
-
-def _own_look(config: RunConfig, space: str | None) -> Mapping[str, Any]:
-    """Observation options that the agent adds by itself, as far as the space knows them."""
-    registry.load()
-    own: Mapping[str, Any] = getattr(registry.lookup(PluginKind.AGENT, config.agent), "observation_params", {})
-    known = registry.lookup(PluginKind.OBSERVATION, space).Params.model_fields if own and space else {}
-    return {name: value for name, value in own.items() if name in known}
-
-
-def check_judge(can: Capabilities, judge: JudgeConfig) -> None:
-    """Checks that some worker has the judge's endpoint.
-
-    Raises:
-        UnknownPlugin: There is no such endpoint.
-        Unavailable: It does not work.
-    """
-    offer = can.models.get(judge.endpoint)
-    if offer is None:
-        raise _unknown("model endpoint", judge.endpoint, can.models, path="judge.endpoint")
-    if not offer.get("ok"):
-        words = f"the judge's endpoint {judge.endpoint!r} does not work here: {offer.get('reason', '')}"
-        raise Unavailable(words, code="provider_not_runnable")
-
-
-def _check_provider(can: Capabilities, name: str) -> None:
-    provider = can.providers.get(name)
-    if provider is None:
-        raise _unknown("provider", name, can.providers, path="provider")
-    if not provider.get("ok"):
-        reason = provider.get("reason") or "no reason given"
-        raise Unavailable(
-            f"the provider {name!r} cannot be used here: {reason}",
-            code="provider_not_runnable",
-            hint="`deskarena doctor` says more.",
-        )
-
-
-def _check_image(can: Capabilities, config: RunConfig) -> None:
-    """Checks that the requested image exists, works and supports the run's screen."""
-    offers, name = can.images(config.provider), config.desktop_image
-    image_offer = next((offer for offer in offers if (offer.name == name if name else offer.default)), None)
-    if name and image_offer is None:
-        raise _unknown("image", name, [offer.name for offer in offers] or [DEFAULT], path="desktop_image")
-    usable = [offer for offer in offers if not offer.reason]
-    if image_offer is None and len(usable) > len({offer.os for offer in usable}):
-        names = ", ".join(offer.name for offer in usable)
-        raise Invalid(
-            f"{config.provider} has several images: choose one",
-            code="image_ambiguous",
-            path="desktop_image",
-            hint=f"One of {names}, or set DESKARENA_DEFAULT_IMAGE.",
-        )
-    if image_offer is not None and image_offer.reason:
-        raise Unavailable(
-            f"the image {image_offer.name!r} cannot be used here: {image_offer.reason}", code="image_not_runnable"
-        )
-    if image_offer is not None and image_offer.screens and config.screen not in image_offer.screens:
-        shown = ", ".join(f"{each.width}x{each.height}" for each in image_offer.screens[:10])
-        raise Invalid(
-            f"the image {image_offer.name!r} cannot show this size",
-            code="screen_not_supported",
-            path="screen",
-            hint=f"It shows {shown}.",
-        )
-
-
-def checked_params(agent: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """The agent's parameters with defaults, validated by its schema. Raises Invalid with the path."""
-    registry.load()
-    schema: type[BaseModel] = registry.lookup(PluginKind.AGENT, agent).Params
-    instance = _validated(schema, params, path="params", owner=f"the agent {agent!r}")
-    for name in getattr(schema, "models", ()):
-        if not getattr(instance, name):
-            raise Invalid(
-                f"the agent {agent!r} needs a {name.replace('_', ' ')}",
-                code="model_missing",
-                path=f"params.{name}",
-                hint=f"Choose one: --param {name}=NAME.",
-            )
-    return instance.model_dump(mode="json", by_alias=True)
-
-
-def checked_options(kind: PluginKind, name: str | None, options: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Options of an observation or action space with defaults; None if all are defaults.
-
-    Raises:
-        Invalid: with the path of the invalid one.
-    """
-    if name is None:
-        return None
-    registry.load()
-    schema: type[BaseModel] = registry.lookup(kind, name).Params
-    field_name = "observation_params" if kind is PluginKind.OBSERVATION else "action_params"
-    instance = _validated(schema, options, path=field_name, owner=f"the {_WORDS[kind]} {name!r}")
-    # Runs from before a space had options equal those that use its defaults.
-    return None if instance == schema() else instance.model_dump(mode="json", by_alias=True)
-
-
-def _validated(schema: type[BaseModel], values: Mapping[str, Any], *, path: str, owner: str) -> BaseModel:
-    known = {one.alias or name for name, one in schema.model_fields.items()}
-    for name in values:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"Did you mean {near[0]}?" if near else f"It takes: {', '.join(sorted(known)) or 'no parameters'}."
-            raise Invalid(f"{owner} has no such parameter", code="unknown_parameter", path=f"{path}.{name}", hint=hint)
-    try:
-        return schema.model_validate(dict(values))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join([path, *(str(part) for part in first["loc"])])
-        raise Invalid(
-            first["msg"], code="invalid_parameter", path=where, hint=f"Given: {str(first.get('input'))[:80]!r}."
-        ) from error
-
-
-def _unknown(word: str, name: str, known: Iterable[str], *, path: str) -> UnknownPlugin:
-    near = difflib.get_close_matches(name, list(known), n=3)
-    hint = f"Did you mean {', '.join(near)}?" if near else f"Known here: {', '.join(sorted(known)) or 'none'}."
-    return UnknownPlugin(f"there is no {word} called {name!r} here", path=path, hint=hint)

@@ -13,13 +13,19 @@ from backend.db.repositories.benchmarks import task_groups as repository
 from backend.db.repositories.benchmarks.task_groups import TaskFilter
 from backend.db.repositories.runs import new_run_view
 from backend.db.repositories.scheduling import scheduler
-from backend.domain.errors import DeskarenaError, Invalid, Unavailable, sentences
+from backend.domain.errors import DeskarenaError, Invalid, Unavailable
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import RunConfig
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 from backend.services.benchmarks.variants import unknown_variant
+from backend.services.capacity.config_checks import (
+    config_problems,
+    field_problems,
+    requested_config,
+    resolved_config,
+)
 from backend.services.capacity.run_request import RunRequest
-from backend.services.capacity.worker_capabilities import Capabilities, capabilities, resolved_config
+from backend.services.capacity.worker_capabilities import Capabilities, capabilities
 from backend.services.read_model import FieldProblem, ReadModel
 from backend.services.runs.runnability import Runnability
 from backend.services.runs.task_selection import selection_of
@@ -106,7 +112,7 @@ def forecast(session: Session, request: RunRequest, *, listed: bool = True) -> F
     variant = _variant(request.variant)
     groups = repository.task_groups(session, task_set.id, chosen, variant) if chosen else []
     if request.variant and groups and not any(group.has_variant for group in groups):
-        problems.append(_problem(unknown_variant(session, task_set.id, request.variant), "variant"))
+        problems += field_problems(unknown_variant(session, task_set.id, request.variant), "variant")
     can, config = _can(session, request, problems)
     check = Runnability(can, config, request.purpose)
     numbers = [(_why_not(check, group), group.number) for group in groups]
@@ -148,7 +154,7 @@ def _chosen(
     try:
         return selection_of(session, task_set_id, request)
     except Invalid as error:
-        problems.append(_problem(error, error.path))
+        problems += field_problems(error)
         return None
 
 
@@ -166,14 +172,14 @@ def _can(session: Session, request: RunRequest, problems: list[FieldProblem]) ->
     """Workers' capabilities, None if unknown; and the request's configuration as far as valid."""
     try:
         can = capabilities(session)
-        return can, resolved_config(can, request)
     except Unavailable as error:
-        problems.append(_problem(error, "provider"))
+        problems += field_problems(error, "provider")
         return None, request
+    try:
+        config = requested_config(can, request)
     except DeskarenaError as error:
-        problems.append(_problem(error, getattr(error, "path", "")))
-        return capabilities(session), request
-
-
-def _problem(error: DeskarenaError, path: str) -> FieldProblem:
-    return FieldProblem(path=path, message=sentences(error.message, error.hint))
+        problems += field_problems(error)
+        return can, request
+    wrong = config_problems(can, config)
+    problems += wrong
+    return can, request if wrong else resolved_config(can, request)

@@ -24,8 +24,9 @@ from backend.domain.model.run import RunConfig
 from backend.services import events
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 from backend.services.benchmarks.variants import without_variant
+from backend.services.capacity.config_checks import resolved_config
 from backend.services.capacity.run_request import RunRequest, condition_hash, config_hash, episode_seed, selected
-from backend.services.capacity.worker_capabilities import Capabilities, capabilities, has_judge, resolved_config
+from backend.services.capacity.worker_capabilities import Capabilities, capabilities, has_judge
 from backend.services.configurations.configurations import configuration_of
 from backend.services.events import EventKind, worker_wakeup
 from backend.services.lifecycle import human_runs, retry_policy
@@ -134,7 +135,7 @@ def _need_judge(config: RunConfig, chosen: Sequence[Task]) -> None:
             "These tasks need a judge model.",
             code="judge_missing",
             path="judge",
-            hint="Pass --judge endpoint=NAME --judge model=NAME (docs/judges.md).",
+            hint="Choose its endpoint and model (docs/judges.md).",
         )
 
 

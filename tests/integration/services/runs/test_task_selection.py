@@ -14,8 +14,9 @@ from backend.domain.model.task import Variant
 from backend.services.benchmarks import quarantine
 from backend.services.benchmarks.benchmarks import latest_task_set
 from backend.services.benchmarks.variants import without_variant
+from backend.services.capacity.config_checks import resolved_config
 from backend.services.capacity.run_request import RunRequest, selected
-from backend.services.capacity.worker_capabilities import capabilities, resolved_config
+from backend.services.capacity.worker_capabilities import capabilities
 from backend.services.runs.forecast import forecast
 from backend.services.runs.runnability import reasons
 from backend.services.runs.task_selection import selection_of

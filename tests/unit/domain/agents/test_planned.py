@@ -10,7 +10,7 @@ from backend.domain.model.model_calls import CallFailure
 from backend.domain.model.trajectory import Decision, Observation, ScreenView, Usage
 from backend.domain.ports.agent import AgentContext
 from backend.domain.ports.model import ModelReply, StopReason
-from backend.services.capacity.worker_capabilities import checked_params
+from backend.services.capacity.config_checks import checked_params
 from tests.error_codes import raises_code
 from tests.fakes.models import COST, FakeModels
 from tests.unit.domain.agents.cases import SCREEN, begun, pictures, seen, texts

@@ -8,17 +8,9 @@ from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import RunConfig, ScreenSize
 from backend.domain.registry import PluginKind
+from backend.services.capacity.config_checks import checked_config, checked_options, checked_params, resolved_config
 from backend.services.capacity.run_request import RunRequest
-from backend.services.capacity.worker_capabilities import (
-    Capabilities,
-    checked_config,
-    checked_options,
-    checked_params,
-    has_judge,
-    merge_offers,
-    programs_of,
-    resolved_config,
-)
+from backend.services.capacity.worker_capabilities import Capabilities, has_judge, merge_offers, programs_of
 from tests.error_codes import raises_code
 from tests.factories.records import capabilities
 

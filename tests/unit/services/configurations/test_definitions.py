@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from backend.domain.model.run import RunConfig
-from backend.services.capacity.worker_capabilities import checked_params
+from backend.services.capacity.config_checks import checked_params
 from backend.services.configurations.definitions import default_name, definition_of, identity_hash, own_prompts
 
 MINI = "prompt · gpt-5-mini"
