@@ -9,7 +9,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 
 class TestNewRun:
-    def test_the_forecast_follows_the_form(self, browser: Browser, site: str) -> None:  # noqa: F811
+    def test_the_forecast_follows_the_form(self, browser: Browser, site: str) -> None:
         with window(browser, site) as page:
             opened(page, "/runs/new")
             episodes = page.locator("#forecast .value").first
@@ -26,7 +26,7 @@ class TestNewRun:
     def test_tasks_of_a_large_benchmark_are_listed_when_opened_or_searched(
         self,
         browser: Browser,
-        site: str,  # noqa: F811
+        site: str,
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         monkeypatch.setattr("backend.services.runs.views.new_run.MOST_TASKS", 5)
@@ -46,3 +46,36 @@ class TestNewRun:
             page.reload()
             expect(episodes).to_have_text("1")
             expect(page.locator(f"[data-new-run-target=task][value='{ticked}']")).to_be_checked()
+
+    def test_a_draft_survives_keys_do_nothing_and_problems_stand_at_their_field(
+        self,
+        browser: Browser,
+        site: str,
+    ) -> None:
+        with window(browser, site) as page:
+            opened(page, "/runs/new")
+            expect(page.locator("[data-new-run-target=draft]")).to_be_hidden()
+            page.locator("#repeats").fill("3")
+            page.locator("#max_steps").fill("0")
+            slot = page.locator("#error-budget-max_steps")
+            expect(slot).to_contain_text("greater than or equal to 1")
+            expect(page.locator("#max_steps")).to_have_attribute("aria-invalid", "true")
+            page.locator("h1").click()
+            usable(page)
+            page.locator("#max_steps").fill("4")
+            expect(slot).to_be_hidden()
+            page.locator("h1").click()
+            page.keyboard.press("n")
+            page.keyboard.press("?")
+            expect(page.locator("#help")).to_be_hidden()
+            assert "repeats=3" in page.url
+            opened(page, "/runs")
+            opened(page, "/runs/new")
+            usable(page)
+            page.locator("[data-new-run-target=restore]").click()
+            expect(page.locator("#repeats")).to_have_value("3")
+            expect(page.locator("#max_steps")).to_have_value("4")
+            opened(page, "/runs/new")
+            page.locator("[data-new-run-target=discard]").click()
+            page.reload()
+            expect(page.locator("[data-new-run-target=draft]")).to_be_hidden()

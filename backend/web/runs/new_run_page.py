@@ -1,8 +1,9 @@
 """`/runs/new`: form for a new run, with its forecast."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
-from uuid import uuid4
+from urllib.parse import urlencode
+from uuid import UUID, uuid4
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, Response
@@ -10,23 +11,20 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, QueryParams
 
 from backend.domain.errors import DeskarenaError, Invalid
-from backend.services.capacity.run_request import RunRequest
+from backend.services.capacity.config_checks import field_problems
+from backend.services.read_model import FieldProblem
 from backend.services.runs.forecast import Forecast, forecast
 from backend.services.runs.runs import submit_run
 from backend.services.runs.views import new_run as service
+from backend.services.runs.views import run_form
 from backend.services.runs.views.new_run import ListedTasks, NewRun
 from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
 from backend.web.page_common import page_router, redirect
 from backend.web.templating import render
 
 router = page_router()
-NUMBERS = ("repeats", "seed", "priority", "concurrency")
-BUDGET = ("max_steps", "max_seconds", "max_tokens", "max_usd")
-CHOICES = ("variant", "preset", "observation", "action_space", "desktop_image")
-JUDGE = ("endpoint", "model", "votes", "temperature")
 FIRST = "random"
 SIZES = ("1920x1080", "1440x900", "1280x800")
-OPTIONS = ("observation_params", "action_params", "image")
 FormFields = QueryParams | FormData
 
 
@@ -49,25 +47,27 @@ def conditions(form: FormFields) -> list[str]:
     return [str(value) for value in form.getlist("where") if str(value)]
 
 
-def values_of(form: FormFields, page: NewRun, agent: str) -> dict[str, Any]:
-    """The request's fields from the form's; empty ones keep their defaults. Raises Invalid."""
+def values_of(form: FormFields, page: NewRun, agent: str, problems: list[FieldProblem]) -> dict[str, Any]:
+    """The request's fields from the form's; empty ones keep their defaults. Adds what is wrong."""
     fields = next((fields for each, fields in page.agents if each.name == agent), [])
     typed = {field.name: text(form, f"p.{agent}.{field.name}") for field in fields}
     has_params = any(key.startswith(f"p.{agent}.") for key in form)
     values: dict[str, Any] = {
         "benchmark": page.benchmark,
         "agent": agent,
-        "params": service.params_of(fields, typed) if has_params else {},
+        "params": run_form.params_of(fields, typed, problems) if has_params else {},
         "provider": text(form, "provider", "local"),
         "name": text(form, "name"),
         "tasks": patterns(form),
         "where": conditions(form),
-        "budget": {name: text(form, name) for name in BUDGET if text(form, name)},
+        "budget": {name: text(form, name) for name in run_form.BUDGET if text(form, name)},
     }
-    values |= {name: text(form, name) for name in (*NUMBERS, *CHOICES) if text(form, name)}
-    values |= {name: service.options_of(name, text(form, name)) for name in OPTIONS if text(form, name)}
+    simple = (*run_form.NUMBERS, *run_form.CHOICES)
+    values |= {name: text(form, name) for name in simple if text(form, name)}
+    options = [name for name in run_form.OPTIONS if text(form, name)]
+    values |= {name: run_form.options_of(name, text(form, name), problems) for name in options}
     if text(form, "judge_model"):
-        values["judge"] = {name: text(form, f"judge_{name}") for name in JUDGE if text(form, f"judge_{name}")}
+        values["judge"] = {name: text(form, f"judge_{name}") for name in run_form.JUDGE if text(form, f"judge_{name}")}
     if text(form, "screen"):
         width, _, height = text(form, "screen").partition("x")
         values["screen"] = {"width": width, "height": height}
@@ -101,18 +101,33 @@ def page_of(session: Session, form: FormFields) -> NewRun:
     return service.new_run(session, *chosen, listed)
 
 
+def problems_at(problems: Sequence[FieldProblem], path: str) -> list[FieldProblem]:
+    """What is wrong with a field or a part of it."""
+    return [each for each in problems if each.path == path or each.path.startswith(f"{path}.")]
+
+
 def show(
     request: Request, session: Session, page: NewRun, form: FormFields, *, error: DeskarenaError | None = None
 ) -> HTMLResponse:
-    """The form with submitted values and their forecast."""
+    """The form with submitted values, everything that is wrong with them, and their forecast.
+
+    Args:
+        request: the request.
+        session: the transaction.
+        page: the form's choices.
+        form: its values.
+        error: why the run was not started.
+    """
     agent = text(form, "agent") or first_agent(page)
     expected: Forecast | None = None
-    trouble = error
+    problems: list[FieldProblem] = []
     if page.benchmark and agent:
-        try:
-            expected = forecast(session, service.request_of(values_of(form, page, agent)), listed=False)
-        except Invalid as problem:
-            trouble = trouble or problem
+        run_request = run_form.request_of(values_of(form, page, agent, problems), problems)
+        if run_request is not None:
+            expected = forecast(session, run_request, listed=False)
+            problems += expected.problems
+    if error is not None and not problems:
+        problems = field_problems(error)
     values: Mapping[str, Any] = {
         "page": page,
         "given": form,
@@ -122,7 +137,9 @@ def show(
         "where": conditions(form),
         "forecast": expected,
         "sizes": sizes(page, form),
-        "error": trouble,
+        "problems": list(dict.fromkeys(problems)),
+        "problems_at": problems_at,
+        "refused": error is not None,
         "opened": set(form.getlist("open")),
         "key": (text(form, "key") if error else "") or uuid4().hex,
     }
@@ -130,8 +147,10 @@ def show(
 
 
 @router.get("/runs/new")
-def ask(request: Request, session: SessionDep) -> HTMLResponse:
-    """The form. Its whole state is in the address."""
+def ask(request: Request, session: SessionDep, clone: UUID | None = None) -> Response:
+    """The form. Its whole state is in the address. `clone`: a run that is to be started again."""
+    if clone is not None:
+        return redirect(f"/runs/new?{urlencode(run_form.form_of(session, clone))}")
     form = request.query_params
     page = page_of(session, form)
     return show(request, session, page, form)
@@ -146,11 +165,15 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
     *,
     form: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
 ) -> Response:
-    """Starts the run, or shows the form again with errors. The form's key makes a double click safe."""
+    """Starts the run, or shows the form again with all errors. The form's key makes a double click safe."""
     page = page_of(session, form)
+    problems: list[FieldProblem] = []
+    values = values_of(form, page, text(form, "agent"), problems)
+    run_request = run_form.request_of({**values, "idempotency_key": text(form, "key") or None}, problems)
+    if run_request is None or problems:
+        wrong = Invalid("the form is not valid", code="invalid_request", path=problems[0].path)
+        return show(request, session, page, form, error=wrong)
     try:
-        values = values_of(form, page, text(form, "agent"))
-        run_request: RunRequest = service.request_of({**values, "idempotency_key": text(form, "key") or None})
         run = submit_run(session, run_request, project=project, actor=actor)
     except DeskarenaError as error:
         session.rollback()

@@ -252,7 +252,7 @@ class TestNewRun:
             ({"agent": "nobody"}, "no agent called"),
             ({"tasks": "nothing/*"}, "matches none"),
             ({"max_steps": "0"}, "greater than or equal to 1"),
-            ({"repeats": "many"}, "integer"),
+            ({"repeats": "many"}, "Enter a whole number."),
         ],
     )
     def test_bad_input_keeps_the_form_and_starts_nothing(

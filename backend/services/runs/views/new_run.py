@@ -1,4 +1,4 @@
-"""Form that starts a run: choices, and the request from submitted values."""
+"""Form that starts a run: its choices."""
 
 import json
 from collections import Counter
@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
 from backend.db.repositories.benchmarks import benchmark_parts as parts
@@ -15,15 +14,14 @@ from backend.db.repositories.benchmarks import benchmarks as benchmark_repositor
 from backend.db.repositories.benchmarks import task_groups as repository
 from backend.db.repositories.benchmarks.task_groups import ALL, TaskFilter, TaskGroup, TaskNeeds
 from backend.db.repositories.common_queries import AnyRow
-from backend.domain.errors import Invalid
 from backend.domain.model.presets import PRESETS
 from backend.domain.model.reason import Reason
 from backend.domain.model.task import UNLABELLED
 from backend.services.benchmarks.benchmarks import latest_task_set
 from backend.services.benchmarks.labels import LabelCounts, label_counts
 from backend.services.benchmarks.variants import known_variants
-from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.views.capabilities import AgentView, RunOptions, abilities
+from backend.services.capacity.views.endpoints import EndpointState, endpoints_page
 
 MOST_TASKS = 500
 """The form lists all tasks of a benchmark with at most so many."""
@@ -37,7 +35,7 @@ class Parameter:
     """One field of an agent's parameters, from its JSON schema.
 
     Attributes:
-        kind: text, integer, number, boolean, choice or json.
+        kind: text, integer, number, boolean, choice, json, endpoint or model.
         low, high: bounds, if the schema has them.
     """
 
@@ -102,12 +100,27 @@ class ListedTasks:
 
 
 @dataclass(frozen=True)
+class EndpointChoice:
+    """A model endpoint that can be chosen, with the models that were used there.
+
+    Attributes:
+        usable: it is set up, so that requests to it are sent.
+    """
+
+    name: str
+    state: str
+    usable: bool
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class NewRun:
     """Choices of the form.
 
     Attributes:
         judged: number of tasks that need a judge.
         complete: every task is listed; else those that were opened, searched for or ticked.
+        endpoints: of models, with their state.
     """
 
     benchmarks: list[tuple[str, str]]
@@ -121,6 +134,7 @@ class NewRun:
     labels: LabelCounts = field(default_factory=dict)
     judged: int = 0
     complete: bool = True
+    endpoints: Sequence[EndpointChoice] = ()
 
     @property
     def tasks(self) -> int:
@@ -142,8 +156,23 @@ def new_run(
         agents=[(agent, parameters(agent.schema)) for agent in able.agents],
         able=able,
         presets={name: preset.about for name, preset in PRESETS.items()},
+        endpoints=_endpoints(session),
     )
     return _with_tasks(session, page, partial(able.why_not, provider, image=image or None), listed) if chosen else page
+
+
+def _endpoints(session: Session) -> list[EndpointChoice]:
+    """Endpoints that workers have, with the models of the last 30 days."""
+    return [
+        EndpointChoice(
+            name=endpoint.name,
+            state=endpoint.state.value,
+            usable=endpoint.state is not EndpointState.NOT_SET_UP,
+            models=tuple(model.model for model in endpoint.models),
+        )
+        for endpoint in endpoints_page(session, "30d").endpoints
+        if endpoint.state is not EndpointState.REMOVED
+    ]
 
 
 def _with_tasks(session: Session, page: NewRun, why_not: WhyNot, listed: ListedTasks) -> NewRun:
@@ -193,12 +222,13 @@ def domain_choices(
 
 
 def parameters(schema: Mapping[str, Any]) -> list[Parameter]:
-    """The fields of a pydantic model's JSON schema."""
+    """The fields of a pydantic model's JSON schema; models and endpoints first, which are chosen most often."""
     required = set(schema.get("required") or ())
-    return [
+    fields = [
         _parameter(name, _resolved(field, schema), required=name in required)
         for name, field in (schema.get("properties") or {}).items()
     ]
+    return sorted(fields, key=lambda field: field.kind not in {"endpoint", "model"})
 
 
 def _resolved(field: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,6 +243,12 @@ def _resolved(field: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, 
     return merged
 
 
+def _asking(name: str) -> str:
+    """The kind of a parameter that names an endpoint or a model, as `model` and `grounder_endpoint` do."""
+    last = name.rpartition("_")[2]
+    return last if last in {"endpoint", "model"} else ""
+
+
 def _parameter(name: str, field: Mapping[str, Any], *, required: bool) -> Parameter:
     kind = {"integer": "integer", "number": "number", "boolean": "boolean", "string": "text"}.get(
         str(field.get("type")), "json"
@@ -221,7 +257,7 @@ def _parameter(name: str, field: Mapping[str, Any], *, required: bool) -> Parame
     return Parameter(
         name=name,
         label=name.replace("_", " "),
-        kind="choice" if field.get("enum") else kind,
+        kind="choice" if field.get("enum") else _asking(name) or kind,
         help=str(field.get("description") or ""),
         default="" if default is None else default if isinstance(default, str) else json.dumps(default),
         required=required,
@@ -229,48 +265,3 @@ def _parameter(name: str, field: Mapping[str, Any], *, required: bool) -> Parame
         low=field.get("minimum", field.get("exclusiveMinimum")),
         high=field.get("maximum", field.get("exclusiveMaximum")),
     )
-
-
-def params_of(fields: Sequence[Parameter], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Typed parameters from a form's texts; an empty text keeps the agent's default. Raises Invalid."""
-    params: dict[str, Any] = {}
-    for each in fields:
-        text = texts.get(each.name, "").strip()
-        if each.kind == "boolean":
-            params[each.name] = text in {"on", "true"}
-        elif text:
-            params[each.name] = _typed(each, text)
-    return params
-
-
-def _typed(field: Parameter, text: str) -> Any:
-    if field.kind in {"text", "choice"}:
-        return text
-    try:
-        return int(text) if field.kind == "integer" else float(text) if field.kind == "number" else json.loads(text)
-    except ValueError as error:
-        raise Invalid(
-            f"{text[:60]!r} is not a valid {field.kind}", code="invalid_request", path=f"params.{field.name}"
-        ) from error
-
-
-def options_of(path: str, text: str) -> dict[str, Any]:
-    """An object from a form's text. Raises Invalid."""
-    try:
-        options = json.loads(text)
-    except ValueError as error:
-        raise Invalid(f"expected JSON, {error}", code="invalid_request", path=path) from error
-    if not isinstance(options, dict):
-        raise Invalid("expected a JSON object", code="invalid_request", path=path, hint='For example {"scale": 0.5}.')
-    return options
-
-
-def request_of(values: Mapping[str, Any]) -> RunRequest:
-    """The request from a form's values. Raises Invalid with the field's path."""
-    try:
-        return RunRequest.model_validate(values)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise Invalid(
-            first["msg"], code="invalid_request", path=".".join(str(part) for part in first["loc"])
-        ) from error

@@ -1,6 +1,8 @@
 import { Controller } from "../lib/controller.js";
 import { morph } from "../lib/morph.js";
 
+const DRAFT = "draft:/runs/new";
+
 // Keeps the forecast and the address in line with the form. The server computes the forecast.
 export default class NewRun extends Controller {
   connect() {
@@ -10,13 +12,27 @@ export default class NewRun extends Controller {
     this.on(this.element, "click", (event) => this.list(event));
     this.on(this.element, "submit", () => {
       this.submitting = true;
+      localStorage.removeItem(DRAFT);
     });
+    this.offerDraft();
     this.count();
     if (this.part("find").value && !this.partial) this.find(this.part("find").value);
   }
 
   ended() {
     clearTimeout(this.timer);
+  }
+
+  // A form that was changed and not sent is offered to whoever opens an empty one.
+  offerDraft() {
+    const draft = localStorage.getItem(DRAFT);
+    const box = this.part("draft");
+    box.hidden = !draft || location.search !== "";
+    this.on(this.part("restore"), "click", () => location.assign(`/runs/new?${draft}`));
+    this.on(this.part("discard"), "click", () => {
+      localStorage.removeItem(DRAFT);
+      box.hidden = true;
+    });
   }
 
   changed(event) {
@@ -122,6 +138,8 @@ export default class NewRun extends Controller {
     if (name === "provider") data.delete("desktop_image");
     const address = `/runs/new?${new URLSearchParams(data)}`;
     history.replaceState(null, "", address);
+    if (!this.submitting) localStorage.setItem(DRAFT, String(new URLSearchParams(data)));
+    this.part("draft").hidden = true;
     this.request?.abort();
     this.request = new AbortController();
     try {
@@ -135,9 +153,21 @@ export default class NewRun extends Controller {
         const part = fresh.getElementById(target);
         if (part && !this.submitting) morph(document.getElementById(target), part);
       }
+      this.mark(fresh);
       this.count();
     } catch (error) {
       if (error.name !== "AbortError") throw error;
+    }
+  }
+
+  // Each field has what the service found wrong with it.
+  mark(fresh) {
+    for (const slot of this.parts("error")) {
+      const found = fresh.getElementById(slot.id);
+      if (!found) continue;
+      morph(slot, found);
+      for (const field of this.element.querySelectorAll(`[aria-describedby="${slot.id}"]`))
+        field.ariaInvalid = found.hidden ? null : "true";
     }
   }
 

@@ -1,5 +1,5 @@
 // When a key is meant for the page: never while a form field, a dialog or a desktop has the focus, and single characters
-// only while the reader has not switched them off (WCAG 2.1.4).
+// only while the reader has not switched them off (WCAG 2.1.4), and not on pages that are filled in (data-keys="off").
 const STORE = "shortcuts";
 const FIELDS = "input, textarea, select, [contenteditable], dialog, [role=application]";
 let session = null; // For browsers that keep nothing.
@@ -24,5 +24,6 @@ export function isShortcut(event, own = "") {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return false;
   const field = event.target.closest(FIELDS);
   if (field && !(own && field.matches(own))) return false;
-  return event.key.length > 1 || event.key === " " || shortcutsOn();
+  if (event.key.length > 1 || event.key === " ") return true;
+  return shortcutsOn() && !document.querySelector('[data-keys="off"]');
 }

@@ -1,0 +1,122 @@
+"""The form that starts a run: a request from its texts with all problems, and its texts from an earlier run."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+
+from backend.db.repositories.runs import runs_view as repository
+from backend.domain.errors import Invalid, NotFound
+from backend.domain.model.run import RunConfig, ScreenSize
+from backend.services.capacity.run_request import RunRequest
+from backend.services.read_model import FieldProblem
+from backend.services.runs.views.new_run import Parameter
+
+NUMBERS = ("repeats", "seed", "priority", "concurrency")
+BUDGET = ("max_steps", "max_seconds", "max_tokens", "max_usd")
+CHOICES = ("variant", "preset", "observation", "action_space", "desktop_image")
+JUDGE = ("endpoint", "model", "votes", "temperature")
+OPTIONS = ("observation_params", "action_params", "image")
+_WORDS = {"int_parsing": "Enter a whole number.", "float_parsing": "Enter a number."}
+
+
+def params_of(fields: Sequence[Parameter], texts: Mapping[str, str], problems: list[FieldProblem]) -> dict[str, Any]:
+    """Typed parameters from a form's texts; an empty text keeps the agent's default. Adds what is wrong."""
+    params: dict[str, Any] = {}
+    for each in fields:
+        text = texts.get(each.name, "").strip()
+        if each.kind == "boolean":
+            params[each.name] = text in {"on", "true"}
+        elif text:
+            try:
+                params[each.name] = _typed(each, text)
+            except ValueError:
+                words = {"integer": "a whole number", "number": "a number"}.get(each.kind, "JSON")
+                problems.append(FieldProblem(path=f"params.{each.name}", message=f"Enter {words}."))
+    return params
+
+
+def _typed(field: Parameter, text: str) -> Any:
+    match field.kind:
+        case "integer":
+            return int(text)
+        case "number":
+            return float(text)
+        case "json":
+            return json.loads(text)
+        case _:
+            return text
+
+
+def options_of(path: str, text: str, problems: list[FieldProblem]) -> dict[str, Any]:
+    """An object from a form's text. Adds what is wrong."""
+    try:
+        options = json.loads(text)
+    except ValueError as error:
+        problems.append(FieldProblem(path=path, message=f"Enter JSON: {error}."))
+        return {}
+    if not isinstance(options, dict):
+        problems.append(FieldProblem(path=path, message='Enter a JSON object, for example {"scale": 0.5}.'))
+        return {}
+    return options
+
+
+def request_of(values: Mapping[str, Any], problems: list[FieldProblem]) -> RunRequest | None:
+    """The request from a form's values; None, with all problems, if it is none."""
+    try:
+        return RunRequest.model_validate(values)
+    except ValidationError as error:
+        problems += [
+            FieldProblem(path=".".join(map(str, each["loc"])), message=_WORDS.get(each["type"], f"{each['msg']}."))
+            for each in error.errors(include_url=False)
+        ]
+    except Invalid as error:
+        problems.append(FieldProblem(path=error.path, message=error.text_at_field))
+    return None
+
+
+def form_of(session: Session, run_id: UUID) -> list[tuple[str, str]]:
+    """Fields of the form that starts such a run again. Raises NotFound."""
+    row = repository.run(session, run_id)
+    if row is None:
+        raise NotFound("Run not found.", code="run_not_found", hint="The list of runs is at /runs.")
+    config = RunConfig.model_validate(row.Run.config)
+    values: dict[str, Any] = {
+        "benchmark": row.benchmark,
+        "agent": config.agent,
+        "provider": config.provider,
+        "name": row.Run.name,
+        "priority": row.Run.priority or None,
+        "concurrency": row.Run.concurrency,
+        **{name: getattr(config, name) for name in (*CHOICES, "repeats", "seed")},
+        **{name: getattr(config.budget, name) for name in BUDGET},
+        **{name: _json(getattr(config, name)) for name in OPTIONS},
+        "screen": None if config.screen == ScreenSize() else f"{config.screen.width}x{config.screen.height}",
+    }
+    if config.judge is not None:
+        values |= {f"judge_{name}": getattr(config.judge, name) for name in JUDGE}
+    fields = [(name, _text(value)) for name, value in values.items() if value not in {None, ""}]
+    fields += [("tasks", pattern) for pattern in config.tasks]
+    fields += [("where", condition) for condition in config.where]
+    for name, value in config.params.items():
+        fields += _param(f"p.{config.agent}.{name}", value)
+    return fields
+
+
+def _param(name: str, value: Any) -> list[tuple[str, str]]:
+    if isinstance(value, bool):
+        return [(f"{name}.shown", "1"), *([(name, "on")] if value else [])]
+    return [] if value in ({}, [], None, "") else [(name, _text(value))]
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _json(value: Any) -> str | None:
+    """Options as JSON; None without any."""
+    options = value.model_dump(mode="json", exclude_defaults=True) if hasattr(value, "model_dump") else value
+    return json.dumps(dict(options), ensure_ascii=False) if options else None

@@ -1,0 +1,89 @@
+"""The form for a new run: choices with their state, all problems at once, clones."""
+
+import html
+from urllib.parse import parse_qsl
+from uuid import uuid4
+
+from fastapi.testclient import TestClient
+from sqlalchemy import text as sql
+
+from backend.db.models import Worker
+from backend.domain import registry
+from backend.domain.registry import PluginKind
+from tests.factories.records import World
+from tests.integration.web.capacity.test_endpoints import offered, used
+
+PAGE = {"Accept": "text/html"}
+
+
+def with_model_agent(world: World) -> None:
+    """The worker offers the agent `prompt`, too."""
+    registry.load()
+    agent = registry.lookup(PluginKind.AGENT, "prompt")
+    offer = {"about": agent.about, "schema": agent.Params.model_json_schema(), "privileged": False}
+    spaces = {"observation": agent.observation, "action_space": agent.action_space}
+    with world.work() as session:
+        for worker in session.query(Worker):
+            able = {"agents": {**worker.capabilities["agents"], "prompt": {**offer, **spaces}}}
+            names = {f"{name}s": [*worker.capabilities[f"{name}s"], space] for name, space in spaces.items()}
+            worker.capabilities = {**worker.capabilities, **able, **names}
+
+
+class TestProblems:
+    def test_everything_wrong_is_said_at_once_at_its_field_and_in_the_page_s_words(
+        self, fresh: TestClient, installation: World
+    ) -> None:
+        with_model_agent(installation)
+        form = {"benchmark": "starter", "agent": "prompt", "p.prompt.temperature": "hot", "repeats": "0", "image": "{"}
+        text = html.unescape(fresh.post("/runs/new", data=form).text)
+        for slot, words in (
+            ("error-prompt-params-temperature", "Enter a number."),
+            ("error-repeats", "greater than or equal to 1"),
+            ("error-image", "Enter JSON"),
+        ):
+            found = text.split(f'id="{slot}"')[1].split("</p>")[0]
+            assert words in found
+            assert "hidden" not in found.split(">")[0]
+        assert "3 fields need a correction" in text
+        lacking = html.unescape(fresh.post("/runs/new", data={"benchmark": "starter", "agent": "prompt"}).text)
+        assert "Choose a model" in lacking.split('id="error-prompt-params-model"')[1].split("</p>")[0]
+        assert all("--param" not in each and "--judge" not in each for each in (text, lacking))
+
+
+class TestChoices:
+    def test_endpoints_are_chosen_with_their_state(self, fresh: TestClient, installation: World) -> None:
+        with_model_agent(installation)
+        offered(installation, lab={"ok": True, "answers": True}, openai={"ok": False, "reason": "no key"})
+        used(installation)
+        text = fresh.get("/runs/new?agent=prompt&p.prompt.endpoint=gone", headers=PAGE).text
+        assert '<option value="lab">lab (failing)</option>' in text
+        assert '<option value="openai">openai (not set up)</option>' in text
+        assert '<option value="gone" selected>gone (not set up)</option>' in text
+        assert '<option value="m-1">used at lab, failing</option>' in text
+
+    def test_a_run_can_be_cloned(self, fresh: TestClient, installation: World) -> None:
+        run = installation.submit(
+            "random",
+            tasks=["files/*"],
+            repeats=3,
+            seed=7,
+            name="first",
+            budget={"max_steps": 9},
+            screen={"width": 1280, "height": 800},
+        )
+        cloned = fresh.get(f"/runs/new?clone={run.id}")
+        assert cloned.status_code == 303
+        again = dict(parse_qsl(cloned.headers["location"].partition("?")[2]))
+        assert fresh.post("/runs/new", data=again).status_code == 303
+        newest, first = fresh.get("/api/v1/runs").json()["items"]
+        assert newest["id"] != first["id"]
+        assert newest["config"] == first["config"]
+        assert newest["configuration"]["id"] == first["configuration"]["id"]
+        assert fresh.get(f"/runs/new?clone={uuid4()}").status_code == 404
+
+    def test_without_a_worker_the_page_waits_for_one(self, fresh: TestClient, installation: World) -> None:
+        with installation.work() as session:
+            session.execute(sql("UPDATE worker SET state = 'offline'"))
+        page = fresh.get("/runs/new", headers=PAGE).text
+        assert 'data-empty="no-worker"' in page
+        assert 'data-refresh-stream="/ws/events"' in page
