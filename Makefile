@@ -117,6 +117,11 @@ bench-observe: setup ## Measure set-of-marks and accessibility trees
 bench-remote: setup ## Measure the cost of a remote agent's step
 	@$(BIN)/python -m tools.bench.remote $(ARGS)
 
+.PHONY: bench-replay
+bench-replay: ## Measure the page of an episode of 500 steps and of a live one in Chromium
+	@$(PREPARE) --tests
+	@$(BIN)/python -m tools.bench.replay $(ARGS)
+
 .PHONY: bench-reset
 bench-reset: setup ## Measure the reset of virtual machines with four clones
 	@$(BIN)/python -m tools.bench.reset $(ARGS)
