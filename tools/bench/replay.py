@@ -26,7 +26,6 @@ from backend.services.scheduling.claims import Claim
 from tests.factories import scene
 from tests.factories.records import World
 from tests.integration.worker.stack import WorkerStack
-from tests.waiting import until
 from tools.bench.figures import Figure, page, percentile
 from tools.bench.viewer import ApiServers
 
@@ -213,8 +212,7 @@ def live(browser: Browser, world: World, address: str) -> Figure:
         window.locator("[data-stream][data-state=on]").wait_for()
         for index in range(1, LIVE_STEPS):
             scene.step(world, claim, index)
-            row = window.locator(f"#step-{index}")
-            until(lambda row=row: row.count() == 1, 30, what=f"step {index} is on the page")
+            window.locator(f"#step-{index}").wait_for(state="attached")
         sent = traffic.text / 1000
     what = f"live episode of {LIVE_STEPS} steps, beside its pictures"
     return Figure(what, f"<= {LIVE_KB:.0f} kB", "kB", (sent,), sent <= LIVE_KB)
