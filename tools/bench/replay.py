@@ -2,8 +2,8 @@
 
 An attempt of 500 steps with pictures of 1280x720 and accessibility trees lies in a real PostgreSQL; a process of the
 service answers on loopback. The clock of a step runs from the move of the scrubber until its picture is decoded. Then a
-live episode makes 60 steps, and what its page receives is counted. Writes docs/reports/performance-replay.md; ends with
-1 if an aim is missed. With `--quick` there are 120 steps, fewer samples, and nothing is written.
+live episode makes 60 steps, and what its page receives is counted. Writes its page of docs/reports; ends with 1 if an
+aim is missed. With `--quick` there are 120 steps, fewer samples, and nothing is written.
 """
 
 import argparse
@@ -13,11 +13,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, WebSocket, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from backend.domain.model.episode import EndedBy
 from backend.services import events
@@ -39,11 +38,14 @@ Measured by `make bench-replay`, which writes this page: the page of an episode 
 browser opens the page with an empty cache; *first step* is the time until the picture of the step in the middle is
 decoded. *Seek* is the time from a move of the scrubber to a random step until its picture is decoded; most steps are in
 a part of the list that has to be fetched first. The heap is JavaScript's after all seeks and a collection. Bytes are as
-sent, compressed, with headers. The live episode makes {LIVE_STEPS} steps while its page is open; *beside its pictures*
-means the page, styles, scripts, fonts, new steps and the stream of events. Database, service and browser share the
+sent, compressed, with headers. The live episode makes {LIVE_STEPS} steps, one after the other as its page shows them;
+*beside its pictures* means the page, new steps and the stream of events, with styles, scripts and fonts in the cache as
+after a first visit. Database, service and browser share the
 machine.
 
 """
+TEXT = 1
+"""Opcode of a websocket's text; RFC 6455, section 5.2."""
 FIRST_STEP = """addEventListener("DOMContentLoaded", async () => {
   await document.querySelector(".stage .canvas img")?.decode();
   window.firstStep = performance.now();
@@ -61,27 +63,30 @@ SEEK = """(number) => new Promise((resolve) => {
 })"""
 
 
-@dataclass
 class Traffic:
-    """Bytes that a page has received, without pictures; fonts are counted, too."""
+    """Bytes that a page receives from now on, as sent, without pictures; what its cache has is not received."""
 
-    text: int = 0
+    def __init__(self, window: Page) -> None:
+        self.bytes = 0.0
+        self._pictures: set[str] = set()
+        session = window.context.new_cdp_session(window)
+        session.on("Network.requestWillBeSent", self._asked)
+        session.on("Network.loadingFinished", self._received)
+        session.on("Network.webSocketFrameReceived", self._heard)
+        session.send("Network.enable")
 
-    def watch(self, window: Page) -> None:
-        """Counts from now on."""
-        window.on("requestfinished", lambda request: self._add(request))  # noqa: PLW0108 - Playwright marks it
-        window.on("websocket", lambda socket: self._listen(socket))  # noqa: PLW0108 - likewise
+    def _asked(self, event: dict[str, Any]) -> None:
+        if event.get("type") == "Image":
+            self._pictures.add(event["requestId"])
 
-    def _add(self, request: Any) -> None:
-        if request.resource_type != "image":
-            sizes = request.sizes()
-            self.text += sizes["responseHeadersSize"] + sizes["responseBodySize"]
+    def _received(self, event: dict[str, Any]) -> None:
+        if event["requestId"] not in self._pictures:
+            self.bytes += event["encodedDataLength"]
 
-    def _listen(self, socket: WebSocket) -> None:
-        def received(data: str | bytes) -> None:
-            self.text += len(data) if isinstance(data, str) else 0  # Bytes are live pictures.
-
-        socket.on("framereceived", received)
+    def _heard(self, event: dict[str, Any]) -> None:
+        frame = event["response"]
+        if frame["opcode"] == TEXT:  # Others are live pictures.
+            self.bytes += len(frame["payloadData"])
 
 
 def main() -> int:
@@ -126,18 +131,19 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def begun(world: World) -> Claim:
+def started_attempt(world: World) -> Claim:
     """An attempt whose agent may act."""
+    worker = world.worker("bench", capabilities=scene.abilities())
     world.submit("random", tasks=("files/rename-report",))
-    claim = world.must_claim(world.worker("bench", capabilities=scene.abilities()))
+    claim = world.must_claim(worker)
     world.do(attempts.enter_running, claim.fence, {"reset": 0.5})
     return claim
 
 
 def recorded(world: World, steps: int) -> Claim:
-    """An ended attempt of so many steps."""
+    """An ended attempt with this number of steps."""
     world.benchmark(scene.tasks())
-    claim = begun(world)
+    claim = started_attempt(world)
     for index in range(steps - 1):
         scene.step(world, claim, index)
     scene.step(world, claim, steps - 1, final=True)
@@ -148,11 +154,11 @@ def recorded(world: World, steps: int) -> Claim:
 
 def replay(browser: Browser, address: str, steps: int, fewer: int) -> list[Figure]:
     """First step, seek, heap, size of the page."""
-    first, sent = [], 0
+    first, sent = [], 0.0
     for _ in range(OPENINGS // fewer):
         with opened(browser, f"{address}?step={steps // 2}") as (window, traffic):
             first.append(float(window.evaluate("window.firstStep")))
-            sent = traffic.text
+            sent = traffic.bytes
     with opened(browser, f"{address}?step={steps // 2}") as (window, _):
         elements = float(window.evaluate("document.querySelectorAll('*').length"))
         seeks = seeked(window, steps, SEEKS // fewer)
@@ -175,8 +181,8 @@ def opened(browser: Browser, address: str) -> Iterator[tuple[Page, Traffic]]:
     """The page in a browser with an empty cache, and what it has received."""
     with browser.new_context(viewport={"width": 1280, "height": 720}) as context:
         context.add_init_script(FIRST_STEP)
-        window, traffic = context.new_page(), Traffic()
-        traffic.watch(window)
+        window = context.new_page()
+        traffic = Traffic(window)
         window.goto(address)
         window.wait_for_function("window.firstStep")
         window.locator("html[data-ready]").wait_for(state="attached")
@@ -203,17 +209,17 @@ def heap_of(window: Page) -> float:
 
 def live(browser: Browser, world: World, address: str) -> Figure:
     """What the page of a live episode receives while its agent makes its steps."""
-    claim, traffic = begun(world), Traffic()
+    claim = started_attempt(world)
     scene.step(world, claim, 0)
-    with browser.new_context(viewport={"width": 1280, "height": 720}) as context:
-        window = context.new_page()
-        traffic.watch(window)
+    with opened(browser, f"{address}/episodes/{claim.episode_id}") as (window, _):
+        window.goto("about:blank")
+        traffic = Traffic(window)
         window.goto(f"{address}/episodes/{claim.episode_id}")
         window.locator("[data-stream][data-state=on]").wait_for()
         for index in range(1, LIVE_STEPS):
             scene.step(world, claim, index)
             window.locator(f"#step-{index}").wait_for(state="attached")
-        sent = traffic.text / 1000
+        sent = traffic.bytes / 1000
     what = f"live episode of {LIVE_STEPS} steps, beside its pictures"
     return Figure(what, f"<= {LIVE_KB:.0f} kB", "kB", (sent,), sent <= LIVE_KB)
 
