@@ -202,6 +202,7 @@ class TestLongEpisode:
             assert [rows.count(), rows.last.get_attribute("data-index")] == [50, "49"]
             page.locator("[data-replay-target=further]").click()
             expect(current).to_have_attribute("data-index", "50")
+            page.locator("#step-panels").scroll_into_view_if_needed()
             page.keyboard.press("k")
             expect(current).to_have_attribute("data-index", "49")
             expect(page.locator("[data-step-detail]")).to_have_attribute("data-step-detail", "49")

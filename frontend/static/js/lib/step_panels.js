@@ -12,13 +12,10 @@ export class StepPanels {
   constructor(address, signal) {
     this.address = address;
     this.signal = signal;
-    this.watcher = new IntersectionObserver(
-      (entries) => {
-        this.#visible = entries.at(-1).isIntersecting;
-        this.#later();
-      },
-      { rootMargin: "200px" },
-    );
+    this.watcher = new IntersectionObserver((entries) => {
+      this.#visible = entries.at(-1).isIntersecting;
+      this.#later();
+    });
   }
 
   close() {
