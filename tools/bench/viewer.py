@@ -27,7 +27,7 @@ class ApiServers:
                 )
                 for _ in range(number)
             ]
-        until(self._answers, 60.0, what="the API answers")
+        until(self._answers, 180.0, what="the API answers")
 
     def _answers(self) -> bool:
         import urllib.request
