@@ -70,20 +70,20 @@ class Traffic:
         self.bytes = 0.0
         self._pictures: set[str] = set()
         session = window.context.new_cdp_session(window)
-        session.on("Network.requestWillBeSent", self._asked)
-        session.on("Network.loadingFinished", self._received)
-        session.on("Network.webSocketFrameReceived", self._heard)
+        session.on("Network.requestWillBeSent", self._on_request)
+        session.on("Network.loadingFinished", self._on_finished)
+        session.on("Network.webSocketFrameReceived", self._on_frame)
         session.send("Network.enable")
 
-    def _asked(self, event: dict[str, Any]) -> None:
+    def _on_request(self, event: dict[str, Any]) -> None:
         if event.get("type") == "Image":
             self._pictures.add(event["requestId"])
 
-    def _received(self, event: dict[str, Any]) -> None:
+    def _on_finished(self, event: dict[str, Any]) -> None:
         if event["requestId"] not in self._pictures:
             self.bytes += event["encodedDataLength"]
 
-    def _heard(self, event: dict[str, Any]) -> None:
+    def _on_frame(self, event: dict[str, Any]) -> None:
         frame = event["response"]
         if frame["opcode"] == TEXT:  # Others are live pictures.
             self.bytes += len(frame["payloadData"])
