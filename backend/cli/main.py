@@ -13,12 +13,14 @@ from backend.cli.commands import (
     benchmark_assets,
     configuration,
     demo,
+    demonstrations,
     doctor,
     episode,
     export,
     image,
     judge,
     licence,
+    offline_study,
     omnibench,
     plugin,
     project,
@@ -54,7 +56,9 @@ benchmark.app.add_typer(benchmark_assets.app, name="asset")
 app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(run.app, name="run")
 app.add_typer(configuration.app, name="configuration")
+study.app.add_typer(offline_study.app, name="offline")
 app.add_typer(study.app, name="study")
+app.add_typer(demonstrations.app, name="demonstrations")
 app.add_typer(task.app, name="task")
 app.add_typer(plugin.app, name="plugin")
 app.add_typer(episode.app, name="episode")

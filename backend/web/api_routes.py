@@ -20,12 +20,14 @@ from backend.web.runs import episodes_api
 from backend.web.scheduling import api as scheduling_api
 from backend.web.sharing import api as sharing_api
 from backend.web.studies import api as studies_api
+from backend.web.studies import offline_api
 from backend.web.submissions import api as submissions_api
 
 ROUTERS = (
     runs_api.router,
     configurations_api.router,
     studies_api.router,
+    offline_api.router,
     judging_api.router,
     episodes_api.router,
     failures_api.router,

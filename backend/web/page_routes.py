@@ -24,7 +24,7 @@ from backend.web.runs import episode_page, home_page, new_run_page, progress_pag
 from backend.web.runs import pages as runs_pages
 from backend.web.sharing import badges, public_pages
 from backend.web.sharing import pages as sharing_pages
-from backend.web.studies import new_study_page
+from backend.web.studies import new_offline_study_page, new_study_page, offline_pages
 from backend.web.studies import pages as studies_pages
 from backend.web.submissions import pages as submissions_pages
 
@@ -37,6 +37,8 @@ MODULES = (
     runs_pages,
     configurations_pages,
     new_study_page,  # Before the studies, whose addresses have the same prefix.
+    new_offline_study_page,
+    offline_pages,  # Before the studies, too.
     studies_pages,
     judging_pages,
     export_pages,

@@ -10,7 +10,7 @@ from backend.domain.errors import AgentFailed, ModelApiFailed
 from backend.domain.loop.action_execution import complaint
 from backend.domain.model.run import ScreenSize
 from backend.domain.model.trajectory import Action, ActionType, Decision, Observation
-from backend.domain.ports.agent import AgentContext
+from backend.domain.ports.agent import AgentContext, FollowsRecords
 from backend.domain.registry import PluginKind
 from tests.error_codes import raises_code
 from tests.factories.starter_tasks import make_task
@@ -136,3 +136,26 @@ class TestAgentsThatAskModels:
 class TestPrivileges:
     def test_only_those_that_need_it_see_the_task(self) -> None:
         assert {name for name in AGENTS if registry.lookup(PluginKind.AGENT, name).privileged} == {"oracle", "replay"}
+
+
+FOLLOWING = [name for name in AGENTS if isinstance(made(name), FollowsRecords)]
+
+
+@pytest.mark.parametrize("name", FOLLOWING)
+def test_recorded_steps_become_its_history(name: str) -> None:
+    agent, plugin = made(name), registry.lookup(PluginKind.AGENT, name)
+    asked = context(plugin)
+    agent.reset(asked)
+    reply = "I recorded this.\n```python\nrecorded = 7\n```"
+    press = Action(type=ActionType.PRESS, keys=("enter",))
+    agent.follow(EMPTY, Decision(actions=(press,), explanation="I recorded this.", reply=reply))
+    models = asked.models
+    assert isinstance(models, FakeModels)
+    assert models.asked == []
+    agent.act(EMPTY.model_copy(update={"index": 1}))
+    texts = [part.text or "" for message in models.asked[0].messages for part in message.parts]
+    assert any("recorded = 7" in text or "I recorded this." in text for text in texts)
+
+
+def test_every_agent_that_asks_a_model_can_be_asked_at_recorded_steps() -> None:
+    assert [name for name in AGENTS if asks(name) and name not in FOLLOWING] == []

@@ -12,16 +12,21 @@ from backend.domain.ports.storage import ArtifactStore
 from backend.services.artifacts.stores import open_store
 from worker.background.drafter import Drafter
 from worker.background.model_usage_reporter import ModelUsageReporter
+from worker.background.offline_evaluator import OfflineEvaluator, RecordedPerception
 from worker.background.reevaluator import Rescorer
 from worker.base.database import Database
 from worker.evaluation.code_cache import compiled_folder
 from worker.evaluation.evaluator import Evaluator
 from worker.evaluation.sandbox import here
 from worker.models.model_pool import ModelPool
+from worker.perception.element_detectors import Detectors
 from worker.scheduling.dispatcher import Dispatcher, WorkerContext
 
 if TYPE_CHECKING:
     from worker.k8s.warm_pool import WarmProvider
+
+OFFLINE_STEPS = 4
+"""Steps of offline studies at which a worker asks agents at the same time. Nearly all of that is waiting for models."""
 
 
 class WorkerThread(Protocol):
@@ -85,6 +90,10 @@ class WorkerProcess:
         self._start(dispatcher)
         self._start(Drafter(self.database, models, every=settings.poll_seconds))
         self._start(Rescorer(self.database, self.store, self.judge, models, every=settings.poll_seconds))
+        eyes = RecordedPerception(Detectors(settings.detectors))
+        for number in range(1, OFFLINE_STEPS + 1):
+            every = settings.poll_seconds * number  # All are woken by a new study.
+            self._start(OfflineEvaluator(self.database, self.store, models, eyes, number=number, every=every))
         self._serve_cluster(context, dispatcher)
 
     def _start(self, thread: WorkerThread) -> None:
@@ -131,7 +140,7 @@ class WorkerProcess:
     def wake(self) -> None:
         """There may be work."""
         for thread in tuple(self._threads):
-            if isinstance(thread, Dispatcher | Rescorer | Drafter):
+            if isinstance(thread, Dispatcher | Rescorer | Drafter | OfflineEvaluator):
                 thread.wake()
 
     def begin_drain(self) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from backend.cli.output import Columns, print_facts, print_table, rate
@@ -145,3 +146,69 @@ def flat(row: Row) -> dict[str, Any]:
         fields |= {f"{name}_low": low, f"{name}_high": high}
     more = ("only_base", "only_level", "test", "p_value", "p_adjusted")
     return fields | {key: row[key] for key in more} | {"excluded": counts(row["excluded"])}
+
+
+SETS: Columns = {
+    "set": lambda row: row["name"],
+    "form": lambda row: row["form"],
+    "demonstrations": lambda row: row["demonstrations"],
+    "steps": lambda row: row["steps"],
+    "source": lambda row: row["source"],
+    "created": lambda row: moment(row["created_at"]),
+}
+OFFLINE_STUDIES: Columns = {
+    "study": lambda study: study["id"],
+    "name": lambda study: study["name"],
+    "demonstrations": lambda study: study["demonstrations"],
+    "agents": lambda study: ", ".join(study["agents"]),
+    "cells": lambda study: study["cells"],
+    "answers": lambda study: f"{study['ended']}/{study['answers']}",
+    "created": lambda study: moment(study["created_at"]),
+}
+
+
+def set_facts(row: Row) -> dict[str, Any]:
+    """Facts about a set of demonstrations."""
+    return {name: cell(row) for name, cell in SETS.items()}
+
+
+def offline_facts(study: Row) -> dict[str, Any]:
+    """Facts about an offline study."""
+    return {
+        **{name: cell(study) for name, cell in OFFLINE_STUDIES.items()},
+        **{f"factor {each['name']}": ", ".join(map(level, each["levels"])) for each in study["factors"]},
+        "states": counts(study["states"]),
+    }
+
+
+def show_offline(results: Row) -> None:
+    """Prints the metrics of each cell, by action and by label."""
+    print_facts({"study": results["study"]["id"], "metrics": results["protocol"]})
+    print()
+    columns: Columns = {
+        "cell": lambda row: row["number"],
+        "configuration": lambda row: row["configuration"]["name"],
+        **_metrics(results["cells"]),
+        "answered": lambda row: row["answered"],
+        "no action": lambda row: row["invalid"],
+        "no answer": lambda row: row["failed"],
+    }
+    print_table(results["cells"], columns)
+    for title, rows in (("action", results["by_action"]), (results["label"], results["by_label"])):
+        if rows:
+            print()
+            own: Columns = {"cell": lambda row: row["number"], title: lambda row: row["group"]}
+            print_table(rows, {**own, **_metrics(rows)})
+    print()
+    print(results["methods"])
+
+
+def _metrics(rows: Sequence[Row]) -> Columns:
+    """A column for each metric."""
+    names = [metric["title"].lower() for metric in rows[0]["metrics"]] if rows else []
+    return {name: partial(_metric, place) for place, name in enumerate(names)}
+
+
+def _metric(place: int, row: Row) -> str:
+    metric = row["metrics"][place]
+    return rate(metric["value"], metric["interval"])

@@ -51,6 +51,12 @@ from backend.db.models.runs.run import Run
 from backend.db.models.runs.task_validation import TaskValidation
 from backend.db.models.sharing.public_link import PublicLink
 from backend.db.models.sharing.saved_view import SavedView
+from backend.db.models.studies.demonstration_record import DemonstrationRecord
+from backend.db.models.studies.demonstration_set import DemonstrationSet
+from backend.db.models.studies.demonstration_step_record import DemonstrationStepRecord
+from backend.db.models.studies.offline_answer import OfflineAnswer
+from backend.db.models.studies.offline_cell import OfflineCell
+from backend.db.models.studies.offline_study import OfflineStudy
 from backend.db.models.studies.study import Study
 from backend.db.models.submissions.pairwise_preference import PairwisePreference
 from backend.db.models.submissions.submission import Submission
@@ -62,6 +68,9 @@ __all__ = [
     "Attempt",
     "Base",
     "Benchmark",
+    "DemonstrationRecord",
+    "DemonstrationSet",
+    "DemonstrationStepRecord",
     "Episode",
     "Evaluation",
     "Event",
@@ -78,6 +87,9 @@ __all__ = [
     "MeasureRollup",
     "ModelUsage",
     "Node",
+    "OfflineAnswer",
+    "OfflineCell",
+    "OfflineStudy",
     "PairwisePreference",
     "PassRollup",
     "Project",

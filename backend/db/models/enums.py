@@ -83,6 +83,18 @@ class DraftRequestState(StrEnum):
     FAILED = "failed"
 
 
+class OfflineAnswerState(StrEnum):
+    """State of an agent's answer at a recorded step. One in progress is `waiting` with a locked row.
+
+    `failed`: there is no answer, for no fault of the agent; it counts nowhere, nor does a cancelled one.
+    """
+
+    WAITING = "waiting"
+    ANSWERED = "answered"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
 class DraftAuthor(StrEnum):
     """First author of a draft: a person, or a model."""
 

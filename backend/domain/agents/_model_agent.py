@@ -64,6 +64,10 @@ class ModelAgent(ABC):
         self.keep(observation, answer.reply, decision)
         return decision
 
+    def follow(self, observation: Observation, decision: Decision) -> None:
+        """Takes a recorded step as its own, without asking the model: its history when it is asked later."""
+        self.keep(observation, ModelReply(text=decision.reply), decision)
+
     def close(self) -> None:  # noqa: B027 - most have nothing to do.
         """Does nothing: model clients belong to the attempt."""
 

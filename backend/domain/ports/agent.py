@@ -239,6 +239,20 @@ class Agent(Protocol):
         ...
 
 
+@runtime_checkable
+class FollowsRecords(Protocol):
+    """An agent whose history can be recorded steps, so that it can be asked at any of them."""
+
+    def follow(self, observation: Observation, decision: Decision) -> None:
+        """Takes a recorded step as its own. Called after `reset`, before `act`, in order.
+
+        Args:
+            observation: of the step, as the agent's observation space shows it.
+            decision: with the reply as the agent might have written it.
+        """
+        ...
+
+
 class PerceptionTools(Protocol):
     """Perception tools of observation spaces, for one attempt."""
 

@@ -43,16 +43,21 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
         Invalid: a parameter is invalid; `path` names it.
         Unavailable: agent or provider does not work here; the message says why.
     """
-    offer = _agent_offer(can, config.agent)
+    _agent_offer(can, config.agent)
     _check_provider(can, config.provider)
     _check_image(can, config)
-    chosen: dict[str, Any] = dict(_spaces(can, config, offer))
+    if config.judge is not None:
+        check_judge(can, config.judge)
+    return checked_agent(can, config)
+
+
+def checked_agent(can: Capabilities, config: RunConfig) -> RunConfig:
+    """As `checked_config`, without desktop and judge."""
+    chosen: dict[str, Any] = dict(_spaces(can, config, _agent_offer(can, config.agent)))
     chosen["params"] = checked_params(config.agent, config.params)
     chosen |= _space_options(config, chosen)
     if config.image == ImageView():
         chosen["image"] = None
-    if config.judge is not None:
-        check_judge(can, config.judge)
     return config.model_copy(update=chosen)
 
 

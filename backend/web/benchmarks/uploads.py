@@ -52,7 +52,7 @@ def load_zip(kind: str, archive: BinaryIO, *, strict_upstream: bool = False) -> 
         reader = registry.lookup(PluginKind.BENCHMARK, kind)()
     except Invalid as error:
         raise Invalid(error.message, code="unknown_format", path="kind", hint=error.hint) from error
-    with _unpacked(archive) as folder:
+    with unpacked(archive) as folder:
         benchmark: LoadedBenchmark = reader.load(_root(folder))
         return strict(benchmark) if strict_upstream else benchmark
 
@@ -89,7 +89,8 @@ def _root(folder: Path) -> Path:
 
 
 @contextmanager
-def _unpacked(archive: BinaryIO) -> Iterator[Path]:
+def unpacked(archive: BinaryIO) -> Iterator[Path]:
+    """The folder with the zip's files, deleted afterwards. Raises Invalid, NoRoom."""
     _take_away_left()
     with ExitStack() as stack:
         try:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from backend.domain.studies.study import cell_label
-from backend.services.studies.views import StudyResults
+from backend.services.studies.views.study import StudyResults
 from backend.web.charts import DARK, LIGHT, PAPER, SHAPES, shares_figure
 
 

@@ -6,7 +6,7 @@ from fastapi import Header, Request, Response
 
 from backend.addresses import API
 from backend.services.studies import studies as service
-from backend.services.studies.views import StudyResults, StudyView, results_view, study_view
+from backend.services.studies.views.study import StudyResults, StudyView, results_view, study_view
 from backend.web.api_common import Cursor, Id, Limit, Page, api_router, next_page_url
 from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
 from backend.web.studies.schemas import StudySubmit

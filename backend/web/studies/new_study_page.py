@@ -47,16 +47,16 @@ def values_of(form: FormFields) -> dict[str, Any]:
     """The request, as for REST. Raises Invalid."""
     base: dict[str, Any] = {name: text(form, name) for name in TEXTS if text(form, name)}
     base |= {name: _lines(form, name) for name in LINES if _lines(form, name)}
-    base |= {name: _number(form, name) for name in NUMBERS if text(form, name)}
+    base |= {name: number_of(form, name) for name in NUMBERS if text(form, name)}
     if text(form, "params"):
-        base["params"] = _object(form, "params")
+        base["params"] = json_object(form, "params")
     if text(form, "max_steps"):
-        base["budget"] = {"max_steps": _number(form, "max_steps")}
-    more = _object(form, "more") if text(form, "more") else {}
-    body: dict[str, Any] = {"base": {**more, **base}, "factors": dict(_factors(form))}
+        base["budget"] = {"max_steps": number_of(form, "max_steps")}
+    more = json_object(form, "more") if text(form, "more") else {}
+    body: dict[str, Any] = {"base": {**more, **base}, "factors": dict(typed_factors(form))}
     body |= {name: text(form, name) for name in ("name", "design") if text(form, name)}
     if text(form, "sample"):
-        body["sample"] = _number(form, "sample") / 100
+        body["sample"] = number_of(form, "sample") / 100
     return body
 
 
@@ -64,14 +64,14 @@ def _lines(form: FormFields, name: str) -> list[str]:
     return [line.strip() for line in text(form, name).splitlines() if line.strip()]
 
 
-def _number(form: FormFields, name: str) -> Any:
+def number_of(form: FormFields, name: str) -> Any:
     try:
         return json.loads(text(form, name))
     except ValueError:
         raise Invalid("expected a number", code="invalid_request", path=name) from None
 
 
-def _object(form: FormFields, name: str) -> dict[str, Any]:
+def json_object(form: FormFields, name: str) -> dict[str, Any]:
     try:
         value = json.loads(text(form, name))
     except ValueError as error:
@@ -81,7 +81,7 @@ def _object(form: FormFields, name: str) -> dict[str, Any]:
     return value
 
 
-def _factors(form: FormFields) -> Iterator[tuple[str, list[Any]]]:
+def typed_factors(form: FormFields) -> Iterator[tuple[str, list[Any]]]:
     rows = [(name, levels) for name, levels in factor_rows(form) if name or levels]
     for name, levels in rows:
         if sum(name == other for other, _ in rows) > 1:

@@ -14,8 +14,10 @@ from backend.services.results.views.compared_sides import ComparedSides
 from backend.services.results.views.comparison import MOST_RUNS
 from backend.services.results.views.comparison_page import FLIPPED, MatrixFilter, comparison_page
 from backend.services.studies import studies as service
-from backend.services.studies import views as tables
-from backend.services.studies.views import StudyResults
+from backend.services.studies.offline_studies import list_offline_studies
+from backend.services.studies.views import study as tables
+from backend.services.studies.views.offline_study import offline_study_view
+from backend.services.studies.views.study import StudyResults
 from backend.web import charts
 from backend.web.charts import studies as figures
 from backend.web.dependencies import ProjectDep, SessionDep
@@ -39,11 +41,17 @@ ROWS: Mapping[str, Callable[[StudyResults], Iterator[dict[str, Any]]]] = {
 
 
 @router.get("/studies")
-def studies(request: Request, session: SessionDep, project: ProjectDep, before: Cursor = None) -> HTMLResponse:
-    """The list, newest first."""
+def studies(
+    request: Request, session: SessionDep, project: ProjectDep, before: Cursor = None, offline_before: Cursor = None
+) -> HTMLResponse:
+    """The lists of studies and of offline studies, newest first."""
+    offline = list_offline_studies(session, project, cursor=offline_before.hex if offline_before else None, limit=20)
     page = service.list_studies(session, project, cursor=before.hex if before else None)
     values = {
         "studies": list(map(tables.study_view, page.items)),
+        "offline": list(map(offline_study_view, offline.items)),
+        "more_offline": offline.next,
+        "offline_before": offline_before,
         "next": page.next,
         "before": before,
         "level_label": level_label,

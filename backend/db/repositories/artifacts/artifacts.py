@@ -12,6 +12,9 @@ from backend.db.models import (
     Artifact,
     Attempt,
     Benchmark,
+    DemonstrationRecord,
+    DemonstrationSet,
+    DemonstrationStepRecord,
     Episode,
     Evaluation,
     Evidence,
@@ -44,7 +47,7 @@ def get(session: Session, sha256: str) -> Artifact | None:
 
 
 def projects_of(session: Session, sha256: str) -> set[UUID]:
-    """Projects with an episode, a task set or a draft that refers to the bytes."""
+    """Projects with an episode, a task set, a draft or a demonstration that refers to the bytes."""
     owner = (
         select(Run.project_id).join(Episode, Episode.run_id == Run.id).join(Attempt, Attempt.episode_id == Episode.id)
     )
@@ -52,6 +55,7 @@ def projects_of(session: Session, sha256: str) -> set[UUID]:
     scored = owner.join(Evaluation, Evaluation.attempt_id == Attempt.id)
     proof = scored.join(Evidence, Evidence.evaluation_id == Evaluation.id)
     asset = select(Benchmark.project_id).join(TaskSet).join(TaskAsset)
+    shown = select(DemonstrationSet.project_id).join(DemonstrationRecord).join(DemonstrationStepRecord)
     query = union_all(
         steps.where(Step.frame_sha256 == sha256),
         steps.where(Step.a11y_sha256 == sha256),
@@ -61,6 +65,8 @@ def projects_of(session: Session, sha256: str) -> set[UUID]:
         asset.where(TaskAsset.sha256 == sha256),
         select(WebAsset.project_id).where(WebAsset.sha256 == sha256),
         select(TaskDraft.project_id).join(TaskDraftAsset).where(TaskDraftAsset.sha256 == sha256),
+        shown.where(DemonstrationStepRecord.frame_sha256 == sha256),
+        shown.where(DemonstrationStepRecord.tree_sha256 == sha256),
     )
     return set(session.scalars(query))
 
@@ -75,6 +81,8 @@ def remove_unused(session: Session, before: datetime, limit: int) -> list[str]:
         | select(Evidence.evaluation_id).where(Evidence.sha256 == Artifact.sha256).exists()
         | select(TaskAsset.task_set_id).where(TaskAsset.sha256 == Artifact.sha256).exists()
         | select(TaskDraftAsset.draft_id).where(TaskDraftAsset.sha256 == Artifact.sha256).exists()
+        | select(DemonstrationStepRecord.id).where(DemonstrationStepRecord.frame_sha256 == Artifact.sha256).exists()
+        | select(DemonstrationStepRecord.id).where(DemonstrationStepRecord.tree_sha256 == Artifact.sha256).exists()
         | select(WebAsset.url).where(WebAsset.sha256 == Artifact.sha256).exists()
     )
     idle = select(Artifact.sha256).where(Artifact.last_stored_at < before, ~used).limit(limit)

@@ -1,0 +1,105 @@
+"""Recorded actions as an agent would have written them: its history when it is asked at a later step."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from backend.domain.model.trajectory import Action, ActionType
+from backend.domain.ports.agent import CoordinateFrame
+
+_BUTTONS = {"right": "rightClick", "middle": "middleClick"}
+_CLICKS = {2: "doubleClick", 3: "tripleClick"}
+
+
+def reply_of(
+    actions: Sequence[Action], words: str, space: str, options: Mapping[str, Any], sight: CoordinateFrame
+) -> str:
+    """The text of a reply with these actions.
+
+    Args:
+        actions: recorded, in pixels of the screen.
+        words: said beside them; may be empty.
+        space: registered name of the agent's action space. `pyautogui` and `computer_13` get their own form,
+            any other one gets plain words.
+        options: of the space; its `coordinates` count.
+        sight: what the coordinates refer to.
+    """
+    placed = [_placed(action, str(options.get("coordinates", "screen")), sight) for action in actions]
+    if space == "pyautogui":
+        lines = "\n".join(map(_call, placed))
+        text = f"```python\n{lines}\n```"
+    elif space == "computer_13":
+        text = "\n".join(f"```json\n{json.dumps(_object(one), ensure_ascii=False)}\n```" for one in placed)
+    else:
+        text = "I did: " + "; ".join(_words(one) for one in actions)
+    return f"{words}\n{text}".strip()
+
+
+def _placed(action: Action, coordinates: str, sight: CoordinateFrame) -> dict[str, Any]:
+    """The action's fields, its point as the agent writes it."""
+    fields = action.model_dump()
+    if action.x is None or action.y is None:
+        return fields
+    if coordinates == "unit":
+        return fields | {"x": round(action.x / sight.screen.width, 4), "y": round(action.y / sight.screen.height, 4)}
+    if coordinates == "picture" and sight.view is not None:
+        x, y = sight.view.from_screen(action.x, action.y)
+        return fields | {"x": round(x), "y": round(y)}
+    return fields
+
+
+_POINTING = {
+    ActionType.MOVE_TO: "moveTo",
+    ActionType.DRAG_TO: "dragTo",
+    ActionType.MOUSE_DOWN: "mouseDown",
+    ActionType.MOUSE_UP: "mouseUp",
+}
+_KEYS = {
+    ActionType.PRESS: "press",
+    ActionType.HOTKEY: "hotkey",
+    ActionType.KEY_DOWN: "keyDown",
+    ActionType.KEY_UP: "keyUp",
+}
+
+
+def _call(one: Mapping[str, Any]) -> str:
+    """As code with pyautogui; WAIT, DONE and FAIL are words there."""
+    kind = one["type"]
+    point = f"{one['x']}, {one['y']}" if one["x"] is not None else ""
+    code = {
+        ActionType.SCROLL: f"pyautogui.hscroll({one['dx']})" if one["dx"] else f"pyautogui.scroll({one['dy']})",
+        ActionType.TYPING: f"pyautogui.write({one['text']!r})",
+        ActionType.PYTHON: str(one["text"]),
+        ActionType.CLICK: f"pyautogui.{_CLICKS.get(one['clicks']) or _BUTTONS.get(one['button'], 'click')}({point})",
+    }
+    if kind in _KEYS:
+        return f"pyautogui.{_KEYS[kind]}({', '.join(map(json.dumps, one['keys']))})"
+    return f"pyautogui.{_POINTING[kind]}({point})" if kind in _POINTING else code.get(kind, str(kind))
+
+
+def _object(one: Mapping[str, Any]) -> dict[str, Any]:
+    """As OSWorld's `computer_13` has it."""
+    parts: dict[str, Any] = {"action_type": str(one["type"])}
+    if one["x"] is not None:
+        parts |= {"x": one["x"], "y": one["y"]}
+    match one["type"]:
+        case ActionType.CLICK:
+            return parts | {"button": one["button"], "num_clicks": one["clicks"]}
+        case ActionType.SCROLL:
+            return {"action_type": "SCROLL", "dx": one["dx"], "dy": one["dy"]}
+        case ActionType.TYPING:
+            return parts | {"text": one["text"]}
+        case ActionType.HOTKEY:
+            return parts | {"keys": list(one["keys"])}
+        case ActionType.PRESS | ActionType.KEY_DOWN | ActionType.KEY_UP:
+            return parts | {"key": one["keys"][0] if one["keys"] else ""}
+        case _:
+            return parts
+
+
+def _words(action: Action) -> str:
+    where = f" at ({action.x}, {action.y})" if action.x is not None else ""
+    what = action.text or "+".join(action.keys)
+    if action.type is ActionType.SCROLL:
+        what = f"{action.dx}, {action.dy}"
+    return f"{action.type}{where}{f': {what}' if what else ''}"

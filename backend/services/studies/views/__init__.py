@@ -1,0 +1,1 @@
+"""Views of studies and offline studies."""

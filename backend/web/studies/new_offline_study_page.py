@@ -1,0 +1,105 @@
+"""`/studies/offline/new`: a form that starts what `POST /api/v1/offline-studies` would start."""
+
+from typing import Any
+from uuid import uuid4
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse, Response
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+from starlette.datastructures import FormData
+
+from backend.db.models import Project
+from backend.domain.errors import DeskarenaError, Invalid
+from backend.domain.studies.offline_study import FIELDS
+from backend.domain.studies.study import Design
+from backend.services.capacity.views.capabilities import abilities
+from backend.services.studies.demonstrations import list_sets
+from backend.services.studies.offline_studies import can_be_asked, submit_offline_study
+from backend.services.studies.views.offline_study import set_view
+from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
+from backend.web.page_common import page_router, redirect
+from backend.web.runs.new_run_page import FormFields, read_form, text
+from backend.web.studies.new_study_page import factor_rows, json_object, number_of, typed_factors
+from backend.web.studies.offline_schemas import OfflineStudySubmit
+from backend.web.templating import render
+
+router = page_router()
+MOST_SETS = 500
+_TEXTS = ("name", "demonstrations", "design")
+_BASE = ("agent", "observation", "action_space")
+_OBJECTS = ("params", "more")
+
+
+def requested(form: FormFields) -> OfflineStudySubmit:
+    """The request, checked as REST checks it. Raises Invalid."""
+    more = json_object(form, "more") if text(form, "more") else {}
+    base: dict[str, Any] = {**more, **{name: text(form, name) for name in _BASE if text(form, name)}}
+    if text(form, "params"):
+        base["params"] = json_object(form, "params")
+    if text(form, "seed"):
+        base["seed"] = number_of(form, "seed")
+    body: dict[str, Any] = {name: text(form, name) for name in _TEXTS if text(form, name)}
+    body |= {"base": base, "factors": dict(typed_factors(form))}
+    if text(form, "sample"):
+        body["sample"] = number_of(form, "sample") / 100
+    try:
+        return OfflineStudySubmit.model_validate(body)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        path = ".".join(map(str, first["loc"]))
+        raise Invalid(first["msg"], code="invalid_study", path=path) from None
+
+
+def place_of(path: str, form: FormFields) -> str:
+    """The form's field for an error's path; empty if there is none."""
+    if path.startswith("factors"):
+        names = [name for name, _ in factor_rows(form)]
+        rows = [at for at, name in enumerate(names) if name and f"{path}.".startswith(f"factors.{name}.")]
+        return f"factor_{rows[0] if rows else 0}"
+    first = path.removeprefix("base.").partition(".")[0]
+    return first if first in {*_TEXTS, *_BASE, *_OBJECTS, "seed", "sample"} else "more" if first in FIELDS else ""
+
+
+def show(
+    request: Request, session: Session, project: Project, form: FormFields, *, error: DeskarenaError | None = None
+) -> HTMLResponse:
+    """The form with submitted values."""
+    path = getattr(error, "path", None) or ""
+    values = {
+        "given": form,
+        "sets": list(map(set_view, list_sets(session, project, limit=MOST_SETS).items)),
+        "agents": [each.name for each in abilities(session).agents if can_be_asked(each.name)],
+        "designs": {Design.ONE_AT_A_TIME: "One factor at a time", Design.FULL: "Every combination"},
+        "rows": factor_rows(form),
+        "fields": FIELDS,
+        "error": error,
+        "place": place_of(path, form) if path else "",
+        "key": text(form, "key") or uuid4().hex,
+    }
+    return render(request, "new_offline_study.html", values, status=error.status if error else 200)
+
+
+@router.get("/studies/offline/new")
+def ask(request: Request, session: SessionDep, project: ProjectDep) -> HTMLResponse:
+    """The form. Its whole state is in the address."""
+    return show(request, session, project, request.query_params)
+
+
+@router.post("/studies/offline/new")
+def submit(  # noqa: PLR0913 - what the edge gives, and the form
+    request: Request,
+    session: SessionDep,
+    project: ProjectDep,
+    actor: ActorDep,
+    *,
+    form: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
+) -> Response:
+    """Starts the study, or shows the form again with the error. The form's key makes a double click safe."""
+    try:
+        config, key = requested(form).config(), text(form, "key") or None
+        study = submit_offline_study(session, config, project=project, actor=actor, key=key)
+    except DeskarenaError as error:
+        session.rollback()
+        return show(request, session, project, form, error=error)
+    return redirect(f"/studies/offline/{study.id}")
