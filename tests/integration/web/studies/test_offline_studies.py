@@ -1,5 +1,6 @@
 """Offline studies: from a set of demonstrations over a worker's thread to the results that pages and the API show."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -237,7 +238,7 @@ class TestForms:
         imported(fresh, factory.omniact(tmp_path), "omniact")
         bare = factory.own_demonstration("bare", 1)
         bare["steps"][0]["elements"] = []
-        factory.put(tmp_path / "bare", "a.jsonl", factory.json.dumps(bare))
+        factory.put(tmp_path / "bare", "a.jsonl", json.dumps(bare))
         factory.put(tmp_path / "bare", "screen.png", factory.picture())
         imported(fresh, tmp_path / "bare", name="bare")
         base = {"agent": "prompt", "params": {"model": "m", "endpoint": "openai"}, "observation": "a11y_tree"}
