@@ -121,8 +121,8 @@ def summary(actions: Sequence[Action]) -> ActionSummary:
     if first is None:
         return ActionSummary("")
     if first.type in _KEYS:
-        held = [key for one in does_more if one.type in _KEYS for key in one.keys]
-        return ActionSummary("key", "+".join(key.lower() for key in (held if len(first.keys) < 2 else first.keys)))  # noqa: PLR2004 - a combination
+        keys = [key for one in does_more if one.type in _KEYS for key in one.keys]
+        return ActionSummary("key", "+".join(key.lower() for key in (keys if len(first.keys) < 2 else first.keys)))  # noqa: PLR2004 - a combination
     return ActionSummary(_KINDS.get(first.type, "other"), _direction(first), point)
 
 
