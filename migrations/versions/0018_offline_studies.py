@@ -26,7 +26,8 @@ def upgrade() -> None:
         sa.UniqueConstraint("project_id", "name", name="uq_demonstration_set_project_id_name"),
         sa.ForeignKeyConstraint(["actor_id"], ["actor.id"], name="fk_demonstration_set_actor_id", ondelete="RESTRICT"),
         sa.CheckConstraint(
-            "form IN ('deskarena', 'mind2web', 'android_control', 'omniact', 'run')", name="ck_demonstration_set_form"
+            "form IN ('deskarena', 'mind2web', 'android_control', 'omniact', 'run')",
+            name=op.f("ck_demonstration_set_form"),
         ),
         sa.ForeignKeyConstraint(
             ["project_id"], ["project.id"], name="fk_demonstration_set_project_id", ondelete="RESTRICT"
@@ -146,7 +147,9 @@ def upgrade() -> None:
             ["cell_id"], ["offline_cell.id"], name="fk_offline_answer_cell_id", ondelete="RESTRICT"
         ),
         sa.UniqueConstraint("cell_id", "step_id", name="uq_offline_answer_cell_id_step_id"),
-        sa.CheckConstraint("state IN ('waiting', 'answered', 'failed', 'cancelled')", name="ck_offline_answer_state"),
+        sa.CheckConstraint(
+            "state IN ('waiting', 'answered', 'failed', 'cancelled')", name=op.f("ck_offline_answer_state")
+        ),
         sa.PrimaryKeyConstraint("id", name="pk_offline_answer"),
     )
     op.create_index(

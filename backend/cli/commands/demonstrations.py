@@ -21,7 +21,10 @@ Source = Annotated[str, typer.Option("--source", help="Where it is from, and und
 
 @app.command("import")
 def import_set(  # noqa: PLR0913, PLR0917  a command has as many options as it has
-    form: Annotated[SetForm, typer.Argument(metavar="FORM", help="deskarena, mind2web, android_control or omniact.")],
+    form: Annotated[
+        SetForm,
+        typer.Argument(metavar="FORM", help="Form of the files: deskarena, mind2web, android_control or omniact."),
+    ],
     path: Annotated[Path, typer.Argument(metavar="PATH", help="Folder or zip file.")],
     name: SetName,
     source: Source = "",

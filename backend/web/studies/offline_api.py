@@ -34,7 +34,7 @@ class ChangedAnswers(RequestModel):
 
 
 @router.post("/demonstrations", status_code=201)
-def import_set(  # noqa: PLR0913 - what the edge gives, and the form
+def import_demonstrations(  # noqa: PLR0913 - what the edge gives, and the form
     session: SessionDep,
     project: ProjectDep,
     actor: ActorDep,
@@ -60,7 +60,7 @@ def set_root(folder: Path) -> Path:
 
 
 @router.post("/demonstrations/from-run", status_code=201)
-def set_from_run(
+def demonstrations_from_run(
     session: SessionDep, project: ProjectDep, actor: ActorDep, edge: EdgeDep, body: SetFromRun
 ) -> DemonstrationSetView:
     """Make a set of demonstrations of a run's trajectories."""
@@ -71,7 +71,7 @@ def set_from_run(
 
 
 @router.get("/demonstrations")
-def list_sets(
+def list_demonstrations(
     request: Request, session: SessionDep, project: ProjectDep, cursor: Cursor = None, limit: Limit = 50
 ) -> Page[DemonstrationSetView]:
     """List sets of demonstrations, newest first."""
@@ -80,13 +80,13 @@ def list_sets(
 
 
 @router.get("/demonstrations/{name}")
-def show_set(session: SessionDep, project: ProjectDep, name: Name) -> DemonstrationSetView:
+def show_demonstrations(session: SessionDep, project: ProjectDep, name: Name) -> DemonstrationSetView:
     """Show a set of demonstrations."""
     return set_view(demonstrations.get_set(session, project, name))
 
 
 @router.post("/offline-studies", status_code=201)
-def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
+def submit_offline_study(  # noqa: PLR0913 - what the edge gives, the body, the key
     session: SessionDep,
     project: ProjectDep,
     actor: ActorDep,
@@ -104,7 +104,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
 
 
 @router.get("/offline-studies")
-def list_studies(
+def list_offline_studies(
     request: Request, session: SessionDep, project: ProjectDep, cursor: Cursor = None, limit: Limit = 50
 ) -> Page[OfflineStudyView]:
     """List offline studies, newest first."""
@@ -114,13 +114,13 @@ def list_studies(
 
 
 @router.get("/offline-studies/{study_id}")
-def show(session: SessionDep, study_id: Id) -> OfflineStudyView:
+def show_offline_study(session: SessionDep, study_id: Id) -> OfflineStudyView:
     """Show an offline study with its progress."""
     return offline_study_view(service.get_offline_study(session, study_id))
 
 
 @router.get("/offline-studies/{study_id}/results")
-def results(
+def show_offline_results(
     session: SessionDep,
     study_id: Id,
     protocol: Annotated[OfflineProtocol | None, Query(description="Whose metrics; default: the set's own.")] = None,
@@ -132,12 +132,12 @@ def results(
 
 
 @router.post("/offline-studies/{study_id}/cancel")
-def cancel(session: SessionDep, study_id: Id) -> ChangedAnswers:
+def cancel_offline_study(session: SessionDep, study_id: Id) -> ChangedAnswers:
     """Stop asking. Answers that are there stay."""
     return ChangedAnswers(answers=service.cancel_offline_study(session, study_id))
 
 
 @router.post("/offline-studies/{study_id}/retry")
-def retry(session: SessionDep, study_id: Id) -> ChangedAnswers:
+def retry_offline_study(session: SessionDep, study_id: Id) -> ChangedAnswers:
     """Ask again at steps without an answer."""
     return ChangedAnswers(answers=service.retry_offline_study(session, study_id))
