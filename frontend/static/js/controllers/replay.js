@@ -269,7 +269,9 @@ export default class Replay extends Scrubber {
     const { kind, episode_id: episode, attempt_id: attempt } = event.detail;
     const { replayEpisode, replayId } = this.element.dataset;
     if (episode && episode !== replayEpisode) event.preventDefault();
-    if (kind !== "step" || attempt !== replayId || this.last < 0) return;
+    // Who waits for what is part of what the news bring.
+    const isNews = kind === "waits" || (kind === "step" && attempt === replayId);
+    if (!isNews || this.last < 0) return;
     event.preventDefault();
     this.later();
   }
