@@ -27,6 +27,13 @@ class TestGather:
         found = gathered(installation)
         assert (found.providers, dict(found.lost), dict(found.workers)) == ([], {}, {})
 
+    def test_a_worker_whose_clock_is_ahead_was_heard_now(self, installation: World) -> None:
+        worker = installation.worker()
+        with installation.work() as session:
+            ahead = workers.now(session) + timedelta(seconds=60)
+            session.execute(update(Worker).where(Worker.id == worker.id).values(heartbeat_at=ahead))
+        assert [age for _, age in gathered(installation).workers.values()] == [0.0]
+
     def test_counts_what_waits_by_reason(self, ready: World) -> None:
         serving(ready)
         ready.submit(provider="k8s", repeats=2)

@@ -212,6 +212,15 @@ class TestExplain:
             assert {row.state for row in rows} == {"waiting"}
             assert explain(session, rows) == {}
 
+    def test_a_run_that_ended_meanwhile_has_none_though_a_later_one_waits(self, queued: World) -> None:
+        queued.worker()
+        run, _later = queued.submit(), queued.submit()
+        with queued.work() as session:
+            waiting = session.scalars(select(Episode).where(Episode.run_id == run.id)).all()
+            assert len(explain(session, waiting)) == 12
+        queued.do(runs.cancel_run, run.id)
+        assert queued.do(explain, waiting) == {}
+
 
 class TestConcurrencyOf:
     def test_what_has_begun_is_all_that_is_left(self, queued: World) -> None:

@@ -4,6 +4,7 @@ from uuid import UUID
 
 from backend.domain.model.episode import EndedBy
 from backend.services.results.failure_labels import Failure, FailureSample, LabelReview, SuggestionView
+from backend.services.results.views.failures import ROWS_HEAD, label_rows
 
 RUN = UUID(int=1)
 
@@ -52,6 +53,11 @@ class TestFailureSample:
 
     def test_agreement_is_of_labels_in_use_where_several_judged(self) -> None:
         assert {each.label: each.episodes for each in self.SAMPLE.agreement} == {"grounding": 2, "planning": 2}
+
+    def test_a_table_has_a_row_for_each_person_and_one_where_nobody_judged(self) -> None:
+        rows = [dict(zip(ROWS_HEAD, row, strict=True)) for row in label_rows(self.SAMPLE)]
+        assert [row["person"] for row in rows] == ["anna", "ben", "anna", "ben", "cleo", "anna", ""]
+        assert [rows[1]["labels"], rows[1]["suggested"], rows[-1]["labels"]] == ["grounding", "repeated", ""]
 
     def test_a_label_that_half_of_them_set_counts(self) -> None:
         assert failure(1, review("anna", "grounding"), review("ben")).labels == ["grounding"]
