@@ -11,17 +11,21 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import event, select, update
 
-from backend.db.models import Artifact, Episode, Run, Submission, Task
+from backend.db.models import Artifact, Episode, OfflineAnswer, Run, Submission, Task
 from backend.services.agents import agent_tokens
 from backend.web import api_routes, page_routes
 from tests import databases
+from tests.factories import demonstrations
 from tests.factories.creative import creative_benchmark, picture
 from tests.factories.drafts import make_content
 from tests.factories.records import World, emptied, world
 from tests.factories.reviews import Judged, JudgedTask
 from tests.factories.scene import PageScene, abilities, make_scene
 from tests.factories.submissions import hand_in
+from tests.fakes.models import FakeModels
 from tests.integration.web.conftest import client_of
+from worker.background.offline_evaluator import OfflineEvaluator
+from worker.base.database import Database
 
 WRITES = re.compile(
     r"\b(insert\s+into|update\s+\w+\s+set|delete\s+from|for\s+(no\s+key\s+)?update|for\s+(key\s+)?share)\b",
@@ -42,6 +46,8 @@ QUERIES = {
     "/compare/prompts": "?first={sha256}&second={sha256}",
     "/compare/tasks.csv": "?run={run_id}&run={human}",
     "/api/v1/runs/{run_id}/cut": "?label=domain",
+    "/api/v1/runs/{run_id}/pair-cut": "?label=domain&by=difficulty",
+    "/api/v1/leaderboards/{benchmark}/pair-cut": "?label=domain&by=difficulty",
     "/api/v1/runs/{run_id}/regression": "?baseline={human}",
     "/api/v1/benchmark-diff": "?old=starter&new=starter",
     "/benchmarks/{name}/diff": "?old=starter@1&new=starter@1",
@@ -85,6 +91,12 @@ class StaleInstallation:
             values["name"] = "osworld"
         if "/versions/" in route:
             values["number"] = 1
+        if route.endswith("/thumbnail"):
+            values["sha256"] = values["picture"]
+        if "/offline" in route:
+            values |= {"study_id": values["offline_study_id"], "table": "answers"}
+        if "/demonstrations/" in route:
+            values["name"] = "buttons"
         headers = {"Accept": "text/html"} if not route.startswith("/api/") else {}
         if route.startswith("/api/v1/agent"):
             headers["Authorization"] = f"Bearer {self.token}"
@@ -113,6 +125,9 @@ def params_of(made: World, scene: PageScene, judge: Any) -> dict[str, Any]:
     with made.work() as session:
         stored = {
             "sha256": session.scalars(select(Artifact.sha256).limit(1)).one(),
+            "picture": session.scalars(
+                select(Artifact.sha256).where(Artifact.media_type == "image/jpeg").order_by(Artifact.size.desc())
+            ).first(),
             "task_id": session.scalars(select(Task.id).limit(1)).one(),
             "configuration_id": session.get_one(Run, scene.finished).agent_configuration_id,
             "work_id": session.scalars(select(Submission.id).limit(1)).one(),
@@ -127,6 +142,20 @@ def params_of(made: World, scene: PageScene, judge: Any) -> dict[str, Any]:
     }
     names = {"name": "starter", "benchmark": "starter", "kind": "setup", "dimension": "domain"}
     return stored | ids | names | {"study_id": scene.study, "number": 0, "version": "1"}
+
+
+def add_offline_study(made: World, client: TestClient, folder: Path) -> dict[str, Any]:
+    """A set of demonstrations, and a study of it with its answers."""
+    zipped = ("set.zip", demonstrations.zipped(demonstrations.own(folder)), "application/zip")
+    form = {"name": "buttons", "form": "deskarena", "source": "ours"}
+    client.post("/api/v1/demonstrations", data=form, files={"file": zipped})
+    body = {"demonstrations": "buttons", "base": {"agent": "random", "seed": 1}}
+    study = client.post("/api/v1/offline-studies", json=body).json()["id"]
+    worker = OfflineEvaluator(Database(made.factory), made.store, lambda _: FakeModels(), every=0.1)
+    while worker.one():
+        pass
+    with made.work() as session:
+        return {"offline_study_id": study, "answer_id": session.scalars(select(OfflineAnswer.id).limit(1)).one()}
 
 
 def share_board(client: TestClient) -> dict[str, str]:
@@ -144,9 +173,9 @@ def reader(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
         client, token = client_of(made, tmp_path_factory.mktemp("data")), add_more(made)
         content = make_content().model_dump(mode="json")
         draft = client.post("/api/v1/drafts", json={"content": content, "by": "ada"}).json()["id"]
-        shared = share_board(client)
+        more = {**share_board(client), **add_offline_study(made, client, tmp_path_factory.mktemp("set"))}
         reader = StaleInstallation(
-            client, {**params_of(made, scene, judged.judge), **shared, "draft_id": draft}, scene.human, token
+            client, {**params_of(made, scene, judged.judge), **more, "draft_id": draft}, scene.human, token
         )
 
         def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:

@@ -149,7 +149,7 @@ class TestScored:
         page = here.world.do(run_page, run.id, RunPageQuery({}))
         assert (page.judged, page.spent.usd) == (JudgeCost(2, 0.02, priced=True), 0.0)
         shown = here.world.do(episode_page, episode.id, None)
-        assert (shown.judged, shown.spent.usd) == (page.judged, 0.0)
+        assert (shown.judged, shown.steps.spent.usd) == (page.judged, 0.0)
         assert run.pins["prompts"]["judge"] == PROMPT_SHA256
 
     def test_an_invalid_reply_is_mended(self, here: Installation) -> None:
