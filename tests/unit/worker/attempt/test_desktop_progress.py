@@ -12,6 +12,7 @@ from tests.unit.worker.activity.test_screen import console
 from tests.waiting import until
 from worker.activity import ScreenWatch, Tracker
 from worker.attempt.desktop_progress import LOG_SECONDS, DesktopProgressWatch
+from worker.attempt.live_stream import RENEW_SECONDS
 
 ATTEMPT = uuid4()
 
@@ -113,8 +114,10 @@ class TestFrames:
 
     def test_a_screen_that_stands_still_is_sent_again_before_its_key_ends(self) -> None:
         opening = Opening(viewers=1)
-        opening.boot(3, 1, 1, 1, 1)
-        assert len(opening.watching.frames) == 2
+        opening.boot(3, RENEW_SECONDS / 2)
+        assert len(opening.watching.frames) == 1
+        opening.boot(3, RENEW_SECONDS / 2, RENEW_SECONDS / 2)
+        assert len(opening.watching.frames) == 3
 
     def test_nobody_watches(self) -> None:
         opening = Opening()
