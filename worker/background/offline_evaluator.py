@@ -1,7 +1,8 @@
 """Asks agents at recorded steps: the same agents and observation spaces as on desktops, with the recorded history."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -58,6 +59,23 @@ class RecordedPerception:
         return self._detectors.detect(endpoint, picture)
 
 
+class _AgentError(Exception):
+    """The agent's own code failed."""
+
+
+@contextmanager
+def _of_agent() -> Iterator[None]:
+    """Raises _AgentError for errors of the agent's code; errors of models and of the service are raised unchanged."""
+    try:
+        yield
+    except AgentFailed as error:
+        raise _AgentError(error.message) from error
+    except DeskarenaError:
+        raise
+    except Exception as error:
+        raise _AgentError(f"{type(error).__name__}: {error}") from error
+
+
 class OfflineEvaluator(RequestQueueWorker):
     """Processes the steps of offline studies, one by one.
 
@@ -111,20 +129,20 @@ class OfflineEvaluator(RequestQueueWorker):
         space = observation_space(job.config, plugin, self._eyes)
         agent = plugin(plugin.Params.model_validate(dict(job.config.params)))
         try:
-            agent.reset(self._context(job, plugin, models))
+            with _of_agent():
+                agent.reset(self._context(job, plugin, models))
             for step in job.steps[:-1]:
                 observation = self._observation(job, space, step)
                 recorded = self._recorded(job, plugin, step, observation)
                 space.acted(recorded.actions)
                 if isinstance(agent, FollowsRecords):
-                    agent.follow(observation, recorded)
-            return agent.act(self._observation(job, space, job.steps[-1]))
-        except AgentFailed as error:
-            return Decision(invalid=error.message[:2000])
-        except DeskarenaError:
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever the agent's code raises is the agent's failure.
-            return Decision(invalid=f"{type(error).__name__}: {error}"[:2000])
+                    with _of_agent():
+                        agent.follow(observation, recorded)
+            observation = self._observation(job, space, job.steps[-1])
+            with _of_agent():
+                return agent.act(observation)
+        except _AgentError as error:
+            return Decision(invalid=str(error)[:2000])
         finally:
             agent.close()
 

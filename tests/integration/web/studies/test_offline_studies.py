@@ -1,5 +1,6 @@
 """Offline studies: from a set of demonstrations over a worker's thread to the results that pages and the API show."""
 
+import errno
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -171,6 +172,20 @@ class TestStory:
         assert ask(FakeModels(click(700))) == 1
         (cell,) = results(fresh, study)["cells"]
         assert (metrics(cell)["step_success"], metrics(cell)["task_success"]) == (0.5, 0.0)
+
+    def test_a_picture_that_cannot_be_read_is_no_wrong_answer(
+        self, installed: World, fresh: TestClient, ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def broken(_: str) -> bytes:
+            raise OSError(errno.EIO, "Input/output error")
+
+        imported(fresh, factory.own(tmp_path, "one"))
+        study = submitted(fresh)
+        with monkeypatch.context() as patch:
+            patch.setattr(installed.store, "get", broken)
+            assert ask(FakeModels(always=click(120))) == 2
+        (cell,) = results(fresh, study)["cells"]
+        assert (cell["answered"], cell["invalid"], cell["waiting"]) == (0, 0, 2)
 
     def test_what_the_agent_does_wrong_is_wrong(self, fresh: TestClient, ask: Ask, tmp_path: Path) -> None:
         imported(fresh, factory.own(tmp_path, "one"))
