@@ -20,7 +20,7 @@ from backend.web.results import (
     failures_page,
     leaderboard_page,
 )
-from backend.web.runs import episode_page, home_page, new_run_page, progress_page
+from backend.web.runs import episode_page, home_page, new_run_page, progress_page, wall_page
 from backend.web.runs import pages as runs_pages
 from backend.web.sharing import badges, public_pages
 from backend.web.sharing import pages as sharing_pages
@@ -30,6 +30,7 @@ from backend.web.submissions import pages as submissions_pages
 
 MODULES = (
     home_page,
+    wall_page,
     new_run_page,
     people_pages,
     failures_page,

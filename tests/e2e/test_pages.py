@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 def addresses(scene: PageScene) -> dict[str, str]:
     return {
         "home": "/",
+        "wall": "/wall",
         "runs": "/runs",
         "new run": "/runs/new",
         "run": f"/runs/{scene.finished}",

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Row, ScalarSelect, Select, case, func, literal, select
+from sqlalchemy import ColumnElement, Row, ScalarSelect, Select, case, func, literal, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from backend.db.models import (
@@ -112,8 +112,17 @@ def silent_since() -> ColumnElement[datetime | None]:
     return case((late, Lease.heartbeat_at)).label("silent_since")
 
 
-def live_attempts(session: Session, *, run_id: UUID | None = None, limit: int = 64) -> Sequence[AnyRow]:
-    """Running attempts, each with its episode, task, run, agent, newest recorded frame, and its lease's state."""
+def live_attempts(
+    session: Session, *, run_id: UUID | None = None, words: str = "", limit: int = 64
+) -> Sequence[AnyRow]:
+    """Running attempts, each with its episode, task, run, agent, newest recorded frame, and its lease's state.
+
+    Args:
+        session: the transaction.
+        run_id: of this run only.
+        words: searched for in names of tasks, configurations and runs.
+        limit: highest number of rows.
+    """
     newest = (
         select(Step.frame_sha256, Step.created_at)
         .where(Step.attempt_id == Attempt.id)
@@ -145,4 +154,7 @@ def live_attempts(session: Session, *, run_id: UUID | None = None, limit: int = 
     )
     if run_id is not None:
         query = query.where(Run.id == run_id)
+    if words:
+        columns = (Task.domain + "/" + Task.name, Task.instruction, AgentConfiguration.title, Run.name)
+        query = query.where(or_(*(column.icontains(words, autoescape=True) for column in columns)))
     return session.execute(query).all()

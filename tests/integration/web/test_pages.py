@@ -17,7 +17,8 @@ PAGE = {"Accept": "text/html"}
 
 def addresses(scene: PageScene) -> list[str]:
     return [
-        "/", "/runs", "/runs?q=navi&status=completed", "/runs/new", f"/runs/{scene.finished}", f"/runs/{scene.live}",
+        "/", "/wall", f"/wall?q=noop&run={scene.live}&tiles=1", "/runs", "/runs?q=navi&status=completed", "/runs/new",
+        f"/runs/{scene.finished}", f"/runs/{scene.live}",
         f"/runs/{scene.finished}?domain=files&look=pass", f"/episodes/{scene.solved}?step=0",
         f"/episodes/{scene.lost}?attempt=2", f"/episodes/{scene.hostile}",
         f"/compare?run={scene.finished}&run={scene.pilot}", f"/compare?run={scene.finished}&run={scene.live}",

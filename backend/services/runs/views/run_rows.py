@@ -90,9 +90,10 @@ class Tile:
     silent_since: datetime | None = None
 
 
-def tiles(session: Session, *, run_id: UUID | None = None, limit: int = 64) -> list[Tile]:
-    """Live screens, oldest attempt first, so that each keeps its position."""
-    return [_tile(row) for row in repository.live_attempts(session, run_id=run_id, limit=limit)]
+def tiles(session: Session, *, run_id: UUID | None = None, words: str = "", limit: int = 64) -> list[Tile]:
+    """Live screens, oldest attempt first, so that each keeps its position. `words`: searched for in names."""
+    rows = repository.live_attempts(session, run_id=run_id, words=words, limit=limit)
+    return [_tile(row) for row in rows]
 
 
 def _tile(row: AnyRow) -> Tile:

@@ -14,6 +14,7 @@ const OWN = new Set([
   "class",
   "data-drawn",
   "data-frame-seq",
+  "data-off",
   "data-paused",
   "data-shown",
   "data-stale",
