@@ -104,8 +104,11 @@ def omniact(folder: Path) -> Path:
     calls = ("pyautogui.click(120.5,60)", "pyautogui.write('jazz')", "pyautogui.press('enter')")
     script = "\n".join(("Task: Search for music", "Output Script:", *calls))
     put(folder, "data/tasks/desktop/player/task_1.txt", script)
-    box = {"top_left": [100, 50], "bottom_right": [140, 70], "label": "search"}
-    put(folder, "data/metadata/desktop/boxes/player/screen_1.json", {"example_0": box})
+    boxes = {
+        "example_0": {"top_left": [100, 50], "bottom_right": [140, 70], "label": "search"},
+        "example_1": {"top_left": [118, 55], "bottom_right": [130, 68], "label": "a part of it"},
+    }
+    put(folder, "data/metadata/desktop/boxes/player/screen_1.json", boxes)
     put(folder, "data/data/desktop/player/screen_1.png", picture())
     entry = {
         "task": "data/tasks/desktop/player/task_1.txt",

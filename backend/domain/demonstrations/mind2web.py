@@ -44,7 +44,7 @@ def _demonstration(folder: SetFolder, name: str, task: Mapping[str, Any]) -> Dem
     steps = [
         _step(folder, name, action, str(words[place]) if place < len(words) else "")
         for place, action in enumerate(task["actions"])
-        if action.get("pos_candidates")  # Mind2Web leaves out steps without a right element, too.
+        if action.get("pos_candidates")  # Mind2Web's own evaluation counts the others as wrong, whatever an agent does.
     ]
     labels = {key: str(task[key])[:200] for key in ("website", "domain", "subdomain") if task.get(key)}
     return Demonstration(

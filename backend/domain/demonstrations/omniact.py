@@ -4,7 +4,7 @@ Form: the data set card of Writer/omniact. A task is one step, whose right actio
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from backend.domain import registry
@@ -19,6 +19,7 @@ from backend.domain.model.demonstration import (
     ReferenceAction,
     ScreenElement,
 )
+from backend.domain.model.trajectory import Action
 from backend.domain.registry import PluginKind
 
 NOTE = "Answer at once with all actions of the whole task, and only with those, on the screen as it is shown."
@@ -49,10 +50,7 @@ def _demonstration(folder: SetFolder, identity: str, entry: Mapping[str, Any]) -
         actions = space.parse(f"```python\nimport pyautogui\n{match['script'].strip()}\n```")
     except Invalid as error:
         raise Invalid(error.message, code="demonstrations_invalid", path=entry["task"]) from error
-    right = tuple(
-        ReferenceAction(action=one, boxes=smallest_box(elements, {"x": one.x, "y": one.y}) if one.x is not None else ())
-        for one in actions
-    )
+    right = tuple(ReferenceAction(action=one, boxes=_boxes(elements, one)) for one in actions)
     parts = entry["image"].split("/")
     labels = {"platform": next((part for part in parts if part in {"desktop", "web"}), ""), "app": parts[-2:][0]}
     return Demonstration(
@@ -62,6 +60,16 @@ def _demonstration(folder: SetFolder, identity: str, entry: Mapping[str, Any]) -
         labels={name: value for name, value in labels.items() if value},
         steps=(DemonstrationStep(image=entry["image"], reference=Reference(actions=right), elements=elements),),
     )
+
+
+def _boxes(elements: Sequence[ScreenElement], action: Action) -> tuple[Box, ...]:
+    """Scripts point at the middle of an element: its box, else the smallest one that holds the point."""
+    if action.x is None or action.y is None:
+        return ()
+    for box in (each.box for each in elements):
+        if max(abs(box.x + box.width / 2 - action.x), abs(box.y + box.height / 2 - action.y)) < 1:
+            return (box,)
+    return smallest_box(elements, {"x": action.x, "y": action.y})
 
 
 def _elements(boxes: Any, name: str) -> Iterator[ScreenElement]:

@@ -1,10 +1,13 @@
 """How far an agent's actions at a recorded step are the right ones: the metrics of Mind2Web, AndroidControl, OmniACT.
 
 Sources:
-- Mind2Web: X. Deng et al., "Mind2Web: Towards a generalist agent for the web", arXiv 2306.06070, section 4.1.
+- Mind2Web: X. Deng et al., "Mind2Web: Towards a generalist agent for the web", arXiv 2306.06070, section 4.1, and
+  `src/action_prediction/metric.py` of its repository.
 - AndroidControl: W. Li et al., "On the effects of data scale on UI control agents", arXiv 2406.03679. A click is right
-  as in C. Rawles et al., "Android in the wild", arXiv 2307.10088, and Z. Wu et al., "OS-Atlas", arXiv 2410.23218.
-- OmniACT: R. Kapoor et al., "OmniACT", arXiv 2402.17553, section 4.
+  as in C. Rawles et al., "Android in the wild", arXiv 2307.10088 (`_TAP_DISTANCE_THRESHOLD` in its
+  `action_matching.py`), and Z. Wu et al., "OS-Atlas", arXiv 2410.23218.
+- OmniACT: R. Kapoor et al., "OmniACT", arXiv 2402.17553, section 4, as the script computes it that is published with
+  the data set and with models that report these figures.
 """
 
 import math
@@ -18,9 +21,9 @@ from backend.domain.model.trajectory import Action, ActionType
 
 CLICK_DISTANCE = 0.14
 """Share of the screen by which a click may miss the recorded point where no element is known (Android in the wild)."""
-SEQUENCE_BASE, SEQUENCE_STEP = 1.0, 0.1
-"""OmniACT's beta 2 and beta 1: score of a right sequence of one action, and of each further action."""
-_LONGEST_GRAM = 4
+SEQUENCE_BASE, SEQUENCE_STEP = 0.1, 1.0
+"""OmniACT's beta 1 and beta 2: score of a right sequence of one action, and of each further action."""
+_LONGEST_GRAM = 2
 _IDLE = frozenset({ActionType.WAIT, ActionType.DONE})
 _KINDS = {
     ActionType.CLICK: "click",
@@ -209,13 +212,14 @@ def _omniact(reference: Reference, actions: Sequence[Action]) -> tuple[float, fl
 
 
 def _penalty(answer: Action, right: Action, boxes: Sequence[Box]) -> float:
-    """Of one action, in [0, 1]: for a click, the more the farther it misses, and the more the larger the element is."""
+    """Of one action, in [0, 1]: for a click, the more the farther it misses, and the less the larger the element is.
+
+    Scrolling has no penalty. A place on no known element counts as an element of one pixel.
+    """
     if right.type is ActionType.TYPING:
         return 1.0 - bleu(answer.text, right.text)
     if right.type in _KEYS:
-        return float(tuple(map(str.lower, answer.keys)) != tuple(map(str.lower, right.keys)))
-    if right.type is ActionType.SCROLL:
-        return float(_direction(answer) != _direction(right))
+        return float(set(map(str.lower, answer.keys)) != set(map(str.lower, right.keys)))
     if right.x is None or right.y is None:
         return 0.0
     if answer.x is None or answer.y is None:
@@ -228,7 +232,7 @@ def _penalty(answer: Action, right: Action, boxes: Sequence[Box]) -> float:
 def click_penalty(point: tuple[float, float], box: Box) -> float:
     """OmniACT's click penalty of one action without its weight: 1 - mu / (mu + L2).
 
-    L2 is the distance from the box, 0 inside; mu is the inverse of the box's diagonal.
+    L2 is the distance from the box, 0 inside; mu is the box's diagonal.
 
     Args:
         point: in pixels.
@@ -236,16 +240,17 @@ def click_penalty(point: tuple[float, float], box: Box) -> float:
     """
     across = max(box.x - point[0], 0.0, point[0] - box.x - box.width)
     down = max(box.y - point[1], 0.0, point[1] - box.y - box.height)
-    smoothing = 1.0 / math.hypot(box.width, box.height)
+    smoothing = math.hypot(box.width, box.height)
     return 1.0 - smoothing / (smoothing + math.hypot(across, down))
 
 
 def bleu(answer: str, right: str) -> float:
-    """BLEU of one text against one reference: over words, and at most four in a row, fewer for a shorter reference.
+    """BLEU of one text against one reference, without regard to case: over characters and pairs of them.
 
+    For a reference of one character only that counts; OmniACT's script gives 0 even to the right one.
     Source: K. Papineni et al., "BLEU: a method for automatic evaluation of machine translation", ACL 2002.
     """
-    first, second = answer.split(), right.split()
+    first, second = answer.lower(), right.lower()
     if not first or not second:
         return float(first == second)
     logs = []
@@ -259,5 +264,5 @@ def bleu(answer: str, right: str) -> float:
     return math.exp(brevity + sum(logs) / len(logs))
 
 
-def _grams(words: Sequence[str], size: int) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(words[start : start + size]) for start in range(len(words) - size + 1))
+def _grams(text: str, size: int) -> Counter[str]:
+    return Counter(text[start : start + size] for start in range(len(text) - size + 1))

@@ -78,6 +78,7 @@ def test_a_task_of_omniact_is_one_step_with_its_whole_script(tmp_path: Path) -> 
     (step,) = one.steps
     assert [each.action.type.value for each in step.reference.actions] == ["CLICK", "TYPING", "PRESS"]
     assert [len(each.boxes) for each in step.reference.actions] == [1, 0, 0]
+    assert step.reference.actions[0].boxes[0].width == 40  # The element in whose middle the click is, not the smallest.
 
 
 class TestOwnForm:

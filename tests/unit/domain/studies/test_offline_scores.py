@@ -120,47 +120,49 @@ class TestAndroidControl:
 
 
 class TestOmniAct:
-    def test_a_right_sequence_of_three_is_worth_1_2(self) -> None:
+    def test_a_right_sequence_of_three_is_worth_2_1(self) -> None:
         actions = (action("CLICK", x=450, y=420), action("TYPING", text="a b"), action("PRESS", keys=("enter",)))
         one = score(right(*actions, boxes=(BOX,)), *actions)
-        assert [one.sequence, one.penalty, one.sequence_most] == pytest.approx([1.2, 0.0, 1.2])
+        assert [one.sequence, one.penalty, one.sequence_most] == pytest.approx([2.1, 0.0, 2.1])
 
     def test_another_sequence_is_worth_nothing(self) -> None:
         one = score(CLICK, action("CLICK", x=450, y=420, clicks=2))
-        assert (one.sequence, one.action_score, one.sequence_most) == (0.0, 0.0, 1.0)
+        assert (one.sequence, one.action_score, one.sequence_most) == (0.0, 0.0, 0.1)
 
     def test_keys_that_differ_cost_their_part(self) -> None:
         both = right(action("CLICK", x=450, y=420), action("HOTKEY", keys=("ctrl", "s")), boxes=(BOX,))
         one = score(both, action("CLICK", x=450, y=420), action("HOTKEY", keys=("ctrl", "o")))
         assert one.penalty == pytest.approx(1.1 / 2)
         assert one.action_score == pytest.approx(1.1 / 2)
+        same = score(both, action("CLICK", x=450, y=420), action("HOTKEY", keys=("S", "ctrl")))
+        assert same.action_score == pytest.approx(1.1)
 
-    def test_a_miss_costs_more_the_larger_the_element_is(self) -> None:
-        # 3 px beside a box with a diagonal of 50: mu = 1/50, so 1 - 0.02 / 3.02.
+    def test_a_miss_costs_less_the_larger_the_element_is(self) -> None:
+        # 3 px beside a box with a diagonal of 50: mu = 50, so 1 - 50 / 53.
         small = click_penalty((43, 20), Box(x=0, y=0, width=40, height=30))
-        assert small == pytest.approx(1 - 0.02 / 3.02)
-        assert click_penalty((83, 20), Box(x=0, y=0, width=80, height=60)) > small
+        assert small == pytest.approx(1 - 50 / 53)
+        assert click_penalty((83, 20), Box(x=0, y=0, width=80, height=60)) < small
         assert click_penalty((40, 30), Box(x=0, y=0, width=40, height=30)) == 0.0
 
     def test_a_text_costs_what_bleu_lacks(self) -> None:
         reference = right(action("TYPING", text="the cat sat down"))
         assert score(reference, action("TYPING", text="the cat sat down")).penalty == 0.0
-        assert score(reference, action("TYPING", text="nothing")).action_score == 0.0
+        assert score(reference, action("TYPING", text="xyz")).action_score == 0.0
 
     def test_waiting_and_done_are_no_part_of_the_script(self) -> None:
         one = score(CLICK, action("WAIT"), action("CLICK", x=450, y=420), action("DONE"))
-        assert one.action_score == 1.0
+        assert one.action_score == pytest.approx(0.1)
         assert score(right(action("DONE")), action("DONE")).sequence_most == 0.0
 
 
 class TestBleu:
     def test_precisions_and_brevity(self) -> None:
-        # Three words in a row fit, four do not, so BLEU over four is 0.
-        assert bleu("a b c", "a b c d") == 0.0
-        assert bleu("a b", "a b c") == 0.0
-        assert bleu("a b x", "a b") == pytest.approx(math.sqrt(2 / 3 * 1 / 2))
-        assert bleu("a", "a b") == 0.0
-        assert bleu("a", "a") == 1.0
+        # Of a, b, x two of three are right; of ab, bx one of two.
+        assert bleu("abx", "ab") == pytest.approx(math.sqrt(2 / 3 * 1 / 2))
+        assert bleu("ab", "abcd") == pytest.approx(math.exp(1 - 4 / 2))
+        assert bleu("ba", "ab") == 0.0
+        assert bleu("Jazz", "jazz") == 1.0
+        assert bleu("5", "5") == 1.0
 
 
 class TestSummary:
