@@ -1,16 +1,16 @@
 """`DesktopEnv` as agents written for OSWorld use it, on desktops of a Deskarena service.
 
 Constructor, methods, observation keys and action strings are OSWorld's (desktop_env/desktop_env.py). The service
-manages virtual machines: parameters that name one are ignored with a warning.
+manages virtual machines: parameters that name one are ignored with a warning, unknown ones are mistakes.
 """
 
 import os
 import platform
 import time
-import warnings
 from collections.abc import Mapping
 from typing import Any, Self
 
+from deskarena import arguments
 from deskarena.answers import answer, ending
 from deskarena.client import Client
 from deskarena.controller import Controller, SetupController
@@ -20,16 +20,6 @@ from deskarena.pictures import as_png
 from deskarena.tasks import find_task
 
 ACTION_SPACES = ("computer_13", "pyautogui", "claude_computer_use", "autoglm_computer_use")
-_MEANINGLESS = {
-    "provider_name": "vmware",
-    "region": None,
-    "path_to_vm": None,
-    "snapshot_name": "init_state",
-    "headless": False,
-    "enable_proxy": False,
-    "client_password": "",
-}
-"""What belongs to OSWorld's own virtual machines, with its defaults."""
 FRESH_SECONDS = 5.0
 """Age of an observation after which `_get_obs` and the controller look again."""
 
@@ -107,11 +97,14 @@ class DesktopEnv:
             patience: seconds to wait for a free desktop, and for a verdict.
             client: instead of `server` and `token`.
             others: of forks, for example `vm_ip`: warned about and left aside.
+
+        Raises:
+            TypeError: an argument is unknown.
+            ValueError: a value is not possible here.
         """
         if action_space not in ACTION_SPACES:
             raise ValueError(f"action_space must be one of {', '.join(ACTION_SPACES)}, not {action_space!r}")
-        arguments = {name: value for name, value in locals().items() if name in _MEANINGLESS}
-        _warn([name for name, value in arguments.items() if value != _MEANINGLESS[name]] + sorted(others))
+        arguments.check("DesktopEnv", locals(), others)
         self.provider_name, self.region, self.path_to_vm = provider_name, region, path_to_vm
         self.snapshot_name, self.headless, self.enable_proxy = snapshot_name, headless, enable_proxy
         self.current_use_proxy = False
@@ -181,6 +174,7 @@ class DesktopEnv:
         task_config: Mapping[str, Any] | None = None,
         seed: int | None = None,  # noqa: ARG002 - OSWorld takes it and does not use it either.
         options: Any = None,  # noqa: ARG002
+        **others: Any,
     ) -> dict[str, Any]:
         """A pristine desktop, set up for the task, and its first observation.
 
@@ -192,11 +186,14 @@ class DesktopEnv:
                 the service's. None = the same task again.
             seed: ignored.
             options: ignored.
+            others: of forks: `vm_ip`, `snapshot_name`, `reset_vm=True`.
 
         Raises:
+            TypeError: an argument is unknown.
             ServiceError: the service refuses or is unavailable.
             NotRunnable: the task is unknown, or cannot run here.
         """
+        arguments.check("reset", {}, others)
         if task_config is None and not self.task_id:
             raise ValueError("the first reset needs a task_config")
         if task_config is not None:
@@ -359,10 +356,3 @@ class DesktopEnv:
 
 def _screen_size() -> tuple[int, int]:
     return int(os.environ.get("SCREEN_WIDTH", "1920")), int(os.environ.get("SCREEN_HEIGHT", "1080"))
-
-
-def _warn(names: list[str]) -> None:
-    if names:
-        warnings.warn(
-            f"{', '.join(names)}: without meaning here, the service makes the desktops", UserWarning, stacklevel=3
-        )

@@ -13,7 +13,8 @@ from typing import Any
 from backend.domain.model.run_export import ExportedEpisode, ExportedRun
 from backend.domain.model.trajectory_export import PictureRef, RecordedStep
 from backend.domain.ports.run_format import NamedFile, ReadPicture
-from backend.domain.run_formats._messages import after, moment, tokens, tool_calls, words
+from backend.domain.run_formats._messages import after, moment, tool_calls, words
+from backend.domain.run_formats._model_events import model_events, usage_by_model
 
 VERSION = 2
 SCORER = "deskarena"
@@ -111,11 +112,12 @@ def sample(run: ExportedRun, episode: ExportedEpisode, read_picture: ReadPicture
         "output": {"model": run.model, "choices": []},
         "scores": {SCORER: score} if episode.score is not None else None,
         "metadata": {"seed": episode.seed, "state": episode.state, "ended_by": episode.ended_by},
-        "model_usage": _usage(run, episode),
+        "model_usage": usage_by_model(episode.acted, run.model),
         "started_at": moment(episode.started_at),
         "completed_at": moment(episode.ended_at),
         "uuid": episode.id,
         "error": error,
+        "events": model_events(episode, run.model),
         "attachments": attachments,
     }
 
@@ -135,14 +137,6 @@ def _turn(run: ExportedRun, step: RecordedStep, screen: list[dict[str, str]]) ->
     for number, (call, name, _) in enumerate(calls, 1):
         content: Any = screen if number == len(calls) and screen else ""
         yield {"role": "tool", "tool_call_id": call, "function": name, "content": content}
-
-
-def _usage(run: ExportedRun, episode: ExportedEpisode) -> dict[str, Any]:
-    usage = [tokens(step) for step in episode.acted]
-    sent, received = sum(each for each, _ in usage), sum(each for _, each in usage)
-    if not sent and not received:
-        return {}
-    return {run.model: {"input_tokens": sent, "output_tokens": received, "total_tokens": sent + received}}
 
 
 def _summary(content: dict[str, Any]) -> dict[str, Any]:

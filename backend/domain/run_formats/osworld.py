@@ -97,8 +97,8 @@ def _example(episode: ExportedEpisode, folder: str, read_picture: ReadPicture) -
 
 
 def _lines(step: RecordedStep, stamp: str, picture: str | None) -> Iterator[dict[str, Any]]:
-    """One line per action; one without an action if the reply had none."""
-    for action in step.actions or (None,):
+    """One line per action; one without an action if the reply had none. The first has the calls of several models."""
+    for number, action in enumerate(step.actions or (None,)):
         yield {
             "step_num": step.index + 1,
             "action_timestamp": stamp,
@@ -108,6 +108,7 @@ def _lines(step: RecordedStep, stamp: str, picture: str | None) -> Iterator[dict
             "done": action is not None and action.type in _ENDS,
             "info": _ENDS.get(action.type, {}) if action else {"invalid": step.invalid},
             "screenshot_file": picture,
+            **({"model_calls": [dict(call) for call in step.model_calls]} if step.model_calls and not number else {}),
         }
 
 

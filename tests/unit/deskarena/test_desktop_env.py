@@ -1,6 +1,7 @@
 import ast
 import warnings
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -21,9 +22,32 @@ def silent() -> Client:
 
 class TestConstructor:
     def test_takes_what_osworld_takes_and_says_what_it_ignores(self) -> None:
-        with pytest.warns(UserWarning, match="path_to_vm, headless, colour"):
-            env = DesktopEnv("vmware", None, "vm.vmx", headless=True, client=silent(), colour="blue")
+        with pytest.warns(UserWarning, match="path_to_vm, headless, vm_ip: without meaning"):
+            env = DesktopEnv("vmware", None, "vm.vmx", headless=True, client=silent(), vm_ip="10.0.0.1")
         assert (env.action_space, env.screen_width, env.os_type) == ("pyautogui", 1920, "Ubuntu")
+
+    @pytest.mark.parametrize(
+        ("others", "mistake", "words"),
+        [
+            ({"colour": "blue"}, TypeError, "no argument 'colour'.*Leave it out"),
+            ({"a11y_backend": "win32"}, ValueError, "UI Automation"),
+        ],
+    )
+    def test_what_would_silently_be_missing_is_a_mistake(
+        self, others: dict[str, Any], mistake: type[Exception], words: str
+    ) -> None:
+        with pytest.raises(mistake, match=words):
+            DesktopEnv(client=silent(), **others)
+
+    def test_reset_takes_what_forks_pass_and_nothing_else(self) -> None:
+        env = DesktopEnv(client=silent(), a11y_backend="uia")
+        for others in ({"reset_vm": False}, {"proxy": {"host": "10.0.0.1"}}):
+            with pytest.raises(ValueError, match="is not possible"):
+                env.reset({}, **others)
+        with pytest.raises(TypeError, match="speed"):
+            env.reset({}, speed=2)
+        with pytest.warns(UserWarning, match="vm_ip"), pytest.raises(ValueError, match="task_config"):
+            env.reset(vm_ip="10.0.0.1", reset_vm=True, proxy=None)
 
     def test_defaults_need_no_warning_and_no_service(self) -> None:
         with warnings.catch_warnings():

@@ -6,16 +6,15 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import jsonschema_rs
 import pytest
 from fastapi.testclient import TestClient
 
 from backend.domain.run_formats.osworld_reader import read_results
 from tests.factories.records import World
+from tests.factories.run_format_schemas import validator
 from tests.factories.scene import PageScene
 
 RUNS = "/api/v1/runs"
-SCHEMAS = Path(__file__).parents[3] / "samples" / "run_formats"
 
 
 def exported(client: TestClient, run: Any, form: str, more: str = "") -> zipfile.ZipFile:
@@ -76,12 +75,6 @@ class TestOsworld:
     def test_streams_no_run(self, client: TestClient) -> None:
         answer = client.get(f"{RUNS}/00000000-0000-0000-0000-000000000000/export?format=osworld")
         assert (answer.status_code, answer.json()["code"]) == (404, "run_not_found")
-
-
-def validator(name: str, of: str = "") -> Any:
-    """Of a JSON Schema that the format's own library has written (docs/read-results.md names the version)."""
-    schema = json.loads((SCHEMAS / f"{name}.schema.json").read_text())
-    return jsonschema_rs.validator_for({"$defs": schema["$defs"], "$ref": f"#/$defs/{of}"} if of else schema)
 
 
 class TestInspect:

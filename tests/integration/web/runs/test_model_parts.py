@@ -4,6 +4,7 @@ import html
 import io
 import json
 import zipfile
+from typing import Any
 
 from fastapi.testclient import TestClient
 
@@ -14,6 +15,7 @@ from backend.services.attempts import attempts
 from backend.services.attempts.attempts import StepRow
 from backend.services.runs.views.model_parts import model_part_rows
 from tests.factories.records import World, evaluation
+from tests.factories.run_format_schemas import validator
 
 PAGE = {"Accept": "text/html"}
 USAGE = Usage(input_tokens=100, output_tokens=10, usd=0.25, calls=1)
@@ -49,14 +51,6 @@ def test_each_half_has_its_failures_latency_tokens_and_cost(fresh: TestClient, i
     assert page.count('data-failure="no_point"') == 1
     assert "<i>Nowhere" not in page
     assert "<i>Nowhere" in html.unescape(page)
-    exported = fresh.get(f"/api/v1/runs/{run_id}/export?format=atif&pictures=false").content
-    with zipfile.ZipFile(io.BytesIO(exported)) as archive:
-        (name,) = [name for name in archive.namelist() if name.endswith("trajectory.json")]
-        steps = [step for step in json.loads(archive.read(name))["steps"] if step["source"] == "agent"]
-    assert [[call["failure"] for call in step["extra"]["model_calls"]] for step in steps] == [
-        [None, None],
-        [None, "no_point"],
-    ]
     assert 'data-failure="no_point"' in page
     (failure,) = fresh.get(f"/api/v1/runs/{run_id}/failure-sample").json()["episodes"]
     assert [(label["label"], label["step"]) for label in failure["suggested"]] == [
@@ -65,6 +59,42 @@ def test_each_half_has_its_failures_latency_tokens_and_cost(fresh: TestClient, i
     ]
     run_page = fresh.get(f"/runs/{run_id}", headers=PAGE).text
     assert [part in run_page for part in ('data-part="planner"', 'data-part="grounder"')] == [True, True]
+    is_exported(fresh, run_id)
+
+
+FAILURES = [[None, None], [None, "no_point"]]
+
+
+def read(client: TestClient, run: Any, form: str, ending: str, *, lines: bool = False) -> Any:
+    """The one file with this ending in an export."""
+    answer = client.get(f"/api/v1/runs/{run}/export?format={form}&pictures=false")
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(ending)]
+        text = archive.read(name).decode()
+    return [json.loads(line) for line in text.splitlines()] if lines else json.loads(text)
+
+
+def is_exported(client: TestClient, run_id: Any) -> None:
+    """Calls by step in each format."""
+    steps = [step for step in read(client, run_id, "atif", "trajectory.json")["steps"] if step["source"] == "agent"]
+    assert [[call["failure"] for call in step["extra"]["model_calls"]] for step in steps] == FAILURES
+    lines = read(client, run_id, "osworld", "traj.jsonl", lines=True)
+    assert [[call["failure"] for call in line["model_calls"]] for line in lines] == FAILURES
+    sample = read(client, run_id, "inspect", "_epoch_1.json")
+    for event in sample["events"]:
+        validator("inspect", "ModelEvent").validate(event)
+    assert [(event["role"], event["model"], event["metadata"]["step"]) for event in sample["events"]] == [
+        ("planner", "p", 0),
+        ("grounder", "g", 0),
+        ("planner", "p", 1),
+        ("grounder", "g", 1),
+    ]
+    found, lost = sample["events"][1], sample["events"][3]
+    assert found["input"] == [{"role": "user", "content": "Save"}]
+    assert found["output"]["completion"] == "(1, 2)"
+    assert (found["working_time"], found["output"]["usage"]["total_cost"]) == (0.5, USAGE.usd)
+    assert (lost["metadata"]["failure"], "usage" in lost["output"]) == ("no_point", False)
+    assert set(sample["model_usage"]) == {"p", "g"}
 
 
 def test_a_run_without_parts_has_no_table(fresh: TestClient, installation: World) -> None:
