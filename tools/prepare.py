@@ -161,7 +161,8 @@ def install_windows_python() -> list[Path]:
     install_into(python, "requirements/guest-windows.txt", *platform)
     # With this file, Python would ignore its environment and the program's folder.
     (python / "python311._pth").unlink()
-    return [python / "python.exe"]
+    (python / "pip.bat").write_text('@"%~dp0python.exe" -m pip %*\n', newline="\r\n")
+    return [python / "python.exe", python / "pip.bat"]
 
 
 def make_wine_prefix() -> list[Path]:

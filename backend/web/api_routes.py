@@ -13,6 +13,7 @@ from backend.web.capacity import licences_api
 from backend.web.configurations import api as configurations_api
 from backend.web.export import api as export_api
 from backend.web.export import runs_api as export_runs_api
+from backend.web.export import videos_api as export_videos_api
 from backend.web.judging import api as judging_api
 from backend.web.results import checkpoint_analyses_api, comparison_api, core_operations_api, cuts_api, failures_api
 from backend.web.runs import api as runs_api
@@ -42,6 +43,7 @@ ROUTERS = (
     authoring_api.router,
     export_api.router,
     export_runs_api.router,
+    export_videos_api.router,
     capacity_api.router,
     licences_api.router,
     accounts_api.router,

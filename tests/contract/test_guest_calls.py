@@ -72,8 +72,19 @@ class TestPython:
         assert {"Desktop", "Documents", "Downloads"} <= set(eval(names))  # noqa: S307 - a list that this test printed.
 
 
+class TestPip:
+    def test_installs_for_the_user(self, desktop: Desktop, kind: SystemNames) -> None:
+        file = f"{kind.home}tiny-1.0-py3-none-any.whl"
+        desktop.write_file(file, wheel())
+        done = desktop.execute(f"pip install --no-index {file}", shell=True)  # noqa: S604
+        assert done.returncode == 0, done.error
+        code = "import site, tiny; print(tiny.__file__.startswith(site.getusersitepackages()), tiny.__file__)"
+        same, _, place = printed(desktop, code).partition(" ")
+        assert (same, place.lower().startswith(kind.home.lower())) == ("True", True), place
+
+
 class TestPrograms:
-    """OSWorld's and its agents' own: windows by wmctrl and xprop, xdotool, sudo, pip."""
+    """OSWorld's and its agents' own: windows by wmctrl and xprop, xdotool, sudo."""
 
     def test_windows(self, linux: Desktop) -> None:
         linux.execute("xterm -T listed & until wmctrl -lx | grep -q listed; do sleep 0.1; done", shell=True)  # noqa: S604
@@ -91,12 +102,6 @@ class TestPrograms:
             assert done.output == "0\n"
         else:
             assert (done.returncode, len(done.error.splitlines()), "id -u" in done.error) == (127, 1, True)
-
-    def test_pip_installs_for_the_user(self, linux: Desktop) -> None:
-        linux.write_file("/tmp/tiny-1.0-py3-none-any.whl", wheel())  # noqa: S108 - in the guest.
-        done = linux.execute("pip install --no-index /tmp/tiny-1.0-py3-none-any.whl", shell=True)  # noqa: S604
-        assert done.returncode == 0, done.error
-        assert printed(linux, "import tiny; print(tiny.__file__)").startswith("/home/user/.local/")
 
     @pytest.mark.parametrize("language", ["zh-cn", "zh-tw", "ja", "ko", "ar", "ru"])
     def test_has_a_font(self, linux: Desktop, language: str) -> None:

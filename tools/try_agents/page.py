@@ -36,11 +36,14 @@ test_guest_calls.py` makes these calls on every provider.
 | `wmctrl`, `xprop`, `xdotool` | Agent-S, GTA1, AutoGLM, Anthropic's tools | yes | - |
 | `xclip`, `xsel` | OS-Symphony, Agent-S (installs them if pyperclip is missing) | yes | - |
 | `sudo -S`, password `password` | CoAct, OS-Symphony, VLAA, Seed | image `full`; else a line that says why not | - |
-| `pip install` | VLAA, Agent-S | yes, into `~/.local`, where the task's network allows | no |
+| `pip install` | VLAA, Agent-S | yes, into `~/.local`, where the task's network allows | yes |
 | `/home/user`, `~/Desktop`, `C:\\Users\\Docker` | prompts of all | yes | yes |
 | UTF-8, fonts for Chinese, Japanese, Korean, Arabic | UI-TARS (prompts in Chinese) | yes (`C.UTF-8`) | not tested |
 | `env.controller.run_bash_script`, `run_python_script` | Agent-S3, CoAct, OS-Symphony, VLAA | yes | Python only |
 | `env.setup_controller._upload_file_setup`, `_launch_setup` | AutoGLM | yes | files only |
+
+Windows desktops have neither bash nor sudo: `run_bash_script` raises a sentence, and `deskarena doctor` lists it. Their
+pip installs into the user's `AppData`.
 
 Not supported: set-up by the agent (`setup_controller.setup`, `_chrome_open_tabs_setup`, `_proxy_setup`), which raises a
 sentence; AutoGLM's runners subclass OSWorld's environment and replace its `reset`, so they need more than one line.

@@ -53,6 +53,13 @@ SUDO = CheckWords(
     "tasks whose set-up calls it are lost (task_setup)",
     install="use virtual machines of the image linux-full (docs/internals/linux-image.md)",
 )
+WINDOWS_SHELL = CheckWords(
+    name="bash on Windows desktops",
+    works="agents' bash scripts run on desktops with Windows programs",
+    lacks="desktops with Windows programs have neither bash nor sudo: `run_bash_script` raises a sentence; Python, cmd "
+    "and pip work",
+    install="use a Linux desktop for agents and tasks that need bash",
+)
 WINE = CheckWords(
     name="wine",
     works="Windows applications can run on local desktops",

@@ -53,5 +53,6 @@ def _of_workers(trials: Trials) -> list[DoctorCheck]:
         *desktops.applications(trials),
         desktops.SUDO.missing("a local desktop has no root"),
         trials.check(desktops.WINE),
+        desktops.WINDOWS_SHELL.missing("Windows has no bash"),
         *helpers.helpers(trials),
     ]

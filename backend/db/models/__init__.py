@@ -4,6 +4,7 @@ from backend.db.models.accounts.actor import Actor
 from backend.db.models.accounts.project import Project
 from backend.db.models.artifacts.artifact import Artifact
 from backend.db.models.attempts.attempt import Attempt
+from backend.db.models.attempts.attempt_video import AttemptVideo
 from backend.db.models.attempts.evaluation import Evaluation
 from backend.db.models.attempts.evidence import Evidence
 from backend.db.models.attempts.measure import Measure
@@ -66,6 +67,7 @@ __all__ = [
     "AgentConfiguration",
     "Artifact",
     "Attempt",
+    "AttemptVideo",
     "Base",
     "Benchmark",
     "DemonstrationRecord",

@@ -6,17 +6,20 @@ from fastapi import Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from pydantic import BaseModel, model_validator
 
+from backend.db.session import read_only
 from backend.domain.errors import NotFound
 from backend.domain.model.judge_config import JudgeConfig
 from backend.services.attempts import reevaluation
 from backend.services.attempts.reevaluation import By
+from backend.services.export import video_encoder, videos
 from backend.services.results.failure_labels import MOST
 from backend.services.results.views import failures
 from backend.services.runs.views import progress
 from backend.services.runs.views.episode_page import episode_page, selected_attempt
 from backend.services.runs.views.step_list import PART, steps_between
 from backend.services.runs.views.task_history import others
-from backend.web.dependencies import ActorDep, SessionDep
+from backend.web.dependencies import ActorDep, EdgeDep, SessionDep
+from backend.web.export.videos_api import made_video
 from backend.web.page_common import Id, page_router, redirect
 from backend.web.results.failures_page import Person, Seed
 from backend.web.templating import render
@@ -80,6 +83,8 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
         "following": following,
         "asked": attempt,
         "failed": failed,
+        "video": videos.find(session, page.attempt.id) if page.attempt else None,
+        "makes_videos": video_encoder.available(),
     }
     return render(request, "episode.html", values)
 
@@ -127,3 +132,12 @@ def score_again(
     """Score the stored evidence again, from the page; verdicts of newer tasks and other judges are only shown."""
     reevaluation.request(session, episode_id, actor, form.wish())
     return redirect(f"/episodes/{episode_id}")
+
+
+@router.post("/episodes/{episode_id}/video")
+def make_video(edge: EdgeDep, episode_id: Id, *, attempt: AttemptNumber = None) -> RedirectResponse:
+    """Make the video of an attempt (default: the newest); the page then links it."""
+    with read_only(edge.factory) as session:
+        shown = selected_attempt(session, episode_id, attempt)
+    made_video(edge, shown.id)
+    return redirect(f"/episodes/{episode_id}" + (f"?attempt={attempt}" if attempt else ""))

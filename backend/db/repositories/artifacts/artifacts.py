@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import (
     Artifact,
     Attempt,
+    AttemptVideo,
     Benchmark,
     DemonstrationRecord,
     DemonstrationSet,
@@ -62,6 +63,7 @@ def projects_of(session: Session, sha256: str) -> set[UUID]:
         steps.where(Step.agent_view_sha256 == sha256),
         steps.where(Step.prompt_sha256 == sha256),
         proof.where(Evidence.sha256 == sha256),
+        owner.join(AttemptVideo, AttemptVideo.attempt_id == Attempt.id).where(AttemptVideo.sha256 == sha256),
         asset.where(TaskAsset.sha256 == sha256),
         select(WebAsset.project_id).where(WebAsset.sha256 == sha256),
         select(TaskDraft.project_id).join(TaskDraftAsset).where(TaskDraftAsset.sha256 == sha256),
@@ -79,6 +81,7 @@ def remove_unused(session: Session, before: datetime, limit: int) -> list[str]:
         | select(Step.id).where(Step.agent_view_sha256 == Artifact.sha256).exists()
         | select(Step.id).where(Step.prompt_sha256 == Artifact.sha256).exists()
         | select(Evidence.evaluation_id).where(Evidence.sha256 == Artifact.sha256).exists()
+        | select(AttemptVideo.attempt_id).where(AttemptVideo.sha256 == Artifact.sha256).exists()
         | select(TaskAsset.task_set_id).where(TaskAsset.sha256 == Artifact.sha256).exists()
         | select(TaskDraftAsset.draft_id).where(TaskDraftAsset.sha256 == Artifact.sha256).exists()
         | select(DemonstrationStepRecord.id).where(DemonstrationStepRecord.frame_sha256 == Artifact.sha256).exists()
