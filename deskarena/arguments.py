@@ -34,19 +34,19 @@ _ONLY: Mapping[str, tuple[Any, str]] = {
 """Arguments that would change what the agent gets: the only value that holds here, and why."""
 
 
-def check(call: str, given: Mapping[str, Any], others: Mapping[str, Any]) -> None:
+def check(call: str, own: Mapping[str, Any], others: Mapping[str, Any]) -> None:
     """Warns of arguments without an effect; those that would have one, and unknown ones, are mistakes.
 
     Args:
         call: `DesktopEnv` or `reset`.
-        given: OSWorld's own arguments.
+        own: OSWorld's own arguments.
         others: all further ones.
 
     Raises:
         TypeError: it is unknown.
         ValueError: its value is not possible here.
     """
-    idle = [name for name, value in given.items() if name in DEFAULTS and value != DEFAULTS[name]]
+    idle = [name for name, value in own.items() if name in DEFAULTS and value != DEFAULTS[name]]
     for name, value in sorted(others.items()):
         if name in _ONLY:
             only, why = _ONLY[name]

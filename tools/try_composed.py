@@ -38,7 +38,7 @@ with a sample of the 200, `make test-all` with all.
 """
 
 
-class Trial(NamedTuple):
+class ComposedTrial(NamedTuple):
     """What came of one task."""
 
     task: Task
@@ -86,16 +86,18 @@ def _runs(subtask: Subtask, programs: set[str]) -> bool:
     return set(subtask.requires) <= programs
 
 
-def _trial(bench: Bench, composition: GraphComposition, name: str, pool: dict[str, Subtask], folder: Path) -> Trial:
+def _trial(
+    bench: Bench, composition: GraphComposition, name: str, pool: dict[str, Subtask], folder: Path
+) -> ComposedTrial:
     task = build(task_of(composition, name, pool), pool, {})
     started = time.monotonic()
     result: Result = bench.run(task, "oracle", folder, loaded=in_form("omnibench"))
     seconds = time.monotonic() - started
     capability = composition.request.capability or ""
-    return Trial(task, capability, result.evaluation.score, result.steps, seconds, result.story())
+    return ComposedTrial(task, capability, result.evaluation.score, result.steps, seconds, result.story())
 
 
-def page(trials: Sequence[Trial], seed: int) -> str:
+def page(trials: Sequence[ComposedTrial], seed: int) -> str:
     """The figures in Markdown, with the story of each that failed."""
     rows = []
     for letters in CAPABILITIES:

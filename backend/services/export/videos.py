@@ -31,7 +31,7 @@ class VideoView(ReadModel):
 
 
 class VideoPlan(NamedTuple):
-    """What a video is made of."""
+    """Steps and screens of a video."""
 
     attempt_id: UUID
     steps: Sequence[VideoStep]

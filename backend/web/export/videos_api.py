@@ -11,7 +11,7 @@ router = api_router("videos")
 
 @router.get("/attempts/{attempt_id}/video")
 def show(session: SessionDep, attempt_id: Id) -> VideoView:
-    """Show the video that was made of an attempt."""
+    """Show the video of an attempt."""
     return service.get(session, attempt_id)
 
 

@@ -9,7 +9,7 @@ from backend.db.models.base import Base, Created, ref
 
 
 class AttemptVideo(Base):
-    """The MP4 that was made of an ended attempt, on request."""
+    """The MP4 of an ended attempt, made on request."""
 
     __tablename__ = "attempt_video"
     __table_args__ = (Index("ix_attempt_video_sha256", "sha256"),)
