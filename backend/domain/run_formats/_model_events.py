@@ -24,26 +24,24 @@ def model_events(episode: ExportedEpisode, model: str) -> list[dict[str, Any]]:
         episode: whose steps.
         model: the run's.
     """
-    return [
-        _event(step, call, episode.started_at) for step in episode.acted for call in _calls_of(step, model, text=True)
-    ]
+    return [_event(step, call, episode.started_at) for step in episode.acted for call in _calls_of(step, model)]
 
 
 def usage_by_model(steps: Iterable[RecordedStep], model: str) -> dict[str, Usage]:
     """Tokens by the model that was asked."""
     totals: dict[str, Usage] = defaultdict(dict)
     for step in steps:
-        for call in _calls_of(step, model, text=False):
+        for call in _calls_of(step, model):
             own = totals[call["model"]]
             for name, number in _usage(call["usage"]).items():
                 own[name] = own.get(name, 0) + number
     return {name: usage for name, usage in totals.items() if usage.get("total_tokens")}
 
 
-def _calls_of(step: RecordedStep, model: str, *, text: bool) -> Iterator[Mapping[str, Any]]:
+def _calls_of(step: RecordedStep, model: str) -> Iterator[Mapping[str, Any]]:
     if step.model_calls:
         yield from ({**call, "model": call.get("model") or model} for call in step.model_calls)
-    elif step.by == "agent" and (step.usage.get("calls") or step.usage.get("output_tokens") or (text and step.reply)):
+    elif step.by == "agent" and (step.usage.get("calls") or step.usage.get("output_tokens") or step.reply):
         yield {"model": model, "usage": step.usage, "seconds": step.timing.get("agent")}
 
 
