@@ -94,7 +94,7 @@ def _trial(
     result: Result = bench.run(task, "oracle", folder, loaded=in_form("omnibench"))
     seconds = time.monotonic() - started
     capability = composition.request.capability or ""
-    return ComposedTrial(task, capability, result.evaluation.score, result.steps, seconds, result.story())
+    return ComposedTrial(task, capability, result.evaluation.score or 0.0, result.steps, seconds, result.story())
 
 
 def page(trials: Sequence[ComposedTrial], seed: int) -> str:

@@ -33,6 +33,7 @@ DESKTOP_KINDS = {"local": "Local desktops", "qemu": "Virtual machines (QEMU)", "
 THEMES = frozenset({"light", "dark"})
 _CONTROLLERS = re.compile(r' data-controller="([a-z -]+)"')
 _HEAD_END = "</head>"
+_MENTION = re.compile(r"#step-(\d{1,5})\b")
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -166,6 +167,16 @@ def amount(result: PublishedResultView) -> str:
     return f"{result.value:g}{units.get(result.unit, f' {result.unit}' if result.unit else '')}"
 
 
+def step_mentions(text: str) -> list[tuple[str, int | None]]:
+    """A person's text in pieces: `#step-12` is (`#step-12`, 12), all else (text, None)."""
+    pieces: list[tuple[str, int | None]] = []
+    at = 0
+    for mention in _MENTION.finditer(text):
+        pieces += [(text[at : mention.start()], None), (mention[0], int(mention[1]))]
+        at = mention.end()
+    return [piece for piece in (*pieces, (text[at:], None)) if piece[0]]
+
+
 FILTERS = {
     "amount": amount,
     "action_words": action_words,
@@ -177,6 +188,7 @@ FILTERS = {
     "reason": reason,
     "screen_size": screen_size,
     "typed": typed,
+    "step_mentions": step_mentions,
     "style": style,
     "numbers": numbers_text,
     "percent": percent,

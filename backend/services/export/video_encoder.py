@@ -33,12 +33,12 @@ class VideoStep(NamedTuple):
     """A step with its screen.
 
     Attributes:
-        index: from 0.
+        number: from 0.
         actions: as stored, with coordinates in the screen's pixels.
         frame: hash of the screen before them; None if it was not recorded.
     """
 
-    index: int
+    number: int
     actions: Sequence[Mapping[str, Any]]
     frame: str | None
 
@@ -154,6 +154,6 @@ def _drawn(screen: "Image", step: VideoStep, size: tuple[int, int]) -> "Image":
         for radius, colour in ((_RING + 1, "white"), (_RING, "#d33f00")):
             pen.ellipse((x - radius, y - radius, x + radius, y + radius), outline=colour, width=2)
     words = "; ".join(map(action_words, step.actions)) or "no action"
-    caption = " ".join(f"Step {step.index}: {words}".split())[:_MOST_CAPTION]
+    caption = " ".join(f"Step {step.number}: {words}".split())[:_MOST_CAPTION]
     pen.text((8, height + 6), caption, fill="white", font=ImageFont.load_default(_LETTERS))
     return canvas

@@ -17,6 +17,7 @@ from backend.web.templating import (
     percent,
     reason,
     size,
+    step_mentions,
     style,
     with_query,
 )
@@ -70,6 +71,18 @@ class TestWithQuery:
 
     def test_escapes(self) -> None:
         assert with_query("/runs", {}, q="<&>") == "/runs?q=%3C%26%3E"
+
+
+class TestStepMentions:
+    def test_name_their_steps(self) -> None:
+        text = "it clicked twice (#step-3, #step-12) <b>#step-x #step-1234567"
+        assert step_mentions(text) == [
+            ("it clicked twice (", None),
+            ("#step-3", 3),
+            (", ", None),
+            ("#step-12", 12),
+            (") <b>#step-x #step-1234567", None),
+        ]
 
 
 class TestEnvironment:

@@ -44,13 +44,14 @@ class TestFailures:
 
     def test_others_are_hidden_until_one_has_judged(self, installation: World, fresh: TestClient) -> None:
         _, (episode, _) = failed(installation)
-        body = {"person": "anna", "labels": ["planning"], "note": "never opened the dialog"}
+        body = {"person": "anna", "labels": ["planning"], "note": "never opened the dialog of #step-1"}
         assert fresh.put(f"/api/v1/episodes/{episode}/failure-labels", json=body).status_code == 200
         text = fresh.get(f"/episodes/{episode}?person=ben", headers=PAGE).text
         assert "never opened the dialog" not in text
         assert "1 other person has labelled it" in text
         fresh.put(f"/api/v1/episodes/{episode}/failure-labels", json={"person": "ben", "labels": []})
-        assert "never opened the dialog" in fresh.get(f"/episodes/{episode}?person=ben", headers=PAGE).text
+        text = fresh.get(f"/episodes/{episode}?person=ben", headers=PAGE).text
+        assert f'never opened the dialog of <a href="/episodes/{episode}?step=1">#step-1</a>' in text
 
     def test_rest_has_the_sample_and_refuses_what_is_no_label(self, installation: World, fresh: TestClient) -> None:
         run, (episode, _) = failed(installation)
