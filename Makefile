@@ -156,10 +156,6 @@ chaos: ## Inject FAULTS seeded faults into the running stack and check that noth
 try-cube: setup ## Run tasks of ours and of osworld-cube by cube-harness, on desktops of this machine (needs Python 3.12)
 	@$(BIN)/python -m tools.try_cube
 
-.PHONY: try-composed
-try-composed: setup ## Compose OmniBench tasks anew and let the oracle solve each on a real desktop (ARGS="--number 20 --page")
-	@$(BIN)/python -m tools.try_composed $(ARGS)
-
 .PHONY: try-agents
 try-agents: setup ## Run public agents through DesktopEnv: OSWORLD=FOLDER AGENT_S=FOLDER, checkouts of both
 	@$(BIN)/python -m tools.try_agents --osworld "$(OSWORLD)" --agent-s "$(AGENT_S)" $(ARGS)

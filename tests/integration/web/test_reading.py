@@ -58,13 +58,14 @@ TABLES = {"judges": "answers", "studies": "cells", "failures": "shares", "proces
 UNAVAILABLE = {
     "/api/v1/agent/observation": 503,
     "/api/v1/agent/observation/frame": 409,
+    "/api/v1/attempts/{attempt_id}/video": 404,
     "/api/v1/benchmarks/{name}/analyses": 422,
     "/benchmarks/{name}/analyses": 422,
     "/benchmarks/{name}/analyses/{table}.csv": 422,
     "/charts/{version}/plotly.min.js": 404,
     "/embed/{token}": 403,
 }
-"""Routes that read and then refuse: there is no broker, no WindowsWorld, no such version of plotly, no frame."""
+"""Routes that read and then refuse: there is no broker, no WindowsWorld, no video, no such plotly, no frame."""
 
 
 def get_routes() -> list[str]:
