@@ -68,19 +68,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help="write the page of figures below docs")
     options = parser.parse_args(arguments)
     registry.load()
-    results, skipped = dict[str, list[DeathOutcome]](), dict[str, str]()
+    results = dict[str, list[DeathOutcome]]()
     for name, provider, image, system, why_not in desktops(Settings()):
         if options.on not in name:
             continue
         if why_not:
-            skipped[name] = why_not
             sys.stderr.write(f"not on {name}: {why_not}\n")
             continue
         chosen = [death for death in (*LINUX, *WINDOWS) if death.system == system and options.only in death.name]
         results[name] = run(provider, image, chosen)
         sys.stdout.write(f"{name}: {summary(results[name])}\n")
     if options.write:
-        report.write(results, skipped)
+        report.write(results)
     return 0 if all(each.passed for outcomes in results.values() for each in outcomes) else 1
 
 

@@ -13,14 +13,15 @@ _HEAD = """# Deaths from inside
 Written by `make chaos ARGS="--from-inside --write"`: each line is one attempt of the worker's own code on a real
 desktop, whose agent carries the deed out at its first step and then looks at the screen. Right is a score of 0: neither
 lost nor tried again ([whose doing it is](../internals/worker.md#whose-doing-it-is)). A desktop that survived was
-evaluated as usual.
+evaluated as usual. A provider that could not be tried on the last machine keeps its section of an earlier one.
 
 """
 
 
 def table(provider: str, outcomes: Sequence[DeathOutcome]) -> str:
     """One provider's section."""
-    lines = [f"## {provider}", "", f"**{summary(outcomes)}**.", ""]
+    at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    lines = [f"## {provider}", "", f"**{summary(outcomes)}**. {at}, {machine()}.", ""]
     lines += ["| deed | ended by | cause | score | seconds |", "|---|---|---|---|---|"]
     for each in outcomes:
         end = each.ended_by if each.ended == "scored" else f"{each.ended}: {each.message[:200]}"
@@ -30,9 +31,9 @@ def table(provider: str, outcomes: Sequence[DeathOutcome]) -> str:
     return "\n".join([*lines, ""])
 
 
-def write(results: Mapping[str, Sequence[DeathOutcome]], skipped: Mapping[str, str]) -> None:
-    """Writes the page."""
-    at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    sections = [table(name, outcomes) for name, outcomes in results.items()]
-    why_not = [f"Not tried here: {name} ({why}).\n" for name, why in skipped.items()]
-    PAGE.write_text("\n".join([f"{_HEAD}{at}. Machine: {machine()}.\n", *sections, *why_not]))
+def write(results: Mapping[str, Sequence[DeathOutcome]]) -> None:
+    """Writes the page: new sections take the place of those of the same provider."""
+    _, *former = f"\n{PAGE.read_text()}".split("\n## ") if PAGE.exists() else [""]
+    sections = {section.partition("\n")[0]: f"## {section.rstrip()}\n" for section in former}
+    sections |= {name: table(name, outcomes) for name, outcomes in results.items()}
+    PAGE.write_text("\n".join([_HEAD.rstrip() + "\n", *sections.values()]))
