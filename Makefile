@@ -3,6 +3,9 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .SHELLFLAGS := -eu -o pipefail -c
 MAKEFLAGS += --no-print-directory
+# Where a shell or a container image forbids bytecode, every process compiles everything that it imports again: the tests
+# start thousands.
+export PYTHONDONTWRITEBYTECODE :=
 
 PYTHON ?= python3
 APPS ?= base

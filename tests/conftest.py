@@ -1,5 +1,6 @@
 """Fixtures and rules that all tests share."""
 
+import gc
 import os
 import random
 import signal
@@ -37,6 +38,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 def pytest_configure(config: pytest.Config) -> None:
     """Records how long the test files take, if DESKARENA_TEST_SECONDS says where."""
+    gc.disable()  # What the collection makes lives as long as the process.
     path = os.environ.get("DESKARENA_TEST_SECONDS")
     if path and not hasattr(config, "workerinput"):
         config.pluginmanager.register(order.DurationRecorder(Path(path)))
@@ -65,6 +67,13 @@ def _without_long(config: pytest.Config, items: list[pytest.Item]) -> None:
     long = [item for item in items if item.get_closest_marker("long")]
     items[:] = [item for item in items if not item.get_closest_marker("long")]
     config.hook.pytest_deselected(items=long)
+
+
+def pytest_collection_finish() -> None:
+    """From now on garbage is collected, but not looked for among modules and collected tests."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

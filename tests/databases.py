@@ -11,7 +11,7 @@ from threading import enumerate as threads
 from typing import Any, cast
 
 import psycopg
-from sqlalchemy import Engine, create_engine, event, make_url, text
+from sqlalchemy import Dialect, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DisconnectionError
 from sqlalchemy.pool import QueuePool
 
@@ -20,6 +20,9 @@ from backend.db.session import make_engine
 from tests.waiting import until
 
 TEMPLATE = "migrated"
+_dialects: dict[str, Dialect] = {}
+_compiled: dict[Any, Any] = {}
+"""Statements by dialect, compiled once for every engine of this test process: a test of services has two hundred."""
 
 
 def renamed(url: str, name: str) -> str:
@@ -74,9 +77,14 @@ def engine_on(url: str, *, pool_size: int = 10) -> Iterator[Engine]:
     that comes back too late is closed by nobody, and blamed on a later test.
     """
     engine = make_engine(url, pool_size=pool_size)
+    engine.update_execution_options(compiled_cache=_compiled)
+    own = engine.dialect
+    with engine.connect():  # It asks the server for what the dialect has to know.
+        engine.dialect = _dialects.setdefault(engine.url.drivername, own)
     try:
         yield engine
     finally:
+        engine.dialect = own  # What listens for its connections must not hear those of other tests.
         _close(engine)
 
 
