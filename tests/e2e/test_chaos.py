@@ -12,7 +12,7 @@ from tools.chaos.plan import plan
 from tools.chaos.report import CampaignOutcome, table
 
 pytestmark = [pytest.mark.desktop, pytest.mark.stack, pytest.mark.timeout(1500)]
-FAULTS = 10
+FAULTS = 6
 TASKS = ("terminal/count_lines", "terminal/restore_poem", "terminal/make_executable")
 ONE_SEED_IN = 4
 """A stack, a template and pods of emulated machines: it takes a minute, and runs for SEED=1, 5, 9 and so on."""
@@ -35,7 +35,7 @@ class TestSmallCampaign:
         # Clocks need a package that `make chaos` installs, and every pause beyond a lease takes its time.
         slow = () if runs_everything() else ("freeze postgres", "freeze worker", "part database")
         wanted = [name for name in kinds() if not name.startswith("clock") and name not in slow]
-        number = FAULTS * 4 if runs_everything() else FAULTS
+        number = FAULTS * 6 if runs_everything() else FAULTS
         outcome = CampaignOutcome(seed(), number, wanted)
         conduct(CampaignSettings(seed(), work=replace(LOCAL, tasks=TASKS)), outcome, plan(seed(), number, wanted))
         assert [f"after fault {numbers}: {violation}" for numbers, violation in outcome.violations] == [], table(

@@ -27,8 +27,8 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 class TestRollingRestart:
     def test_fails_no_request_and_loses_no_episode(self, site: Site) -> None:
-        report = roll(site, rounds=1, repeats=6, steps=12, pause=0.15)
+        report = roll(site, rounds=1, repeats=4, steps=8, pause=0.4)
         assert report.faults == [], report.tally.failed[:10]
-        assert report.episodes == 6
+        assert report.episodes == 4
         assert set(report.tally.counts) == {"read", "page", "submit", "write", "long wait", "websocket"}
         assert report.tally.reconnected >= 1
