@@ -1,5 +1,7 @@
 """Where the service answers."""
 
+import ipaddress
+
 DEFAULT_PORT = 8000
 PUBLIC_PATH = "/public/"
 """Below it, a public link's token opens one view of a board."""
@@ -7,3 +9,14 @@ EMBED_PATH = "/embed/"
 """Likewise, without navigation, for frames of other sites."""
 API = "/api/v1"
 """Path of the REST API. `deskarena.client`, which imports nothing of the service, has it once more."""
+
+
+def own_address(host: str, port: int) -> str:
+    """URL at which this machine reaches a service that listens on `host`, which may be an IPv6 address or all."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return f"http://{host}:{port}"
+    if address.is_unspecified:
+        host = "127.0.0.1" if address.version == 4 else "::1"  # noqa: PLR2004 - IPv4
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

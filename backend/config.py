@@ -94,6 +94,15 @@ class Settings(BaseSettings):
     allowed_hosts: tuple[str, ...] = Field(
         default=(), description="Additional accepted Host names (JSON list), for a reverse proxy."
     )
+    root_path: str = Field(
+        default="",
+        pattern=r"^(/[A-Za-z0-9._~-]+)*/?$",
+        description="Path below which a reverse proxy shows this service, such as `/deskarena`.",
+    )
+    trusted_proxies: tuple[str, ...] = Field(
+        default=(),
+        description="Reverse proxies (JSON list of addresses and networks) whose X-Forwarded-Proto, -Host, -For count.",
+    )
     embed_origins: tuple[Annotated[str, Field(pattern=ORIGIN)], ...] = Field(
         default=(), description="Sites whose pages may show public links in a frame (JSON list)."
     )

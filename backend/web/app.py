@@ -21,6 +21,7 @@ from backend.services import events
 from backend.services.agents import agent_channel_store
 from backend.web import api_routes, errors, page_routes, socket_routes
 from backend.web.allowed_hosts import KnownHosts, is_loopback
+from backend.web.behind_proxy import SubPath, SubPathMiddleware, TrustedProxies, first_segments
 from backend.web.conditional_requests import ConditionalRequests
 from backend.web.dependencies import AppContext
 from backend.web.graceful_shutdown import GracefulShutdownMiddleware
@@ -101,15 +102,18 @@ def create_app(
         openapi_url=f"{API}/openapi.json",
         lifespan=lifespan,
         generate_unique_id_function=operation_id,
+        servers=[{"url": settings.root_path.rstrip("/")}] if settings.root_path.rstrip("/") else None,
     )
-    app.state.edge = AppContext(settings, factory, store, own_version())
     app.mount("/static", VersionedFiles(), name="static")
     app.add_api_route("/favicon.ico", favicon, include_in_schema=False)
     routers = (*api_routes.ROUTERS, *page_routes.ROUTERS, *socket_routes.ROUTERS)
     for router in routers:
         app.include_router(router)
     app.mount("/docs", Documentation(), name="docs")  # After the API reference, whose address has the same prefix.
-    errors.install(app, [route for router in routers for route in router.routes], settings.embed_origins)
+    routes = [route for router in routers for route in router.routes]
+    sub_path = SubPath(settings.root_path, first_segments(getattr(each, "path", "") for each in [*app.routes, *routes]))
+    app.state.edge = AppContext(settings, factory, store, own_version(), sub_path)
+    errors.install(app, routes, settings.embed_origins)
     app.add_middleware(ConditionalRequests)
     app.add_middleware(GZipMiddleware, compresslevel=COMPRESSION, exclude_content_types=COMPRESSED_TYPES)
     app.add_middleware(
@@ -120,6 +124,8 @@ def create_app(
         embed_origins=settings.embed_origins,
     )
     app.add_middleware(GracefulShutdownMiddleware, drain=app.state.edge.drain)
+    app.add_middleware(SubPathMiddleware, sub_path=sub_path)
+    app.add_middleware(TrustedProxies, proxies=settings.trusted_proxies)
     return app
 
 

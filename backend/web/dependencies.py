@@ -22,6 +22,7 @@ from backend.domain.ports.web import Web
 from backend.services.capacity.model_endpoints import node_prices
 from backend.services.results.views.row_costs import NodePriceList
 from backend.services.scheduling.autoscaling_signals import CachedSignals
+from backend.web.behind_proxy import SubPath
 from backend.web.events.shared_reads import SharedReads
 from backend.web.graceful_shutdown import ShutdownState
 
@@ -33,10 +34,16 @@ class AppContext:
     """State shared by all requests. The engine is created on first use, not at import."""
 
     def __init__(
-        self, settings: Settings, factory: SessionFactory | None, store: ArtifactStore | None, version: str = ""
+        self,
+        settings: Settings,
+        factory: SessionFactory | None,
+        store: ArtifactStore | None,
+        version: str = "",
+        sub_path: SubPath | None = None,
     ) -> None:
         self.settings = settings
         self.version = version
+        self.sub_path = sub_path or SubPath("", ())
         self.drain = ShutdownState()
         self._factory = factory
         self._store = store

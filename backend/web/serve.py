@@ -30,6 +30,10 @@ IDLE_SECONDS = 75
 """Keep-alive is longer here than in the proxy (deploy/proxy: 4 s), so that no request meets a closing connection."""
 
 
+EVERY_ADDRESS = "::"
+BACKLOG = 2048
+
+
 class Server(uvicorn.Server):
     """Uvicorn's server, which drains before it shuts down."""
 
@@ -92,10 +96,17 @@ def make_server(settings: Settings, *, finish_seconds: int = FINISH_SECONDS) -> 
         log_level=settings.log_level.lower(),
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # `behind_proxy` reads them, from configured addresses only.
         timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=finish_seconds,
     )
     return Server(config, app.state.edge.drain, settings.drain_seconds)
+
+
+def listen_to_all(port: int) -> socket.socket:
+    """A socket for IPv6 and IPv4; asyncio's own for `::` would be for IPv6 only."""
+    dual = socket.has_dualstack_ipv6()
+    return socket.create_server((EVERY_ADDRESS, port), family=socket.AF_INET6, dualstack_ipv6=dual, backlog=BACKLOG)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -106,11 +117,13 @@ def main(arguments: list[str] | None = None) -> None:
     settings = settings_or_exit()
     if problem := old_schema(settings.database_url.get_secret_value()):
         sys.exit(problem)
-    if descriptor is None:
-        make_server(settings).run()
-    else:
+    if descriptor is not None:
         server = make_server(settings, finish_seconds=FINISH_SECONDS_ALONE)
         server.run(sockets=[socket.socket(fileno=descriptor)])
+    elif settings.host == EVERY_ADDRESS:
+        make_server(settings).run(sockets=[listen_to_all(settings.port)])
+    else:
+        make_server(settings).run()
 
 
 if __name__ == "__main__":

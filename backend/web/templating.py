@@ -238,6 +238,7 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
     """
     embedded = request.url.path.startswith(EMBED_PATH)
     theme = request.query_params.get("theme", "") if embedded else request.cookies.get("theme", "")
+    sub_path = request.app.state.edge.sub_path
     text = (
         environment()
         .get_template(template)
@@ -248,11 +249,12 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
             public=request.url.path.startswith((PUBLIC_PATH, EMBED_PATH)),
             embedded=embedded,
             theme=theme if theme in THEMES else "",
+            root=sub_path.root,
             needs_token=request.app.state.edge.settings.token is not None,
             version=request.app.version,
         )
     )
-    return HTMLResponse(_with_preloads(text), status_code=status, headers={"Cache-Control": CACHE})
+    return HTMLResponse(sub_path.page(_with_preloads(text)), status_code=status, headers={"Cache-Control": CACHE})
 
 
 def _with_preloads(text: str) -> str:

@@ -14,9 +14,9 @@ from tests.waiting import until
 
 
 @contextmanager
-def served(made: World, data: Path) -> Iterator[str]:
-    """Its address; `data`: an empty folder."""
-    app = create_app(Settings(data_dir=data), made.factory, made.store)
+def served(made: World, data: Path, root_path: str = "") -> Iterator[str]:
+    """Its address, without its path; `data`: an empty folder."""
+    app = create_app(Settings(data_dir=data, root_path=root_path), made.factory, made.store)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio"))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy.orm import Session
 
+from backend.addresses import own_address
 from backend.config import Settings
 from backend.domain import registry
 from backend.domain.errors import EvaluatorFailed
@@ -139,7 +140,7 @@ class AttemptParts:
             self.engine,
             attempt_id=claim.attempt_id,
             params=claim.config.params,
-            api=settings.api_address or f"http://127.0.0.1:{settings.port}",
+            api=settings.api_address or own_address(settings.host, settings.port),
             # Before the agent's time starts: waits for an unavailable database while the lease is valid.
             token=self._database.insist(token, hold),
         )

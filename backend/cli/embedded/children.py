@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import backend
+from backend.addresses import own_address
 from backend.cli.embedded.process_spawn import ChildSpec
 from backend.services.capacity.model_endpoints import key_variables
 
@@ -60,7 +61,7 @@ def environment(settings: ChildSettings, outer: Mapping[str, str]) -> dict[str, 
         "DESKARENA_DATA_DIR": str(settings.data),
         "DESKARENA_HOST": settings.host,
         "DESKARENA_PORT": str(settings.port),
-        "DESKARENA_API_ADDRESS": f"http://127.0.0.1:{settings.port}",
+        "DESKARENA_API_ADDRESS": own_address(settings.host, settings.port),
         **({} if settings.slots is None else {"DESKARENA_SLOTS": str(settings.slots)}),
     }
 

@@ -7,6 +7,7 @@ import socket
 
 import psutil
 
+from backend.addresses import own_address
 from backend.cli.errors import StackError, UsageError
 
 BACKLOG = 512
@@ -61,9 +62,7 @@ def listen(host: str, port: int) -> socket.socket:
 def url_of(listener: socket.socket) -> str:
     """URL of the listener on this machine."""
     host, port = listener.getsockname()[:2]
-    if ipaddress.ip_address(host).is_unspecified:
-        host = "::1" if ":" in host else "127.0.0.1"
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    return own_address(host, port)
 
 
 def _why_not(host: str, port: int, error: OSError) -> str:

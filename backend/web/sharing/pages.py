@@ -45,7 +45,7 @@ def show(  # noqa: PLR0913 - what the page has, and what became of a form
         "longest_name": saved_views.LONGEST_NAME,
         "longest_title": public_links.LONGEST_TITLE,
         "embed_origins": request.app.state.edge.settings.embed_origins,
-        "site": str(request.base_url).rstrip("/"),
+        "site": f"{request.base_url}".rstrip("/") + request.app.state.edge.sub_path.root,
         "new_link": new_link,
         "badges": badge_rows(session, benchmark, chosen) if new_link else [],
         "error": error,

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -11,9 +12,15 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import event, select, update
 
+from backend.config import Settings
 from backend.db.models import Artifact, Episode, OfflineAnswer, Run, Submission, Task
+from backend.db.session import SessionFactory
+from backend.domain.ports.storage import ArtifactStore
 from backend.services.agents import agent_tokens
 from backend.web import api_routes, page_routes
+from backend.web.app import create_app
+from backend.web.behind_proxy import first_segments
+from backend.web.dependencies import AppContext
 from tests import databases
 from tests.factories import demonstrations
 from tests.factories.creative import creative_benchmark, picture
@@ -23,7 +30,7 @@ from tests.factories.reviews import Judged, JudgedTask
 from tests.factories.scene import PageScene, abilities, make_scene
 from tests.factories.submissions import hand_in
 from tests.fakes.models import FakeModels
-from tests.integration.web.conftest import client_of
+from tests.integration.web.conftest import client_of, client_to
 from worker.background.offline_evaluator import OfflineEvaluator
 from worker.base.database import Database
 
@@ -81,10 +88,15 @@ class StaleInstallation:
     params: dict[str, Any]
     human: UUID
     token: str
+    sources: tuple[SessionFactory, ArtifactStore]
     writes: list[str] = field(default_factory=list)
 
     def get(self, route: str) -> int:
         """The answer's status."""
+        return int(self.answer(route).status_code)
+
+    def answer(self, route: str) -> Any:
+        """The answer to a route, with values for its parameters."""
         table = next((name for room, name in TABLES.items() if f"/{room}/" in route), "")
         run = self.human if route.endswith("/human") else self.params["run_id"]
         values = {**self.params, "run_id": run, "table": table, "chart": "steps" if "studies" in route else "curve"}
@@ -102,7 +114,7 @@ class StaleInstallation:
         if route.startswith("/api/v1/agent"):
             headers["Authorization"] = f"Bearer {self.token}"
         address = (route + QUERIES.get(route, "")).format(**values, human=self.human)
-        return self.client.get(address, headers=headers).status_code
+        return self.client.get(address, headers=headers)
 
 
 def add_more(made: World) -> str:
@@ -175,9 +187,8 @@ def reader(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
         content = make_content().model_dump(mode="json")
         draft = client.post("/api/v1/drafts", json={"content": content, "by": "ada"}).json()["id"]
         more = {**share_board(client), **add_offline_study(made, client, tmp_path_factory.mktemp("set"))}
-        reader = StaleInstallation(
-            client, {**params_of(made, scene, judged.judge), **more, "draft_id": draft}, scene.human, token
-        )
+        params = {**params_of(made, scene, judged.judge), **more, "draft_id": draft}
+        reader = StaleInstallation(client, params, scene.human, token, (made.factory, made.store))
 
         def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
             if WRITES.search(statement):
@@ -193,6 +204,40 @@ def test_a_get_route_only_reads(reader: StaleInstallation, route: str) -> None:
     status = reader.get(route)
     assert reader.writes == []
     assert status == UNAVAILABLE.get(route, status if status < 400 else 200)
+
+
+class Addresses(HTMLParser):
+    """Attributes of a page that are paths: by the attribute's name, the value."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str]] = []
+        self.feed(page)
+
+    def handle_starttag(self, _tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [(name, value) for name, value in attrs if value and value.startswith("/")]
+
+
+def test_every_address_of_every_page_lies_below_the_root_path(reader: StaleInstallation, tmp_path: Path) -> None:
+    app = create_app(Settings(data_dir=tmp_path, root_path="/tools/deskarena"))
+    app.state.edge = AppContext(app.state.edge.settings, *reader.sources, "", app.state.edge.sub_path)
+    below = replace(reader, client=client_to(app))
+    own = first_segments(get_routes()) | {"static", "docs"}
+    outside: list[str] = []
+    pages = 0
+    for route in get_routes():
+        answer = below.answer(route)
+        if not answer.headers.get("content-type", "").startswith("text/html"):
+            continue
+        pages += 1
+        for name, value in Addresses(answer.text).found:
+            first = value.split("/")[1].partition("?")[0]
+            if first == "tools" or name == "data-refresh-stream":  # Sockets get the root where they are opened.
+                continue
+            if name in {"href", "src", "action", "formaction"} or (name.startswith("data-") and first in own):
+                outside.append(f"{route}: {name}={value}")
+    assert outside == []
+    assert pages > 40
 
 
 def test_an_empty_installation_is_read_without_writing(shared_database: str, tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import { at } from "../lib/address.js";
 import { Controller } from "../lib/controller.js";
 import { difference } from "../lib/diff.js";
 import { kindOf, linesOf } from "../lib/evidence_kinds.js";
@@ -35,7 +36,7 @@ export default class Evidence extends Controller {
     const { dataset } = this.element;
     const sha = dataset[`evidence${side[0].toUpperCase()}${side.slice(1)}`];
     if (!sha) return { kind: "text", lines: linesOf(this.part(side)?.textContent ?? "") };
-    const response = await fetch(`/api/v1/artifacts/${sha}`, { signal: this.signal });
+    const response = await fetch(at(`/api/v1/artifacts/${sha}`), { signal: this.signal });
     if (!response.ok) throw new Error(response.statusText);
     const bytes = new Uint8Array(await response.arrayBuffer());
     if (bytes.length > LARGEST) throw new Error("a file is too large to compare here; download it");

@@ -1,3 +1,4 @@
+import { at } from "../lib/address.js";
 import { Controller } from "../lib/controller.js";
 import { morph } from "../lib/morph.js";
 
@@ -25,7 +26,7 @@ export default class Exports extends Controller {
   }
 
   async update() {
-    const address = `/exports?${new URLSearchParams(new FormData(this.element))}`;
+    const address = at(`/exports?${new URLSearchParams(new FormData(this.element))}`);
     history.replaceState(null, "", address);
     this.request?.abort();
     this.request = new AbortController();

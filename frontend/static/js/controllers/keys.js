@@ -1,3 +1,4 @@
+import { at } from "../lib/address.js";
 import { Controller } from "../lib/controller.js";
 import { isShortcut, shortcutsOn, switchShortcuts } from "../lib/shortcuts.js";
 
@@ -45,6 +46,6 @@ export default class Keys extends Controller {
   }
 
   start() {
-    location.assign("/runs/new");
+    location.assign(at("/runs/new"));
   }
 }

@@ -1,3 +1,4 @@
+import { at } from "../lib/address.js";
 import { Controller } from "../lib/controller.js";
 
 // A long text that is fetched when it is opened. It comes from a model or a guest, so every word is set as text.
@@ -12,7 +13,7 @@ export default class LazyText extends Controller {
     const view = this.part("view");
     try {
       const { lazyTextSha, lazyTextUrl } = this.element.dataset;
-      const response = await fetch(lazyTextUrl ?? `/api/v1/artifacts/${lazyTextSha}`, {
+      const response = await fetch(lazyTextUrl ?? at(`/api/v1/artifacts/${lazyTextSha}`), {
         signal: this.signal,
       });
       if (!response.ok) throw new Error(response.statusText);

@@ -1,3 +1,4 @@
+import { at } from "../lib/address.js";
 import { Controller } from "../lib/controller.js";
 import { morph } from "../lib/morph.js";
 
@@ -28,7 +29,7 @@ export default class NewRun extends Controller {
     const draft = localStorage.getItem(DRAFT);
     const box = this.part("draft");
     box.hidden = !draft || location.search !== "";
-    this.on(this.part("restore"), "click", () => location.assign(`/runs/new?${draft}`));
+    this.on(this.part("restore"), "click", () => location.assign(at(`/runs/new?${draft}`)));
     this.on(this.part("discard"), "click", () => {
       localStorage.removeItem(DRAFT);
       box.hidden = true;
@@ -136,7 +137,7 @@ export default class NewRun extends Controller {
     // Selections, labels and variants are those of the benchmark that was shown.
     if (reload) for (const field of ["tasks", "where", "variant", "open", "find"]) data.delete(field);
     if (name === "provider") data.delete("desktop_image");
-    const address = `/runs/new?${new URLSearchParams(data)}`;
+    const address = at(`/runs/new?${new URLSearchParams(data)}`);
     history.replaceState(null, "", address);
     if (!this.submitting) localStorage.setItem(DRAFT, String(new URLSearchParams(data)));
     this.part("draft").hidden = true;

@@ -1,3 +1,4 @@
+import { at } from "../lib/address.js";
 import { morph } from "../lib/morph.js";
 import { pointer, svg } from "../lib/overlay.js";
 import { Scrubber } from "../lib/scrubber.js";
@@ -178,7 +179,7 @@ export default class Replay extends Scrubber {
     const image = this.part("image");
     const { frame, width, height, index } = step.dataset;
     image.hidden = !frame;
-    if (frame) image.src = `/api/v1/artifacts/${frame}`;
+    if (frame) image.src = at(`/api/v1/artifacts/${frame}`);
     Object.assign(image, { width, height, alt: `Screen before step ${index}` });
     this.part("overlay").setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.draw(JSON.parse(step.dataset.marks || "[]"), JSON.parse(step.dataset.typed || "[]"));
@@ -191,7 +192,7 @@ export default class Replay extends Scrubber {
   // So that playing does not flicker.
   preload(number) {
     const frame = this.row(number)?.dataset.frame;
-    if (frame) new Image().src = `/api/v1/artifacts/${frame}`;
+    if (frame) new Image().src = at(`/api/v1/artifacts/${frame}`);
     const next = this.pages.first(number);
     if (next !== this.listed && number <= this.last) this.pages.get(next, this.signal).catch(() => {});
   }

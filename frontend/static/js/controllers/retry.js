@@ -1,3 +1,4 @@
+import { at } from "../lib/address.js";
 import { Controller } from "../lib/controller.js";
 
 // On the page of an outage: checks every few seconds and reloads once the service is back.
@@ -5,7 +6,7 @@ export default class Retry extends Controller {
   connect() {
     this.timer = setInterval(async () => {
       try {
-        const response = await fetch("/healthz", { cache: "no-store" });
+        const response = await fetch(at("/healthz"), { cache: "no-store" });
         if (response.ok) location.reload();
       } catch {
         // Still down; try again.

@@ -1,3 +1,4 @@
+import { at } from "../lib/address.js";
 import { Controller } from "../lib/controller.js";
 
 // Light or dark, kept in a cookie so that the server draws the next page in it from the first byte.
@@ -9,7 +10,7 @@ export default class Theme extends Controller {
       const next = (root.dataset.theme || system) === "dark" ? "light" : "dark";
       root.dataset.theme = next;
       // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API is not there on plain http.
-      document.cookie = `theme=${next}; path=/; max-age=31536000; samesite=strict`;
+      document.cookie = `theme=${next}; path=${at("/")}; max-age=31536000; samesite=strict`;
       document.dispatchEvent(new CustomEvent("theme", { detail: next }));
     });
   }

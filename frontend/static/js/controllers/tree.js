@@ -1,3 +1,4 @@
+import { at } from "../lib/address.js";
 import { Controller } from "../lib/controller.js";
 
 const LABEL_ATTRIBUTES = ["name", "text", "value"];
@@ -44,7 +45,7 @@ export default class Tree extends Controller {
       return;
     }
     try {
-      const response = await fetch(`/api/v1/artifacts/${sha}`, { signal: this.signal });
+      const response = await fetch(at(`/api/v1/artifacts/${sha}`), { signal: this.signal });
       if (!response.ok) throw new Error(response.statusText);
       const xml = new DOMParser().parseFromString(await response.text(), "application/xml");
       if (this.sha !== sha) return;
@@ -63,7 +64,7 @@ export default class Tree extends Controller {
     list.append(this.item(xml.documentElement, 0));
     this.part("view").append(list);
     const link = document.createElement("a");
-    link.href = `/api/v1/artifacts/${sha}`;
+    link.href = at(`/api/v1/artifacts/${sha}`);
     link.textContent = "XML";
     this.part("status").replaceChildren(`${xml.getElementsByTagName("*").length} nodes, `, link);
     if (this.part("search").value) this.search();

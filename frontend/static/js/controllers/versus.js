@@ -1,3 +1,4 @@
+import { at } from "../lib/address.js";
 import { pointer, svg } from "../lib/overlay.js";
 import { Scrubber } from "../lib/scrubber.js";
 
@@ -62,7 +63,11 @@ export default class Versus extends Scrubber {
     const image = part("image");
     image.hidden = !last?.frame;
     if (!last?.frame) return;
-    Object.assign(image, { width: last.width, height: last.height, src: `/api/v1/artifacts/${last.frame}` });
+    Object.assign(image, {
+      width: last.width,
+      height: last.height,
+      src: at(`/api/v1/artifacts/${last.frame}`),
+    });
     image.alt = image.alt.replace(/( before step .*)?$/, ` before step ${last.index}`);
   }
 
@@ -73,7 +78,7 @@ export default class Versus extends Scrubber {
 
   preload(text) {
     const frame = text && JSON.parse(text).frame;
-    if (frame) new Image().src = `/api/v1/artifacts/${frame}`;
+    if (frame) new Image().src = at(`/api/v1/artifacts/${frame}`);
   }
 }
 

@@ -1,3 +1,5 @@
+import { at } from "./address.js";
+
 // A websocket to this service. The service sends a beat every 15 s; a connection that says nothing for 45 s is given up,
 // as is one that a sleep, the back/forward cache or another network may have cut. It comes back by itself, after pauses
 // that grow and vary, and says how it is: "on", "off", "polling" (it cannot be opened: read the page instead), "ended".
@@ -52,7 +54,7 @@ export class Socket {
     watch(this);
     const scheme = location.protocol === "https:" ? "wss:" : "ws:";
     const path = typeof this.path === "function" ? this.path() : this.path;
-    const socket = new WebSocket(`${scheme}//${location.host}${path}`);
+    const socket = new WebSocket(`${scheme}//${location.host}${at(path)}`);
     this.#socket = socket;
     // The wall clock, which goes on while a computer sleeps.
     this.#heard = Date.now();
