@@ -3,6 +3,12 @@
 import ipaddress
 
 DEFAULT_PORT = 8000
+SHORTEST_TOKEN = 16
+"""Characters of the installation's token."""
+JOIN_PATH = "/join/"
+"""Below it, a one-time link's token lets a person choose a password."""
+FIRST_LINK_FILE = "first-sign-in"
+"""File of the data folder with the path of the first administrator's one-time link, until it is used."""
 PUBLIC_PATH = "/public/"
 """Below it, a public link's token opens one view of a board."""
 EMBED_PATH = "/embed/"

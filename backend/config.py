@@ -9,11 +9,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from backend.addresses import DEFAULT_PORT
+from backend.addresses import DEFAULT_PORT, SHORTEST_TOKEN
 from backend.environment import PREFIX, RenamedVariable, check_renamed, is_foreign
 
 log = logging.getLogger(__name__)
@@ -82,12 +82,19 @@ class Settings(BaseSettings):
     data_dir: Path = Field(
         default_factory=default_data_dir, description="Data folder: artifacts, logs, embedded servers."
     )
-    host: str = Field(default="127.0.0.1", description=("Address to listen on; other than loopback needs a token."))
+    host: str = Field(
+        default="127.0.0.1", description="Address to listen on; other than loopback needs accounts or a token."
+    )
     port: int = Field(default=DEFAULT_PORT, ge=1, le=65535, description="Port the API listens on.")
     api_address: str = Field(
         default="", description="Address at which `container` agents reach the API (default: this machine)."
     )
-    token: SecretStr | None = Field(default=None, description="Bearer token that every request must carry, if set.")
+    accounts: bool = Field(default=False, description="Whether people sign in with accounts of their own.")
+    token: SecretStr | None = Field(
+        default=None,
+        description="Bearer token of at least 16 characters that every request must carry, if set; "
+        "with accounts, that of programs.",
+    )
     metrics_token: SecretStr | None = Field(
         default=None, description="Additional bearer token for /metrics and /api/v1/signals only."
     )
@@ -247,6 +254,14 @@ class Settings(BaseSettings):
     )
     log_level: str = Field(default="INFO", description="Log level of API and workers.")
 
+    @field_validator("token", "metrics_token")
+    @classmethod
+    def _long_enough(cls, token: SecretStr | None) -> SecretStr | None:
+        """Refuses what can be guessed; an empty one counts as none."""
+        if token is not None and 0 < len(token.get_secret_value()) < SHORTEST_TOKEN:
+            raise ValueError(f"expected at least {SHORTEST_TOKEN} characters; `openssl rand -hex 16` makes some")
+        return token if token is not None and token.get_secret_value() else None
+
     @property
     def models_path(self) -> Path:
         """The file with model endpoints and prices; may be missing."""
@@ -279,11 +294,14 @@ def get_settings() -> Settings:
 
 
 def settings_or_exit() -> Settings:
-    """The settings at a program's start; exits with a one-line message if a variable was renamed."""
+    """The settings at a program's start; exits with a short message if a variable was renamed or has a wrong value."""
     try:
         return get_settings()
     except RenamedVariable as error:
         sys.exit(str(error))
+    except ValidationError as error:  # Its own text has the values, which may be secrets.
+        names = (f"{PREFIX}{'.'.join(map(str, one['loc'])).upper()}: {one['msg']}" for one in error.errors())
+        sys.exit("; ".join(names))
 
 
 def unknown_variables(names: Iterable[str]) -> list[str]:

@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as package_version
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.responses import FileResponse
 from fastapi.routing import APIRoute
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
@@ -20,6 +20,7 @@ from backend.domain.ports.storage import ArtifactStore
 from backend.services import events
 from backend.services.agents import agent_channel_store
 from backend.web import api_routes, errors, page_routes, socket_routes
+from backend.web.accounts.authentication import announce_first_link, authorize, identify
 from backend.web.allowed_hosts import KnownHosts, is_loopback
 from backend.web.behind_proxy import SubPath, SubPathMiddleware, TrustedProxies, first_segments
 from backend.web.conditional_requests import ConditionalRequests
@@ -54,8 +55,11 @@ def own_version() -> str:
 
 
 @asynccontextmanager
-async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+async def lifespan(app: FastAPI) -> AsyncGenerator[None]:
     """Tells workers that an API is available; closes waiting streams at the end."""
+    edge: AppContext = app.state.edge
+    if edge.settings.accounts:
+        await asyncio.to_thread(announce_first_link, edge)
     telling = asyncio.create_task(_tell())
     yield
     telling.cancel()
@@ -86,12 +90,12 @@ def create_app(
     settings = settings or get_settings()
     token = settings.token.get_secret_value() if settings.token else None
     counter = settings.metrics_token.get_secret_value() if settings.metrics_token else ""
-    if not is_loopback(settings.host) and not token:
+    if not is_loopback(settings.host) and not token and not settings.accounts:
         raise Invalid(
-            f"listening on {settings.host} needs a token",
+            f"listening on {settings.host} needs accounts or a token",
             code="token_required_to_listen",
             path="DESKARENA_HOST",
-            hint="Set DESKARENA_TOKEN, or listen on 127.0.0.1.",
+            hint="Set DESKARENA_ACCOUNTS=true or DESKARENA_TOKEN, or listen on 127.0.0.1.",
         )
     app = DocumentedApp(
         title="Deskarena",
@@ -108,7 +112,7 @@ def create_app(
     app.add_api_route("/favicon.ico", favicon, include_in_schema=False)
     routers = (*api_routes.ROUTERS, *page_routes.ROUTERS, *socket_routes.ROUTERS)
     for router in routers:
-        app.include_router(router)
+        app.include_router(router, dependencies=[Depends(authorize)])
     app.mount("/docs", Documentation(), name="docs")  # After the API reference, whose address has the same prefix.
     routes = [route for router in routers for route in router.routes]
     sub_path = SubPath(settings.root_path, first_segments(getattr(each, "path", "") for each in [*app.routes, *routes]))
@@ -120,6 +124,7 @@ def create_app(
         SecurityMiddleware,
         hosts=KnownHosts(settings.host, settings.allowed_hosts),
         token=token,
+        sign_in=(lambda cookie: identify(app.state.edge, cookie)) if settings.accounts else None,
         metrics_token=counter,
         embed_origins=settings.embed_origins,
     )

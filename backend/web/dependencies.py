@@ -5,6 +5,7 @@ response confirms the commit.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock
 from typing import Annotated, cast
@@ -19,6 +20,8 @@ from backend.db.session import SessionFactory, make_engine, read_only, session_f
 from backend.domain.errors import DeskarenaError, Invalid
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.ports.web import Web
+from backend.services.accounts import audit
+from backend.services.accounts.principal import bind
 from backend.services.capacity.model_endpoints import node_prices
 from backend.services.results.views.row_costs import NodePriceList
 from backend.services.scheduling.autoscaling_signals import CachedSignals
@@ -97,9 +100,24 @@ READS = frozenset({"GET", "HEAD"})
 
 
 def open_session(request: Request, edge: EdgeDep) -> Iterator[Session]:
-    """One transaction per request; read-only for requests that only read."""
-    with (read_only if request.method in READS else unit_of_work)(edge.factory) as session:
+    """One transaction per request; read-only for requests that only read. Others enter the audit log."""
+    if request.method in READS:
+        with read_only(edge.factory) as session:
+            bind(session, request.state.principal)
+            yield session
+        return
+    with audited(edge, request) as session:
         yield session
+
+
+@contextmanager
+def audited(edge: AppContext, request: Request) -> Iterator[Session]:
+    """One transaction of a request that changes something, with its entry in the audit log."""
+    with unit_of_work(edge.factory) as session:
+        bind(session, request.state.principal)
+        audit.watch(session)
+        yield session
+        audit.record_request(session, f"{request.method} {request.scope['route'].path}", request.url.path)
 
 
 SessionDep = Annotated[Session, Depends(open_session, scope="function")]
@@ -115,9 +133,9 @@ ProjectDep = Annotated[Project, Depends(find_project, scope="function")]
 
 
 def find_actor(session: SessionDep, project: ProjectDep) -> Actor:
-    from backend.services.accounts.projects import actor_for
+    from backend.services.accounts.projects import acting
 
-    return actor_for(session, project)
+    return acting(session, project)
 
 
 ActorDep = Annotated[Actor, Depends(find_actor, scope="function")]
@@ -142,4 +160,4 @@ def node_price_list(edge: EdgeDep) -> NodePriceList:
 
 NodePricesDep = Annotated[NodePriceList, Depends(node_price_list)]
 PersonDep = Annotated[Actor, Depends(find_person, scope="function")]
-"""The viewer, by the name that is stored in this browser; `local` without one."""
+"""The viewer: who is signed in; without accounts, by the name that is stored in this browser, or `local`."""

@@ -2,6 +2,7 @@
 
 from backend.web import api_reference_page
 from backend.web.accounts import login_page
+from backend.web.accounts import pages as accounts_pages
 from backend.web.authoring import pages as authoring_pages
 from backend.web.benchmarks import pages as benchmarks_pages
 from backend.web.benchmarks import published, task_page
@@ -62,5 +63,6 @@ MODULES = (
     capacity_pages,
     api_reference_page,
     login_page,
+    accounts_pages,
 )
 ROUTERS = tuple(module.router for module in MODULES)

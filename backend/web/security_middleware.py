@@ -1,11 +1,12 @@
-"""Security middleware in front of everything: Host, Origin, token, body size, and the headers of every response.
+"""Security middleware in front of everything: Host, Origin, who asks, body size, and the headers of every response.
 
 Plain ASGI, so that it covers HTTP, websockets and static files alike and never buffers a body.
 """
 
+import asyncio
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import quote
@@ -14,16 +15,19 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from backend.addresses import API, EMBED_PATH, PUBLIC_PATH
+from backend.addresses import API, EMBED_PATH, JOIN_PATH, PUBLIC_PATH
 from backend.domain.errors import DeskarenaError, NotAllowed
+from backend.services.accounts.principal import LOCAL, NOBODY, SERVICE, Principal
 from backend.web.allowed_hosts import KnownHosts
 from backend.web.errors import TooLarge, problem_response
 from backend.web.headers import headers_of
 
 COOKIE = "deskarena_session"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/login", "/static/", "/favicon.ico", PUBLIC_PATH, EMBED_PATH)
-"""Beginnings of paths that need no token. Below the last two, the pages check that of a public link."""
+OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/login", "/static/", "/favicon.ico", JOIN_PATH, PUBLIC_PATH, EMBED_PATH)
+"""Beginnings of paths that need no token. Below the last three, the pages check that of a link."""
+UNNAMED = ("/healthz", "/livez", "/readyz", "/static/", "/favicon.ico")
+"""Beginnings of paths where it does not matter who asks."""
 AGENT_PATH = f"{API}/agent"
 """Below it, programs use the token of their episode, which the endpoints check."""
 SIGNAL_PATHS = ("/metrics", f"{API}/signals")
@@ -33,7 +37,7 @@ UPLOAD_LIMIT = 512 * 2**20
 
 
 class TokenNeeded(NotAllowed):
-    """No token, or a wrong one (401)."""
+    """No session or token, or a wrong one (401)."""
 
     status = 401
     code = "token_required"
@@ -47,12 +51,13 @@ def session_value(token: str) -> str:
 class SecurityMiddleware:
     """Passes on permitted requests; see the module."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one keyword per setting
         self,
         app: ASGIApp,
         *,
         hosts: KnownHosts,
         token: str | None,
+        sign_in: Callable[[str], Principal | None] | None = None,
         metrics_token: str = "",
         embed_origins: Sequence[str] = (),
     ) -> None:
@@ -60,6 +65,7 @@ class SecurityMiddleware:
         self._embed_origins = embed_origins
         self._hosts = hosts
         self._token = token
+        self._sign_in = sign_in
         self._metrics_token = metrics_token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,10 +78,12 @@ class SecurityMiddleware:
         headers = Headers(scope=scope)
         try:
             self._check(scope, headers)
+            principal = await self._principal(scope, headers)
             body = _bounded(scope, headers, receive)
         except DeskarenaError as error:
             await self._refuse(error, scope, receive, answer)
             return
+        scope.setdefault("state", {})["principal"] = principal.seen_from((scope.get("client") or ("",))[0])
         await self._app(scope, body, answer)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
@@ -92,8 +100,21 @@ class SecurityMiddleware:
                 code="origin_not_allowed",
                 hint="Open Deskarena itself and do it there.",
             )
-        if self._token and not is_open(scope["path"]) and not self._has_token(headers, scope["path"]):
-            raise TokenNeeded("this service needs its token", hint="Send it as 'Authorization: Bearer TOKEN'.")
+
+    async def _principal(self, scope: Scope, headers: Headers) -> Principal:
+        """Who asks: the person who is signed in, or a program with the token. Raises TokenNeeded."""
+        if not self._token and self._sign_in is None:
+            return LOCAL
+        if self._token and self._has_token(headers, scope["path"]):
+            return LOCAL if self._sign_in is None else SERVICE
+        cookie = _cookie(headers) if self._sign_in and not scope["path"].startswith(UNNAMED) else ""
+        if self._sign_in and cookie and (person := await asyncio.to_thread(self._sign_in, cookie)):
+            return person
+        if is_open(scope["path"]):
+            return NOBODY
+        if self._sign_in:
+            raise TokenNeeded("nobody is signed in", code="sign_in_required", hint="Sign in at /login.")
+        raise TokenNeeded("this service needs its token", hint="Send it as 'Authorization: Bearer TOKEN'.")
 
     def _foreign(self, scope: Scope, headers: Headers, host: str) -> bool:
         """True if a browser reports that another site's page makes a request reserved for our pages."""
@@ -115,6 +136,8 @@ class SecurityMiddleware:
             if looks and hmac.compare_digest(shown, self._metrics_token.encode()):
                 return True
             return hmac.compare_digest(shown, token.encode())
+        if self._sign_in:  # The token is for programs; people have sessions.
+            return False
         return hmac.compare_digest(_cookie(headers).encode(), session_value(token).encode())
 
     async def _refuse(self, error: DeskarenaError, scope: Scope, receive: Receive, send: Send) -> None:

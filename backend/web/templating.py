@@ -17,6 +17,7 @@ from backend.addresses import EMBED_PATH, PUBLIC_PATH
 from backend.domain.model.episode import EpisodeState
 from backend.domain.model.outcome_style import ENDED_LABELS, LABELS, UNRATED, OutcomeStyle, StateStyle, state_style
 from backend.domain.scheduling.projects import numbers_text
+from backend.services.accounts.principal import NOBODY
 from backend.services.benchmarks.views.benchmark import PublishedResultView
 from backend.services.read_model import DASH, value_text
 from backend.services.runs.action_description import action_words, pointer_path, typed
@@ -236,7 +237,7 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
 
     `public`: the reader has no access to anything else; `embedded`: the page stands in a frame of another site.
     """
-    embedded = request.url.path.startswith(EMBED_PATH)
+    embedded, settings = request.url.path.startswith(EMBED_PATH), request.app.state.edge.settings
     theme = request.query_params.get("theme", "") if embedded else request.cookies.get("theme", "")
     sub_path = request.app.state.edge.sub_path
     text = (
@@ -250,7 +251,9 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
             embedded=embedded,
             theme=theme if theme in THEMES else "",
             root=sub_path.root,
-            needs_token=request.app.state.edge.settings.token is not None,
+            needs_token=settings.token is not None,
+            accounts=settings.accounts,
+            principal=getattr(request.state, "principal", NOBODY),
             version=request.app.version,
         )
     )

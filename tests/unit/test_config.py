@@ -30,21 +30,32 @@ class TestSecretFiles:
     ) -> None:
         monkeypatch.delenv(variable, raising=False)
         monkeypatch.setenv(f"{variable}_FILE", str(tmp_path / "secret"))
-        (tmp_path / "secret").write_text("hidden\n")
-        assert getattr(Settings(), field).get_secret_value() == "hidden"
+        (tmp_path / "secret").write_text("hidden-in-a-file\n")
+        assert getattr(Settings(), field).get_secret_value() == "hidden-in-a-file"
 
     def test_the_variable_goes_before_its_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("DESKARENA_TOKEN", "variable")
+        monkeypatch.setenv("DESKARENA_TOKEN", "that-of-a-variable")
         monkeypatch.setenv("DESKARENA_TOKEN_FILE", str(tmp_path / "none"))
         (tmp_path / "none").write_text("file")
         token = Settings().token
         assert token is not None
-        assert token.get_secret_value() == "variable"
+        assert token.get_secret_value() == "that-of-a-variable"
 
     def test_a_file_that_is_missing_is_said(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DESKARENA_TOKEN_FILE", str(tmp_path / "none"))
         with raises_fields(FileNotFoundError, filename=str(tmp_path / "none")):
             Settings()
+
+    def test_a_short_token_is_refused_without_showing_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DESKARENA_TOKEN", "guess-me")
+        get_settings.cache_clear()
+        with pytest.raises(SystemExit, match=r"^DESKARENA_TOKEN: .*16") as ended:
+            settings_or_exit()
+        assert "guess-me" not in str(ended.value)
+
+    def test_an_empty_token_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("DESKARENA_TOKEN", "")
+        assert Settings().token is None
 
     def test_only_secrets_lie_in_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("DESKARENA_PORT_FILE", str(tmp_path / "port"))

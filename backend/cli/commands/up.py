@@ -19,7 +19,9 @@ def up(
     host: Annotated[
         str,
         typer.Option(
-            "--host", envvar="DESKARENA_HOST", help=("Address to listen on; other than loopback needs DESKARENA_TOKEN.")
+            "--host",
+            envvar="DESKARENA_HOST",
+            help="Address to listen on; other than loopback needs DESKARENA_ACCOUNTS or DESKARENA_TOKEN.",
         ),
     ] = "127.0.0.1",
     port: Annotated[
@@ -56,6 +58,8 @@ def run_stack(plan: StackPlan, signals: Interruptible) -> None:
     progress("Starting ...")
     with Stack(plan, progress, lambda: signals.in_a_hurry) as stack:
         progress(status(stack.url, plan.data.expanduser().absolute(), plan.slots))
+        if link := stack.first_link:
+            progress(f"First sign-in (once, within 24 hours): {link}")
         try:
             show_something(stack)
             stack.supervisor.watch()

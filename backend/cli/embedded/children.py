@@ -17,7 +17,7 @@ INHERITED = ("PATH", "HOME", "TZ", "TMPDIR", "SSL_CERT_FILE")
 FALLBACK_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 CHORES = 4
 """Celery threads for wake-ups and maintenance; each slot has its own thread."""
-API_ONLY = ("DESKARENA_HOST", "DESKARENA_PORT", "DESKARENA_TOKEN", "DESKARENA_ALLOWED_HOSTS")
+API_ONLY = ("DESKARENA_HOST", "DESKARENA_PORT", "DESKARENA_TOKEN", "DESKARENA_ACCOUNTS", "DESKARENA_ALLOWED_HOSTS")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import socket
 
 import psutil
 
-from backend.addresses import own_address
+from backend.addresses import SHORTEST_TOKEN, own_address
 from backend.cli.errors import StackError, UsageError
 
 BACKLOG = 512
@@ -24,16 +24,21 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def check_exposure(host: str, *, has_token: bool) -> None:
-    """Requires a token for addresses that other machines can reach.
+def check_exposure(host: str, *, token: str, accounts: bool) -> None:
+    """Requires accounts or a token for addresses that other machines can reach.
 
     Raises:
-        UsageError: `host` is not loopback and no token is set.
+        UsageError: `host` is not loopback and neither is set, or the token is short.
     """
-    if not has_token and not is_loopback(host):
+    if 0 < len(token) < SHORTEST_TOKEN:
         raise UsageError(
-            f"--host {host} is reachable from other machines and needs a token. Set "
-            "DESKARENA_TOKEN, or listen on 127.0.0.1.",
+            f"DESKARENA_TOKEN has fewer than {SHORTEST_TOKEN} characters; `openssl rand -hex 16` makes one.",
+            code="token_too_short",
+        )
+    if not token and not accounts and not is_loopback(host):
+        raise UsageError(
+            f"--host {host} is reachable from other machines and needs accounts or a token. Set "
+            "DESKARENA_ACCOUNTS=true or DESKARENA_TOKEN, or listen on 127.0.0.1.",
             code="token_needed",
         )
 

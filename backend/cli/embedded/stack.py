@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from backend.addresses import DEFAULT_PORT
+from backend.addresses import DEFAULT_PORT, FIRST_LINK_FILE
 from backend.cli.embedded import children, external
 from backend.cli.embedded.broker import start_broker
 from backend.cli.embedded.data_dir import DataFolder, refuse_old_schema
@@ -37,7 +37,7 @@ class StackPlan:
 
     Args:
         data: Data folder.
-        host: Address to listen on; other than loopback needs DESKARENA_TOKEN.
+        host: Address to listen on; other than loopback needs DESKARENA_ACCOUNTS or DESKARENA_TOKEN.
         port: Port to listen on; 0 takes a free one.
         slots: Maximum desktops in parallel; 0 = no worker, None = computed.
         durable: False for temporary data.
@@ -85,7 +85,7 @@ class Stack:
 
     def _start(self, opened: ExitStack) -> None:
         plan = self.plan
-        check_exposure(plan.host, has_token=bool(plan.outer.get("DESKARENA_TOKEN")))
+        check_exposure(plan.host, token=plan.outer.get("DESKARENA_TOKEN", ""), accounts=self.has_accounts)
         external.check(plan.outer)
         if not external.database_url(plan.outer):
             refuse_old_schema(plan.data)
@@ -145,6 +145,17 @@ class Stack:
             )
         self._wait_until_healthy()
         self._demonstration = _with_folder_lock(children.demonstration(settings, env), folder)
+
+    @property
+    def has_accounts(self) -> bool:
+        """Whether people sign in."""
+        return self.plan.outer.get("DESKARENA_ACCOUNTS", "").lower() in {"1", "true", "yes", "on", "t", "y"}
+
+    @property
+    def first_link(self) -> str:
+        """Address at which the first administrator chooses a password; empty if somebody has one."""
+        file = self.plan.data.expanduser() / FIRST_LINK_FILE
+        return f"{self.url}{file.read_text().strip()}" if self.has_accounts and file.is_file() else ""
 
     def demonstrate(self) -> None:
         """At the very first start, submits the demonstration run; needs a worker.

@@ -1,7 +1,11 @@
 """One module per table; importing this package registers all of them with `Base.metadata`."""
 
 from backend.db.models.accounts.actor import Actor
+from backend.db.models.accounts.audit_entry import AuditEntry
+from backend.db.models.accounts.membership import Membership
 from backend.db.models.accounts.project import Project
+from backend.db.models.accounts.user_account import UserAccount
+from backend.db.models.accounts.user_session import UserSession
 from backend.db.models.artifacts.artifact import Artifact
 from backend.db.models.attempts.attempt import Attempt
 from backend.db.models.attempts.attempt_video import AttemptVideo
@@ -68,6 +72,7 @@ __all__ = [
     "Artifact",
     "Attempt",
     "AttemptVideo",
+    "AuditEntry",
     "Base",
     "Benchmark",
     "DemonstrationRecord",
@@ -87,6 +92,7 @@ __all__ = [
     "Licence",
     "Measure",
     "MeasureRollup",
+    "Membership",
     "ModelUsage",
     "Node",
     "OfflineAnswer",
@@ -122,6 +128,8 @@ __all__ = [
     "TaskSet",
     "TaskValidation",
     "TaskVariant",
+    "UserAccount",
+    "UserSession",
     "WebAsset",
     "Worker",
 ]

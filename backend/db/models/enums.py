@@ -3,6 +3,21 @@
 from enum import StrEnum
 
 
+class Role(StrEnum):
+    """What a person may do in a project. Each role may also do what those before it may."""
+
+    VIEWER = "viewer"
+    RUNNER = "runner"
+    REVIEWER = "reviewer"
+    MAINTAINER = "maintainer"
+    ADMIN = "admin"
+
+    def covers(self, other: "Role") -> bool:
+        """Whether this role may do what `other` may."""
+        order = list(Role)
+        return order.index(self) >= order.index(other)
+
+
 class Purpose(StrEnum):
     """Purpose of a run. Only `measure` and `demo` runs enter leaderboards.
 

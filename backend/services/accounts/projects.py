@@ -1,4 +1,4 @@
-"""Projects and actors. There is only one project so far."""
+"""Projects and actors."""
 
 from sqlalchemy.orm import Session
 
@@ -6,10 +6,11 @@ from backend.db.models import Actor, Project
 from backend.db.models.enums import ActorKind
 from backend.db.repositories.accounts import projects as repository
 from backend.domain.errors import Invalid
+from backend.services.accounts.principal import principal_of
 
 DEFAULT = "default"
 LOCAL = "local"
-"""Actor of requests without a name: there is one token for everybody."""
+"""Actor of requests without a name, and of programs with the installation's token."""
 LONGEST_NAME = 100
 
 
@@ -24,7 +25,7 @@ def actor_for(session: Session, project: Project, name: str = LOCAL, kind: Actor
 
 
 def person(session: Session, project: Project, name: str, *, path: str = "person") -> Actor:
-    """The person of that name, without surrounding spaces.
+    """The person who is signed in, whatever name is given; without accounts, the one of that name.
 
     Args:
         session: the transaction.
@@ -35,15 +36,29 @@ def person(session: Session, project: Project, name: str, *, path: str = "person
     Raises:
         Invalid: it is blank, not a valid name, or the name of a program.
     """
-    name = name.strip()
+    name = person_name(session, name).strip()
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise Invalid(f"expected a name of 1 to {LONGEST_NAME} characters", code="invalid_name", path=path)
-    actor = actor_for(session, project, name)
+    actor = acting(session, project) if principal_of(session).program else actor_for(session, project, name)
     if actor.kind != ActorKind.PERSON:
         raise Invalid(f"{name!r} is a {actor.kind}, not a person", code="not_a_person", path=path)
     return actor
 
 
 def person_or_local(session: Session, project: Project, name: str, *, path: str = "person") -> Actor:
-    """Like `person`, but the name is optional (default: `local`). Raises Invalid."""
+    """Like `person`, but the name is optional (default: `local`), and a program acts as itself. Raises Invalid."""
+    if principal_of(session).program:
+        return acting(session, project)
     return person(session, project, name if name.strip() else LOCAL, path=path)
+
+
+def person_name(session: Session, name: str) -> str:
+    """The name of the person who is signed in, so that nobody acts as another; without accounts, the given one."""
+    principal = principal_of(session)
+    return principal.name if principal.user_id or principal.program else name
+
+
+def acting(session: Session, project: Project) -> Actor:
+    """The project's actor who makes the request: the person who is signed in, a program, or `local`."""
+    principal = principal_of(session)
+    return actor_for(session, project, principal.name, ActorKind.PROGRAM if principal.program else ActorKind.PERSON)

@@ -7,10 +7,11 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, TaskDraft, TaskDraftReview
-from backend.db.models.enums import ActorKind, ReviewVerdict
+from backend.db.models.enums import ActorKind, ReviewVerdict, Role
 from backend.db.repositories.authoring import drafts as repository
 from backend.domain.drafts.states import NEEDED, DraftState, RejectionReason
 from backend.domain.errors import Conflict, Invalid, NotAllowed
+from backend.services.accounts.principal import principal_of
 from backend.services.authoring.draft_trials import check_complete, latest_trial
 from backend.services.authoring.drafts import content_of, locked, move
 
@@ -95,6 +96,9 @@ def may_review(session: Session, draft: TaskDraft, actor: Actor) -> str:
     """Why that actor may not review the draft; empty if they may."""
     if actor.kind != ActorKind.PERSON:
         return "only people review"
+    role = principal_of(session).role
+    if role is None or not role.covers(Role.REVIEWER):
+        return "reviewing needs the role of a reviewer"
     if actor.id in {draft.author_id, *repository.writers(session, draft.id)}:
         return "nobody reviews what they wrote"
     return ""

@@ -1,7 +1,9 @@
-"""Bodies of requests about projects."""
+"""Bodies of requests about projects and people."""
 
 from pydantic import Field
 
+from backend.db.models.enums import Role
+from backend.services.read_model import ReadModel
 from backend.web.api_common import RequestModel
 
 _BY_PROVIDER = "By provider; `all` = all providers together."
@@ -15,3 +17,25 @@ class ProjectBody(RequestModel):
     reserved: dict[str, int] = Field(
         default={}, description="Slots kept free for its interactive episodes, by provider.", examples=[{"local": 1}]
     )
+
+
+class PersonBody(RequestModel):
+    """A new account."""
+
+    name: str = Field(min_length=1, max_length=100, description="Name to sign in with.", examples=["ada@example.org"])
+    role: Role = Field(default=Role.VIEWER, description="Role in the project.")
+    admin: bool = Field(default=False, description="Administers the installation.")
+
+
+class PersonChanges(RequestModel):
+    """Changes of an account; omitted fields stay."""
+
+    role: Role | None = Field(default=None, description="Role in the project.")
+    admin: bool | None = Field(default=None, description="Administers the installation.")
+    enabled: bool | None = Field(default=None, description="May sign in; false ends the person's sessions.")
+
+
+class OneTimeLink(ReadModel):
+    """A link with which a person chooses a password, once, within 24 hours."""
+
+    address: str

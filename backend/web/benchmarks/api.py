@@ -6,7 +6,6 @@ from uuid import UUID
 from fastapi import File, Form, Query, Request, Response, UploadFile
 from sqlalchemy.orm import Session
 
-from backend.db.session import unit_of_work
 from backend.domain.errors import Invalid, Unavailable, WebFailed
 from backend.domain.model.label_filter import label_filter
 from backend.domain.model.task import Difficulty, LoadedBenchmark
@@ -39,7 +38,7 @@ from backend.services.runs.validation import ValidationReport, start_validation,
 from backend.web.api_common import Cursor, Id, Limit, Name, Page, Where, Word, api_router, next_page_url
 from backend.web.benchmarks import schemas as benchmarks_schemas
 from backend.web.benchmarks.uploads import load_url, load_zip
-from backend.web.dependencies import ActorDep, AppContext, EdgeDep, NodePricesDep, ProjectDep, SessionDep
+from backend.web.dependencies import ActorDep, AppContext, EdgeDep, NodePricesDep, ProjectDep, SessionDep, audited
 
 router = api_router("benchmarks")
 MOST_LABELS = 4 << 20
@@ -74,7 +73,9 @@ def import_benchmark(  # noqa: PLR0913 - what the edge gives, and the form
 
 
 @router.post("/benchmarks/from-url", status_code=201)
-def import_from_url(edge: EdgeDep, response: Response, body: benchmarks_schemas.ImportFromUrl) -> ImportResult:
+def import_from_url(
+    request: Request, edge: EdgeDep, response: Response, body: benchmarks_schemas.ImportFromUrl
+) -> ImportResult:
     """Import a benchmark from the web; the service downloads it through its SSRF-safe client."""
     try:
         # No transaction is open while waiting for the network.
@@ -85,7 +86,7 @@ def import_from_url(edge: EdgeDep, response: Response, body: benchmarks_schemas.
             code="download_failed",
             hint=error.hint or "Try again later, or download it and import the file.",
         ) from error
-    with unit_of_work(edge.factory) as session:
+    with audited(edge, request) as session:
         result = _imported(session, edge, loaded, body.name or body.kind, body.title)
     response.status_code = 201 if result.created else 200
     return result

@@ -3,16 +3,17 @@
 from threading import BoundedSemaphore
 from typing import Annotated
 
-from fastapi import File, Form, Query, UploadFile
+from fastapi import File, Form, Query, Request, UploadFile
 from pydantic import Field
 
-from backend.db.session import unit_of_work
+from backend.db.session import read_only
 from backend.domain.errors import Invalid, Unavailable, WebFailed
+from backend.services.accounts.principal import bind
 from backend.services.artifacts.egress_policy import LONGEST_URL
 from backend.services.benchmarks import web_assets as service
 from backend.services.benchmarks.web_assets import AssetState, AssetView, DeadLink
 from backend.web.api_common import Name, Page, RequestModel, api_router
-from backend.web.dependencies import AppContext, EdgeDep, SessionDep
+from backend.web.dependencies import AppContext, EdgeDep, SessionDep, audited
 
 router = api_router("benchmarks")
 MOST_AT_ONCE = 16
@@ -35,13 +36,14 @@ def list_assets(session: SessionDep, name: Name, tasks: Globs = []) -> Page[Asse
 
 
 @router.post("/benchmarks/{name}/assets/fetch")
-def fetch(edge: EdgeDep, name: Name, body: FetchRequest) -> AssetView:
+def fetch(request: Request, edge: EdgeDep, name: Name, body: FetchRequest) -> AssetView:
     """Download one file through the SSRF-safe client. Returns when it is stored, or dead, with the reason.
 
     503: the server does not answer, or too many downloads are running.
     """
     # No transaction is open while waiting for the network.
-    with unit_of_work(edge.factory) as session:
+    with read_only(edge.factory) as session:
+        bind(session, request.state.principal)
         before = service.needed_asset(session, name, body.url)
     if before.state is AssetState.STORED and not body.force:
         return before
@@ -52,21 +54,21 @@ def fetch(edge: EdgeDep, name: Name, body: FetchRequest) -> AssetView:
             hint="Try again when one is done.",
         )
     try:
-        return _fetched(edge, name, body.url)
+        return _fetched(request, edge, name, body.url)
     finally:
         _turns.release()
 
 
-def _fetched(edge: AppContext, name: str, url: str) -> AssetView:
+def _fetched(request: Request, edge: AppContext, name: str, url: str) -> AssetView:
     try:
         download = service.fetch(url, edge.web, edge.store)
     except (DeadLink, Invalid) as error:
-        with unit_of_work(edge.factory) as session:
+        with audited(edge, request) as session:
             service.record_dead(session, name, url, error.message)
             return service.needed_asset(session, name, url)
     except WebFailed as error:
         raise Unavailable(error.message, code="download_failed", hint=error.hint or "Try again later.") from error
-    with unit_of_work(edge.factory) as session:
+    with audited(edge, request) as session:
         service.record(session, name, url, download)
         return service.needed_asset(session, name, url)
 

@@ -11,7 +11,7 @@ from starlette.datastructures import FormData
 from backend.db.models import Actor, Project
 from backend.db.models.enums import JudgeKind
 from backend.domain.errors import DeskarenaError, Invalid
-from backend.services.accounts.projects import LONGEST_NAME
+from backend.services.accounts.projects import LONGEST_NAME, person_name
 from backend.services.accounts.projects import person as person_of
 from backend.services.judging import reviews
 from backend.services.judging import views as service
@@ -76,7 +76,7 @@ def ask(  # noqa: PLR0913, PLR0917 - what the edge gives, and what went wrong
     error: DeskarenaError | None = None,
 ) -> HTMLResponse:
     """The page of the next item, without the judge's verdict or the agent."""
-    judge, task = get_judge(session, judge_id), None
+    judge, task, name = get_judge(session, judge_id), None, person_name(session, name)
     if name:
         try:
             task = reviews.next_task(session, judge_id, person_of(session, project, name, path="as"))

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 
 from backend.domain.judging.failure_labels import label
 from backend.domain.model.outcome_style import ENDED_LABELS
-from backend.services.accounts.projects import LONGEST_NAME
+from backend.services.accounts.projects import LONGEST_NAME, person_name
 from backend.services.results import failure_labels as service
 from backend.services.results.views import failures as tables
 from backend.services.runs.runs import get_run
@@ -94,14 +94,13 @@ def judge(  # noqa: PLR0913 - what the form has
     seed: Annotated[int, Form(ge=0, le=2**31)] = 0,
 ) -> RedirectResponse:
     """Stores a person's labels; in a sample, continues with the next unjudged episode."""
-    failure = service.review(
-        session, project, episode_id, person=person.strip(), labels=labels or [], note=note.strip()
-    )
-    query: dict[str, str | int] = {"person": person.strip()}
+    person = person_name(session, person).strip()
+    failure = service.review(session, project, episode_id, person=person, labels=labels or [], note=note.strip())
+    query: dict[str, str | int] = {"person": person}
     if sample is None:
         return redirect(f"/episodes/{episode_id}?{urlencode(query)}#why")
     query |= {"sample": sample, "seed": seed}
-    after = tables.next_unjudged(session, failure, person.strip(), sample, seed)
+    after = tables.next_unjudged(session, failure, person, sample, seed)
     if after is None:
         return redirect(f"/runs/{failure.run_id}/failures?{urlencode(query)}")
     return redirect(f"/episodes/{after}?{urlencode(query)}#why")

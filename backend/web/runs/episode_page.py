@@ -9,6 +9,7 @@ from pydantic import BaseModel, model_validator
 from backend.db.session import read_only
 from backend.domain.errors import NotFound
 from backend.domain.model.judge_config import JudgeConfig
+from backend.services.accounts.projects import person_name
 from backend.services.attempts import reevaluation
 from backend.services.attempts.reevaluation import By
 from backend.services.export import video_encoder, videos
@@ -72,7 +73,11 @@ def episode(  # noqa: PLR0913 - one parameter per part of the address
     """Live view, then replay. The address has attempt and step, so that a link shows exactly the same."""
     page = episode_page(session, episode_id, attempt, step)
     following = step is None and page.attempt is not None and page.attempt.live
-    failed = None if page.unrated else failures.panel(session, episode_id, person=person, number=sample, seed=seed)
+    failed = (
+        None
+        if page.unrated
+        else failures.panel(session, episode_id, person=person_name(session, person), number=sample, seed=seed)
+    )
     shown = None if page.unrated or page.attempt is None else page.attempt.id
     process = None if shown is None else progress.episode_process(session, shown, page.steps.acted)
     values = {

@@ -8,7 +8,7 @@ from fastapi import Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from backend.db.models.enums import Preference
-from backend.services.accounts.projects import LONGEST_NAME, person_or_local
+from backend.services.accounts.projects import LONGEST_NAME, person_name, person_or_local
 from backend.services.submissions import pairwise_preferences as service
 from backend.services.submissions import submissions
 from backend.web.dependencies import EdgeDep, ProjectDep, SessionDep
@@ -37,7 +37,7 @@ def pairs(  # noqa: PLR0913, PLR0917 - what a page is made of
     name = benchmark or (names[0] if names else "")
     pair = service.next_pair(session, name, person_or_local(session, project, person), SystemRandom()) if name else None
     sides = [(work, submissions.submission_files(edge.store, work)) for work in (pair.left, pair.right)] if pair else []
-    values = {"pair": pair, "sides": sides, "benchmark": name, "names": names, "person": person}
+    values = {"pair": pair, "sides": sides, "benchmark": name, "names": names, "person": person_name(session, person)}
     return render(request, "compare_pairs.html", values)
 
 

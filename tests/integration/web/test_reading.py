@@ -71,8 +71,12 @@ UNAVAILABLE = {
     "/benchmarks/{name}/analyses/{table}.csv": 422,
     "/charts/{version}/plotly.min.js": 404,
     "/embed/{token}": 403,
+    "/account": 404,
+    "/people": 404,
+    "/api/v1/account/sessions": 403,
+    "/join/{token}": 410,
 }
-"""Routes that read and then refuse: there is no broker, no WindowsWorld, no video, no such plotly, no frame."""
+"""Routes that read and then refuse: no broker, WindowsWorld, video, frame or account; no such version of plotly."""
 
 
 def get_routes() -> list[str]:

@@ -26,7 +26,7 @@ class TestSecurity:
         ],
     )
     def test_names_what_each_address_needs(self, path: str, schemes: list[str]) -> None:
-        assert security(path, token=SecretStr("secret")) == schemes
+        assert security(path, token=SecretStr("secret-of-16-char")) == schemes
 
     def test_without_a_token_only_agents_need_theirs(self) -> None:
         assert (security("/api/v1/runs"), security("/api/v1/agent")) == ([], ["agent"])

@@ -14,7 +14,7 @@ from backend.web.headers import CSP
 from backend.web.security_middleware import BODY_LIMIT, COOKIE, session_value
 from tests.error_codes import raises_code
 
-TOKEN = "s3cret-token"
+TOKEN = "s3cret-token-of-16"
 OWN = "http://127.0.0.1:8000"
 WS = "ws://127.0.0.1:8000"
 Make = Callable[..., TestClient]
@@ -102,7 +102,7 @@ class TestToken:
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"].startswith("Bearer")
 
-    @pytest.mark.parametrize("given", ["Bearer wrong", "Basic s3cret-token", "Bearer ", "bearer"])
+    @pytest.mark.parametrize("given", ["Bearer wrong", "Basic s3cret-token-of-16", "Bearer ", "bearer"])
     def test_a_wrong_one_is_refused(self, make: Make, given: str) -> None:
         answer = make(token=SecretStr(TOKEN)).get("/api/v1/runs", headers={"Authorization": given})
         assert answer.status_code == 401

@@ -75,7 +75,7 @@ class TestDocumentation:
         assert answer.headers["cache-control"] == "no-cache"
 
     def test_the_service_sends_its_policy_with_it_and_asks_for_the_token(self, tmp_path: Path) -> None:
-        app = create_app(Settings(data_dir=tmp_path, token=SecretStr("secret")))
+        app = create_app(Settings(data_dir=tmp_path, token=SecretStr("secret-of-16-char")))
         client = TestClient(app, base_url="http://127.0.0.1")
         assert client.get("/docs/", headers={"Accept": "application/json"}).status_code == 401
         answer = client.get("/docs/", headers={"Authorization": "Bearer secret"})

@@ -288,7 +288,9 @@ class TestRights:
     )
 
     def test_nobody_without_the_token(self, installation: World, tmp_path: Path) -> None:
-        settings = Settings(data_dir=tmp_path, token=SecretStr("right"), metrics_token=SecretStr("scraper"))
+        settings = Settings(
+            data_dir=tmp_path, token=SecretStr("the-right-token-1"), metrics_token=SecretStr("the-scraper-token")
+        )
         client = TestClient(create_app(settings, installation.factory, installation.store), base_url=OWN)
         for token in ("", "wrong", "scraper"):
             headers = {"Authorization": f"Bearer {token}"} if token else {}
@@ -296,7 +298,7 @@ class TestRights:
                 client.request(verb, path, json=body, headers=headers).status_code for verb, path, body in self.CALLS
             }
             assert found == {401}, token
-        mine = {"Authorization": "Bearer right"}
+        mine = {"Authorization": "Bearer the-right-token-1"}
         assert client.patch("/api/v1/projects/default", json={"weight": 9}, headers=mine).status_code in {200, 404}
 
     def test_no_page_of_another_site(self, fresh: TestClient) -> None:

@@ -30,7 +30,9 @@ class TestMetrics:
 class TestToken:
     @pytest.fixture
     def guarded(self, installation: World, tmp_path: Path) -> TestClient:
-        settings = Settings(data_dir=tmp_path, token=SecretStr("all"), metrics_token=SecretStr("figures"))
+        settings = Settings(
+            data_dir=tmp_path, token=SecretStr("token-of-everything"), metrics_token=SecretStr("token-of-figures")
+        )
         return TestClient(create_app(settings, installation.factory, installation.store), base_url=OWN)
 
     @pytest.mark.parametrize("path", ["/metrics", "/api/v1/signals"])
@@ -40,8 +42,12 @@ class TestToken:
 
     @pytest.mark.parametrize("path", ["/api/v1/workers", "/metrics/x", "/api/v1/runs"])
     def test_the_one_for_figures_opens_nothing_else(self, guarded: TestClient, path: str) -> None:
-        assert guarded.get(path, headers={"authorization": "Bearer figures"}).status_code == 401
+        assert guarded.get(path, headers={"authorization": "Bearer token-of-figures"}).status_code == 401
 
     def test_without_one_an_empty_token_opens_nothing(self, installation: World, tmp_path: Path) -> None:
-        app = create_app(Settings(data_dir=tmp_path, token=SecretStr("all")), installation.factory, installation.store)
+        app = create_app(
+            Settings(data_dir=tmp_path, token=SecretStr("token-of-everything")),
+            installation.factory,
+            installation.store,
+        )
         assert TestClient(app, base_url=OWN).get("/metrics", headers={"authorization": "Bearer "}).status_code == 401

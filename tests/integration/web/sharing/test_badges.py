@@ -14,14 +14,14 @@ from backend.web.app import create_app
 from tests.factories.team_board import team_installation
 from tests.integration.web.conftest import client_to
 
-OWNER = {"Authorization": "Bearer s3cret"}
+OWNER = {"Authorization": "Bearer s3cret-of-16-chars"}
 BOARD = "/api/v1/leaderboards/starter"
 
 
 @pytest.fixture(scope="module")
 def client(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     with team_installation(postgres_server) as team:
-        settings = Settings(data_dir=tmp_path_factory.mktemp("data"), token=SecretStr("s3cret"))
+        settings = Settings(data_dir=tmp_path_factory.mktemp("data"), token=SecretStr("s3cret-of-16-chars"))
         yield client_to(create_app(settings, team.factory, team.store))
 
 

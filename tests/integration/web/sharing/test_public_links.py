@@ -21,7 +21,7 @@ from tests.integration.web.conftest import client_to
 PAGE = {"Accept": "text/html"}
 BOARD = "/leaderboards/starter"
 LINKS = "/api/v1/public-links"
-OWNER = {"Authorization": "Bearer s3cret"}
+OWNER = {"Authorization": "Bearer s3cret-of-16-chars"}
 FRAMES = ("https://wiki.example.org", "https://*.example.com")
 
 
@@ -33,7 +33,7 @@ def team(postgres_server: str) -> Iterator[World]:
 
 def visitors(team: World, folder: pytest.TempPathFactory, **more: object) -> TestClient:
     """A client of a service with a token, which it does not have."""
-    settings = Settings(data_dir=folder.mktemp("data"), token=SecretStr("s3cret"), **more)  # type: ignore[arg-type]
+    settings = Settings(data_dir=folder.mktemp("data"), token=SecretStr("s3cret-of-16-chars"), **more)  # type: ignore[arg-type]
     return client_to(create_app(settings, team.factory, team.store))
 
 

@@ -22,10 +22,15 @@ class TestIsLoopback:
 class TestCheckExposure:
     def test_other_machines_need_a_token(self) -> None:
         with raises_code(UsageError, "token_needed", mentions="DESKARENA_TOKEN"):
-            check_exposure(EVERYWHERE, has_token=False)
+            check_exposure(EVERYWHERE, token="", accounts=False)
 
-    def test_with_a_token_it_is_allowed(self) -> None:
-        check_exposure(EVERYWHERE, has_token=True)
+    def test_with_a_token_or_accounts_it_is_allowed(self) -> None:
+        check_exposure(EVERYWHERE, token="0123456789abcdef", accounts=False)
+        check_exposure(EVERYWHERE, token="", accounts=True)
+
+    def test_a_short_token_is_refused_everywhere(self) -> None:
+        with raises_code(UsageError, "token_too_short"):
+            check_exposure("127.0.0.1", token="0123456789abcde", accounts=True)
 
 
 class TestListen:

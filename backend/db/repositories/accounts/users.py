@@ -1,0 +1,98 @@
+"""People, their sessions and memberships."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import Interval, Row, delete, func, select, text, type_coerce, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from backend.db.models import Membership, Project, UserAccount, UserSession
+
+_FIRST_USER = 7_345_001
+"""Key of the advisory lock under which the first person is created."""
+
+
+def lock_first_user(session: Session) -> None:
+    """Waits until no other process creates the first person; until the end of the transaction."""
+    session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _FIRST_USER})
+
+
+def now(session: Session) -> datetime:
+    """The database's time."""
+    moment: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
+    return moment
+
+
+def by_name(session: Session, name: str, *, lock: bool = False) -> UserAccount | None:
+    """The person of that name."""
+    query = select(UserAccount).where(UserAccount.name == name)
+    return session.scalar(query.with_for_update() if lock else query)
+
+
+def by_link(session: Session, link_hash: str, *, lock: bool = False) -> UserAccount | None:
+    """The person for whom a one-time link was created."""
+    query = select(UserAccount).where(UserAccount.link_hash == link_hash)
+    return session.scalar(query.with_for_update() if lock else query)
+
+
+def listing(session: Session) -> list[UserAccount]:
+    """All people by name."""
+    return list(session.scalars(select(UserAccount).order_by(UserAccount.name)))
+
+
+def memberships(session: Session) -> Sequence[Row[UUID, str, str]]:
+    """User, project's name and role of every membership."""
+    return session.execute(
+        select(Membership.user_id, Project.name, Membership.role).join(Project, Project.id == Membership.project_id)
+    ).all()
+
+
+def set_role(session: Session, user_id: UUID, project_id: UUID, role: str | None) -> None:
+    """Sets or removes a person's role in a project."""
+    if role is None:
+        session.execute(delete(Membership).where(Membership.user_id == user_id, Membership.project_id == project_id))
+        return
+    row = {"user_id": user_id, "project_id": project_id, "role": role}
+    session.execute(
+        insert(Membership).values(row).on_conflict_do_update(constraint="pk_membership", set_={"role": role})
+    )
+
+
+def open_session(
+    session: Session, token_hash: str, project: str
+) -> tuple[UserSession, UserAccount, str | None, timedelta] | None:
+    """A cookie's session if it has not expired, its person, their role in a project, and how long it was not used."""
+    query = (
+        select(UserSession, UserAccount, Membership.role, type_coerce(func.now() - UserSession.used_at, Interval))
+        .join(UserAccount, UserAccount.id == UserSession.user_id)
+        .outerjoin(Project, Project.name == project)
+        .outerjoin(Membership, (Membership.user_id == UserAccount.id) & (Membership.project_id == Project.id))
+        .where(
+            UserSession.token_hash == token_hash,
+            UserSession.expires_at > func.now(),
+            UserAccount.disabled_at.is_(None),
+        )
+    )
+    row = session.execute(query).one_or_none()
+    return None if row is None else (row[0], row[1], row[2], row[3])
+
+
+def sessions_of(session: Session, user_id: UUID) -> list[UserSession]:
+    """A person's sessions that have not expired, the most recently used first."""
+    query = select(UserSession).where(UserSession.user_id == user_id, UserSession.expires_at > func.now())
+    return list(session.scalars(query.order_by(UserSession.used_at.desc())))
+
+
+def mark_used(session: Session, session_id: UUID) -> None:
+    """Notes that a session is used."""
+    session.execute(update(UserSession).where(UserSession.id == session_id).values(used_at=func.now()))
+
+
+def end_sessions(session: Session, user_id: UUID, *, only: UUID | None = None) -> int:
+    """Ends a person's sessions, or only one of them, and removes those that have expired. Returns how many ended."""
+    session.execute(delete(UserSession).where(UserSession.expires_at <= func.now()))
+    query = delete(UserSession).where(UserSession.user_id == user_id)
+    result = session.execute(query if only is None else query.where(UserSession.id == only))
+    return int(getattr(result, "rowcount", 0))

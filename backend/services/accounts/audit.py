@@ -1,0 +1,88 @@
+"""The audit log: who did what, from where, and what it changed."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import event, inspect
+from sqlalchemy.orm import Session
+
+from backend.db.models import AuditEntry
+from backend.db.repositories.accounts import audit as repository
+from backend.db.repositories.pagination import CursorPage, decode
+from backend.services.accounts.principal import principal_of
+from backend.services.accounts.read_models import AuditView
+from backend.services.read_model import short
+
+MOST_CHANGES = 50
+_CHANGES, _RECORDED = "audit_changes", "audit_recorded"
+_SECRET = ("hash", "sha256", "key", "token")
+
+
+def record(session: Session, action: str, target: str = "", changes: Mapping[str, Any] | None = None) -> None:
+    """Adds an entry about the transaction's principal; it is kept if the transaction is.
+
+    Args:
+        session: the transaction.
+        action: what is done.
+        target: to what.
+        changes: value before and after by what changed. Never secrets.
+    """
+    principal = principal_of(session)
+    session.info[_RECORDED] = True
+    session.add(
+        AuditEntry(
+            who=principal.name, action=action, target=target, address=principal.address, changes=dict(changes or {})
+        )
+    )
+
+
+def watch(session: Session) -> None:
+    """Notes from now on which columns of rows change, for `record_request`."""
+    changes: dict[str, Any] = session.info.setdefault(_CHANGES, {})
+
+    def note(_session: Session, *_: Any) -> None:
+        for row in session.dirty:
+            for name, pair in _changes_of(row):
+                if len(changes) < MOST_CHANGES:
+                    changes.setdefault(name, pair)
+
+    event.listen(session, "before_flush", note)
+
+
+def record_request(session: Session, action: str, target: str) -> None:
+    """Adds an entry about a request and what it changed, unless its service has recorded what was done."""
+    session.flush()
+    if not session.info.get(_RECORDED):
+        record(session, action, target, session.info.get(_CHANGES))
+
+
+def _changes_of(row: Any) -> Iterator[tuple[str, list[Any]]]:
+    """Changed columns with their values before and after; secrets, hashes and long values are left out."""
+    state = inspect(row)
+    for column in state.mapper.column_attrs:
+        history = state.attrs[column.key].history
+        if history.has_changes() and not column.key.endswith(_SECRET):
+            pair = [next(iter(values or ()), None) for values in (history.deleted, history.added)]
+            yield f"{state.mapper.local_table.name}.{column.key}", [_short(value) for value in pair]
+
+
+def _short(value: Any) -> Any:
+    return value if isinstance(value, bool | int | float | None) else short(str(value))
+
+
+def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """What changed: the values before and after."""
+    return {name: [before.get(name), value] for name, value in after.items() if before.get(name) != value}
+
+
+def page(session: Session, cursor: str | None, limit: int) -> CursorPage[AuditView]:
+    """A page of the log, the newest first. Raises NotAllowed unless an administrator asks, Invalid for a bad cursor."""
+    rows = list_entries(session, limit + 1, decode(cursor) if cursor else None)
+    return CursorPage(rows[:limit], rows[limit - 1].id.hex if len(rows) > limit else None)
+
+
+def list_entries(session: Session, limit: int = 100, before: UUID | None = None) -> list[AuditView]:
+    """Entries, the newest first. Raises NotAllowed unless an administrator asks."""
+    principal_of(session).require_admin()
+    return [AuditView.model_validate(entry) for entry in repository.newest(session, limit, before)]

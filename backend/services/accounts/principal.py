@@ -1,0 +1,76 @@
+"""Who makes a request: bound to its transaction, so that every service knows."""
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.models.enums import Role
+from backend.domain.errors import NotAllowed
+
+_KEY = "principal"
+
+
+@dataclass(frozen=True)
+class Principal:
+    """Who makes a request.
+
+    Attributes:
+        name: name of the actor in a project.
+        role: role in the request's project; None without one.
+        admin: administers the installation: people, projects, the audit log.
+        user_id: the account; None for programs and without accounts.
+        session_id: the browser's session, if any.
+        address: where the request comes from.
+        program: a program of an installation with accounts: it speaks for no person.
+    """
+
+    name: str
+    role: Role | None
+    admin: bool = False
+    user_id: UUID | None = None
+    session_id: UUID | None = None
+    address: str = ""
+    program: bool = False
+
+    def require(self, role: Role) -> None:
+        """Refuses those whose role in the project does not cover `role`.
+
+        Raises:
+            NotAllowed: with code `role_required`.
+        """
+        if self.role is None or not self.role.covers(role):
+            has = f"yours is {self.role}" if self.role else "you have none in this project"
+            raise NotAllowed(
+                f"this needs the role {role}; {has}",
+                code="role_required",
+                hint="An administrator can give you another role on the page of people.",
+            )
+
+    def require_admin(self) -> None:
+        """Refuses those who do not administer the installation. Raises NotAllowed."""
+        if not self.admin:
+            raise NotAllowed("only administrators may do this", code="admin_required")
+
+    def seen_from(self, address: str) -> "Principal":
+        """The same, with the address of the request."""
+        return replace(self, address=address)
+
+
+LOCAL = Principal("local", Role.ADMIN, admin=True)
+"""Requests to an installation without accounts."""
+SERVICE = Principal("service", Role.ADMIN, admin=True, program=True)
+"""Programs with the installation's token, where people have accounts."""
+NOBODY = Principal("", None)
+"""Requests for open pages, such as the one for signing in."""
+
+
+def bind(session: Session, principal: Principal) -> None:
+    """Binds an principal to a transaction."""
+    session.info[_KEY] = principal
+
+
+def principal_of(session: Session) -> Principal:
+    """Who acts in this transaction; workers and commands act as `LOCAL`."""
+    principal: Principal = session.info.get(_KEY, LOCAL)
+    return principal

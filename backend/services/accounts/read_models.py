@@ -1,0 +1,45 @@
+"""Read models of people, sessions and the audit log."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from backend.db.models.enums import Role
+from backend.services.read_model import ReadModel
+
+
+class UserView(ReadModel):
+    """A person who signs in."""
+
+    name: str
+    admin: bool = Field(description="Administers the installation: people, projects, the audit log.")
+    enabled: bool = Field(description="May sign in.")
+    has_password: bool = Field(description="Has opened the one-time link and chosen a password.")
+    roles: dict[str, Role] = Field(description="Role by project.", examples=[{"default": "runner"}])
+    created_at: datetime
+
+
+class UserSessionView(ReadModel):
+    """A browser in which somebody is signed in."""
+
+    id: UUID
+    address: str = Field(description="Where the sign-in came from.")
+    user_agent: str
+    current: bool = Field(description="The session of this request.")
+    used_at: datetime
+    expires_at: datetime
+    created_at: datetime
+
+
+class AuditView(ReadModel):
+    """An entry of the audit log."""
+
+    id: UUID
+    created_at: datetime
+    who: str
+    action: str
+    target: str
+    address: str
+    changes: dict[str, Any] = Field(description="Values before and after, by what changed.")

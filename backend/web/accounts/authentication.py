@@ -1,0 +1,77 @@
+"""Who makes a request, and whether the route lets them: the only way to every page, endpoint and websocket."""
+
+import logging
+import os
+
+from fastapi import WebSocketException
+from starlette.requests import HTTPConnection
+
+from backend.addresses import FIRST_LINK_FILE, JOIN_PATH
+from backend.db.session import read_only, unit_of_work
+from backend.domain.errors import DeskarenaError, NotAllowed
+from backend.services.accounts import sign_in, users
+from backend.services.accounts.principal import Principal
+from backend.services.accounts.projects import DEFAULT
+from backend.web.accounts.permissions import Need, need_of
+from backend.web.dependencies import AppContext
+
+log = logging.getLogger(__name__)
+
+
+def identify(edge: AppContext, cookie: str) -> Principal | None:
+    """The person whose session a cookie belongs to, read from the database, so that a session ends at once.
+
+    None if there is no such session. Raises Unavailable.
+    """
+    with read_only(edge.factory) as session:
+        person = sign_in.of_cookie(session, cookie, DEFAULT)
+    if person is None:
+        return None
+    principal, is_idle = person
+    if is_idle and principal.session_id:
+        with unit_of_work(edge.factory) as session:
+            sign_in.mark_used(session, principal.session_id)
+    return principal
+
+
+def authorize(connection: HTTPConnection) -> None:
+    """Dependency of every route: refuses those whose role does not cover what the route needs.
+
+    Raises:
+        NotAllowed: see `Principal.require`; a websocket is refused before it opens.
+    """
+    scope = connection.scope
+    method = scope["method"] if scope["type"] == "http" else "WS"
+    principal: Principal = connection.state.principal
+    try:
+        _check(principal, need_of(method, scope["route"].path))
+    except NotAllowed as error:
+        if scope["type"] == "http":
+            raise
+        raise WebSocketException(1008, error.message[:120]) from error
+
+
+def _check(principal: Principal, need: Need) -> None:
+    if need.role is not None:
+        principal.require(need.role)
+    if need.admin:
+        principal.require_admin()
+
+
+def announce_first_link(edge: AppContext) -> None:
+    """Writes the one-time link of the first administrator to the log and to a file, if nobody has a password yet."""
+    file = edge.settings.data_dir / FIRST_LINK_FILE
+    try:
+        with unit_of_work(edge.factory) as session:
+            token = users.first_link(session)
+    except DeskarenaError as error:
+        log.warning("the link of the first administrator could not be created: %s", error.text)
+        return
+    if token is None:
+        return
+    path = edge.sub_path.address(f"{JOIN_PATH}{token}")
+    log.warning("First sign-in (once, within 24 hours): open %s at this service's address", path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.unlink(missing_ok=True)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as stream:
+        stream.write(f"{path}\n")

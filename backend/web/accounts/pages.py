@@ -1,0 +1,139 @@
+"""`/account`, `/people`, `/audit-log`: one's own password and sessions; who may do what; who did what."""
+
+import json
+from typing import Annotated
+
+from fastapi import Form, Request
+from fastapi.responses import HTMLResponse, Response
+
+from backend.db.models.enums import Role
+from backend.domain.errors import Conflict, DeskarenaError, Invalid
+from backend.services.accounts import audit, passwords, sign_in, users
+from backend.web.accounts.login_page import Password, browser_of, link_address, set_cookie
+from backend.web.dependencies import EdgeDep, SessionDep
+from backend.web.page_common import Cursor, Id, page_router, redirect
+from backend.web.table_files import TableDep
+from backend.web.templating import render
+
+router = page_router()
+PAGE = 100
+MOST_ROWS = 10_000
+PersonName = Annotated[str, Form(max_length=200)]
+
+
+@router.get("/account")
+def account(request: Request, session: SessionDep, edge: EdgeDep) -> HTMLResponse:
+    """The person's own sessions and password."""
+    _require_accounts(edge.settings.accounts)
+    return _account(request, session)
+
+
+@router.post("/account/password")
+def change_password(
+    request: Request, session: SessionDep, current: Password, password: Password, repeated: Password
+) -> Response:
+    """Changes the password; every other browser is signed out."""
+    try:
+        passwords.require_same(password, repeated)
+        cookie = sign_in.change_password(session, current, password, user_agent=browser_of(request))
+    except Invalid as error:
+        return _account(request, session, problem=error.text_at_field)
+    if cookie is None:
+        return _account(request, session, problem="Wrong password, or too many attempts: wait a moment.")
+    answer = redirect("/account")
+    set_cookie(request, answer, cookie)
+    return answer
+
+
+@router.post("/account/sessions/{session_id}/end")
+def end_session(session: SessionDep, session_id: Id) -> Response:
+    """Signs another browser out."""
+    sign_in.end_session(session, session_id)
+    return redirect("/account")
+
+
+@router.get("/people")
+def people(request: Request, session: SessionDep, edge: EdgeDep) -> HTMLResponse:
+    """Accounts and roles."""
+    _require_accounts(edge.settings.accounts)
+    return _people(request, session)
+
+
+@router.post("/people")
+def add_person(
+    request: Request, session: SessionDep, name: PersonName, role: Annotated[Role, Form()] = Role.VIEWER
+) -> HTMLResponse:
+    """Creates an account; the answer shows its one-time link, once."""
+    try:
+        token = users.add_person(session, name, role=role)
+    except (Invalid, Conflict) as error:
+        return _people(request, session, problem=error.text, status=error.status)
+    return _people(request, session, link=(name.strip().lower(), link_address(request, token)))
+
+
+@router.post("/people/{name}")
+def change_person(  # noqa: PLR0913 - the form's fields
+    request: Request,
+    session: SessionDep,
+    name: str,
+    *,
+    role: Annotated[Role | None, Form()] = None,
+    admin: Annotated[bool | None, Form()] = None,
+    enabled: Annotated[bool | None, Form()] = None,
+) -> Response:
+    """Changes a role, the right to administer, or whether the person may sign in."""
+    try:
+        users.change_person(session, name, role=role, admin=admin, enabled=enabled)
+    except Conflict as error:
+        return _people(request, session, problem=error.text, status=error.status)
+    return redirect("/people")
+
+
+@router.post("/people/{name}/link")
+def renew_link(request: Request, session: SessionDep, name: str) -> HTMLResponse:
+    """A new one-time link, shown once."""
+    return _people(request, session, link=(name, link_address(request, users.renew_link(session, name))))
+
+
+@router.get("/audit-log")
+def audit_log(request: Request, session: SessionDep, before: Cursor = None) -> HTMLResponse:
+    """Who did what."""
+    entries = audit.list_entries(session, PAGE + 1, before)
+    more = entries[PAGE - 1].id if len(entries) > PAGE else None
+    return render(request, "audit_log.html", {"entries": entries[:PAGE], "more": more})
+
+
+@router.get("/audit-log.csv")
+def audit_table(session: SessionDep, write: TableDep, before: Cursor = None) -> Response:
+    """The newest entries as a table, at most 10,000; `before` (an id) continues."""
+    rows = [
+        [entry.created_at, entry.who, entry.action, entry.target, entry.address, json.dumps(entry.changes), entry.id]
+        for entry in audit.list_entries(session, MOST_ROWS, before)
+    ]
+    return write("audit-log", ["time", "who", "action", "target", "address", "changes", "id"], rows)
+
+
+def _account(request: Request, session: SessionDep, problem: str = "") -> HTMLResponse:
+    page = {"sessions": sign_in.list_sessions(session), "problem": problem, "least": passwords.LEAST}
+    return render(request, "account.html", page, status=422 if problem else 200)
+
+
+def _people(
+    request: Request, session: SessionDep, *, link: tuple[str, str] | None = None, problem: str = "", status: int = 200
+) -> HTMLResponse:
+    page = {"people": users.list_people(session), "roles": list(Role), "link": link, "problem": problem}
+    return render(request, "users.html", page, status=status)
+
+
+def _require_accounts(accounts: bool) -> None:  # noqa: FBT001 - the setting
+    if not accounts:
+        raise AccountsOff(
+            "this service has no accounts", hint="Set DESKARENA_ACCOUNTS=true; docs/accounts.md has more."
+        )
+
+
+class AccountsOff(DeskarenaError):
+    """The installation has no accounts (404)."""
+
+    status = 404
+    code = "accounts_off"

@@ -1,0 +1,218 @@
+"""What every route needs of the person's role. A route that changes something and is not listed here is refused.
+
+`tests/integration/web/accounts/test_permissions.py` walks every route with every role.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from backend.addresses import API
+from backend.db.models.enums import Role
+from backend.domain.errors import NotAllowed
+from backend.web.security_middleware import is_open
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a route needs: a role in the project, or to administer the installation. Neither: to be known, if at all."""
+
+    role: Role | None = None
+    admin: bool = False
+
+
+SIGNED_IN, VIEWER, RUNNER = Need(), Need(Role.VIEWER), Need(Role.RUNNER)
+REVIEWER, MAINTAINER, ADMIN = Need(Role.REVIEWER), Need(Role.MAINTAINER), Need(admin=True)
+_READS = frozenset({"GET", "HEAD"})
+
+
+def _below(prefix: str, text: str) -> list[str]:
+    return [f"{method} {prefix}{path}" for method, path in (line.split() for line in text.strip().splitlines())]
+
+
+_OWN = [
+    "GET /account",
+    "POST /account/password",
+    "POST /account/sessions/{session_id}/end",
+    "POST /logout",
+    f"GET {API}/account/sessions",
+    f"DELETE {API}/account/sessions/{{session_id}}",
+]
+_VIEWERS = ["POST /tasks/drafts/you", f"POST {API}/runs/forecast"]
+_RUNNERS = [
+    "WS /ws/attempts/{attempt_id}/control",
+    *_below(
+        API,
+        """
+        POST /runs
+        POST /runs/import
+        PATCH /runs/{run_id}
+        POST /runs/{run_id}/pause
+        POST /runs/{run_id}/resume
+        POST /runs/{run_id}/cancel
+        POST /runs/{run_id}/close
+        POST /runs/{run_id}/retry
+        POST /runs/{run_id}/episodes
+        POST /runs/{run_id}/rescore
+        POST /episodes/{episode_id}/rescore
+        POST /episodes/{episode_id}/agent-token
+        POST /attempts/{attempt_id}/video
+        POST /studies
+        POST /demonstrations
+        POST /demonstrations/from-run
+        POST /offline-studies
+        POST /offline-studies/{study_id}/cancel
+        POST /offline-studies/{study_id}/retry
+        POST /benchmarks/{name}/validate
+        POST /drafts
+        PUT /drafts/{draft_id}
+        POST /drafts/{draft_id}/files
+        POST /drafts/{draft_id}/trials
+        POST /drafts/{draft_id}/submit
+        POST /drafts/{draft_id}/recordings
+        POST /drafts/{draft_id}/recordings/{recording_id}/apply
+        POST /draft-requests
+        POST /saved-views
+        PATCH /saved-views/{view_id}
+        DELETE /saved-views/{view_id}
+        """,
+    ),
+    *_below(
+        "",
+        """
+        POST /runs/new
+        POST /runs/{run_id}/human/{episode_id}/begin
+        POST /runs/{run_id}/human/{episode_id}/rate
+        POST /runs/{run_id}/human/{episode_id}/on
+        POST /runs/{run_id}/human/{episode_id}/again
+        POST /runs/{run_id}/scheduling
+        POST /runs/{run_id}/{move}
+        POST /episodes/{episode_id}/rescore
+        POST /episodes/{episode_id}/video
+        POST /studies/new
+        POST /studies/offline/new
+        POST /studies/offline/{study_id}/cancel
+        POST /studies/offline/{study_id}/retry
+        POST /demonstrations
+        POST /demonstrations/from-run
+        POST /tasks/drafts
+        POST /tasks/drafts/{draft_id}/edit/{part}
+        POST /tasks/drafts/{draft_id}/files
+        POST /tasks/drafts/{draft_id}/{do}
+        POST /tasks/drafts/{draft_id}/recordings/{recording_id}/apply
+        POST /leaderboards/{benchmark}/views
+        POST /leaderboards/{benchmark}/views/{view_id}
+        POST /leaderboards/{benchmark}/views/{view_id}/delete
+        """,
+    ),
+]
+_REVIEWERS = [
+    *_below(
+        API,
+        """
+        POST /judges/{judge_id}/sample
+        POST /judges/{judge_id}/review
+        PUT /episodes/{episode_id}/failure-labels
+        POST /benchmarks/{name}/labels/people
+        POST /tasks/{task_id}/quarantine
+        POST /tasks/{task_id}/quarantine/lift
+        POST /drafts/{draft_id}/approve
+        POST /drafts/{draft_id}/reject
+        POST /preferences
+        """,
+    ),
+    *_below(
+        "",
+        """
+        POST /judges/{judge_id}/sample
+        POST /judges/{judge_id}/review
+        POST /episodes/{episode_id}/failures
+        POST /leaderboards/{benchmark}/labels
+        POST /tasks/{task_id}/quarantine
+        POST /tasks/{task_id}/quarantine/lift
+        POST /compare/pairs
+        """,
+    ),
+]
+_MAINTAINERS = [
+    *_below(
+        API,
+        """
+        POST /benchmarks
+        POST /benchmarks/from-url
+        POST /benchmarks/{name}/labels
+        POST /benchmarks/{name}/assets
+        POST /benchmarks/{name}/assets/fetch
+        POST /drafts/publish
+        PATCH /configurations/{configuration_id}
+        POST /leaderboards/{benchmark}/label-pairs
+        DELETE /leaderboards/{benchmark}/label-pairs
+        POST /public-links
+        DELETE /public-links/{link_id}
+        """,
+    ),
+    *_below(
+        "",
+        """
+        POST /configurations/{configuration_id}/name
+        POST /tasks/drafts/publish
+        POST /leaderboards/{benchmark}/label-pairs
+        POST /leaderboards/{benchmark}/label-pairs/remove
+        POST /leaderboards/{benchmark}/links
+        POST /leaderboards/{benchmark}/links/{link_id}/revoke
+        """,
+    ),
+]
+_ADMINS = [
+    *_below(
+        API,
+        """
+        POST /licences
+        PATCH /projects/{name}
+        GET /people
+        POST /people
+        PATCH /people/{name}
+        POST /people/{name}/link
+        GET /audit-log
+        """,
+    ),
+    *_below(
+        "",
+        """
+        POST /workers/projects
+        POST /workers/licences
+        GET /people
+        POST /people
+        POST /people/{name}
+        POST /people/{name}/link
+        GET /audit-log
+        GET /audit-log.csv
+        """,
+    ),
+]
+NEEDS: Mapping[str, Need] = {
+    route: need
+    for need, routes in (
+        (SIGNED_IN, _OWN),
+        (VIEWER, _VIEWERS),
+        (RUNNER, _RUNNERS),
+        (REVIEWER, _REVIEWERS),
+        (MAINTAINER, _MAINTAINERS),
+        (ADMIN, _ADMINS),
+    )
+    for route in routes
+}
+"""By method and path. Reading needs the role of a viewer, unless it is listed."""
+
+
+def need_of(method: str, path: str) -> Need:
+    """What a route needs.
+
+    Raises:
+        NotAllowed: it changes something, and nobody has decided who may.
+    """
+    if is_open(path):
+        return SIGNED_IN
+    need = NEEDS.get(f"{'GET' if method in _READS else method} {path}")
+    if need is None and method not in {*_READS, "WS"}:
+        raise NotAllowed(f"nobody may do this: {method} {path} has no role", code="role_undecided")
+    return need or VIEWER
