@@ -2,7 +2,7 @@
 
 from backend.web import health_api
 from backend.web.accounts import api as accounts_api
-from backend.web.accounts import people_api
+from backend.web.accounts import people_api, tokens_api
 from backend.web.agents import api as agents_api
 from backend.web.artifacts import api as artifacts_api
 from backend.web.attempts import reevaluation_api
@@ -49,6 +49,7 @@ ROUTERS = (
     licences_api.router,
     accounts_api.router,
     people_api.router,
+    tokens_api.router,
     submissions_api.router,
     core_operations_api.router,
     cuts_api.router,

@@ -57,7 +57,7 @@ class SecurityMiddleware:
         *,
         hosts: KnownHosts,
         token: str | None,
-        sign_in: Callable[[str], Principal | None] | None = None,
+        sign_in: Callable[[str, str], Principal | None] | None = None,
         metrics_token: str = "",
         embed_origins: Sequence[str] = (),
     ) -> None:
@@ -107,9 +107,10 @@ class SecurityMiddleware:
             return LOCAL
         if self._token and self._has_token(headers, scope["path"]):
             return LOCAL if self._sign_in is None else SERVICE
-        cookie = _cookie(headers) if self._sign_in and not scope["path"].startswith(UNNAMED) else ""
-        if self._sign_in and cookie and (person := await asyncio.to_thread(self._sign_in, cookie)):
-            return person
+        if self._sign_in and not scope["path"].startswith(UNNAMED):
+            cookie, bearer = _cookie(headers), _bearer(headers)
+            if (cookie or bearer) and (person := await asyncio.to_thread(self._sign_in, cookie, bearer)):
+                return person
         if is_open(scope["path"]):
             return NOBODY
         if self._sign_in:
@@ -130,9 +131,8 @@ class SecurityMiddleware:
 
     def _has_token(self, headers: Headers, path: str) -> bool:
         token = self._token or ""
-        scheme, _, credentials = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            shown, looks = credentials.strip().encode(), path in SIGNAL_PATHS and self._metrics_token
+        if (bearer := _bearer(headers)) or headers.get("authorization", "").lower().startswith("bearer"):
+            shown, looks = bearer.encode(), path in SIGNAL_PATHS and self._metrics_token
             if looks and hmac.compare_digest(shown, self._metrics_token.encode()):
                 return True
             return hmac.compare_digest(shown, token.encode())
@@ -161,6 +161,11 @@ class SecurityMiddleware:
 def is_open(path: str) -> bool:
     """Whether the path needs no token."""
     return path.startswith(OPEN_PATHS) or path == AGENT_PATH or path.startswith(f"{AGENT_PATH}/")
+
+
+def _bearer(headers: Headers) -> str:
+    scheme, _, credentials = headers.get("authorization", "").partition(" ")
+    return credentials.strip() if scheme.lower() == "bearer" else ""
 
 
 def _cookie(headers: Headers) -> str:

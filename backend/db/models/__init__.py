@@ -1,5 +1,6 @@
 """One module per table; importing this package registers all of them with `Base.metadata`."""
 
+from backend.db.models.accounts.access_token import AccessToken
 from backend.db.models.accounts.actor import Actor
 from backend.db.models.accounts.audit_entry import AuditEntry
 from backend.db.models.accounts.membership import Membership
@@ -67,6 +68,7 @@ from backend.db.models.submissions.pairwise_preference import PairwisePreference
 from backend.db.models.submissions.submission import Submission
 
 __all__ = [
+    "AccessToken",
     "Actor",
     "AgentConfiguration",
     "Artifact",

@@ -33,6 +33,19 @@ class UserSessionView(ReadModel):
     created_at: datetime
 
 
+class AccessTokenView(ReadModel):
+    """A program's token; the token itself is not stored."""
+
+    id: UUID
+    name: str
+    kind: str = Field(description="`personal`: acts as its person; `project`: as a program.", examples=["personal"])
+    beginning: str = Field(description="First characters, to recognise it.", examples=["dkp_Zq81x0"])
+    role: Role = Field(description="What it may do at most.")
+    expires_at: datetime
+    used_at: datetime | None
+    created_at: datetime
+
+
 class AuditView(ReadModel):
     """An entry of the audit log."""
 

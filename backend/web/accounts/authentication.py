@@ -9,7 +9,7 @@ from starlette.requests import HTTPConnection
 from backend.addresses import FIRST_LINK_FILE, JOIN_PATH
 from backend.db.session import read_only, unit_of_work
 from backend.domain.errors import DeskarenaError, NotAllowed
-from backend.services.accounts import sign_in, users
+from backend.services.accounts import access_tokens, sign_in, users
 from backend.services.accounts.principal import Principal
 from backend.services.accounts.projects import DEFAULT
 from backend.web.accounts.permissions import Need, need_of
@@ -18,11 +18,29 @@ from backend.web.dependencies import AppContext
 log = logging.getLogger(__name__)
 
 
-def identify(edge: AppContext, cookie: str) -> Principal | None:
-    """The person whose session a cookie belongs to, read from the database, so that a session ends at once.
+def identify(edge: AppContext, cookie: str, bearer: str) -> Principal | None:
+    """Whose session a cookie is, or whom a token speaks for, read from the database, so that both end at once.
 
-    None if there is no such session. Raises Unavailable.
+    None if there is no such session or token. Raises Unavailable.
     """
+    return _by_token(edge, bearer) if bearer else _by_cookie(edge, cookie)
+
+
+def _by_token(edge: AppContext, bearer: str) -> Principal | None:
+    if not access_tokens.looks_like_one(bearer):
+        return None
+    with read_only(edge.factory) as session:
+        access = access_tokens.of_bearer(session, bearer)
+    if access is None:
+        return None
+    principal, token_id, is_idle = access
+    if is_idle:
+        with unit_of_work(edge.factory) as session:
+            access_tokens.mark_used(session, token_id)
+    return principal
+
+
+def _by_cookie(edge: AppContext, cookie: str) -> Principal | None:
     with read_only(edge.factory) as session:
         person = sign_in.of_cookie(session, cookie, DEFAULT)
     if person is None:

@@ -7,8 +7,9 @@ from fastapi import Form, Request
 from fastapi.responses import HTMLResponse, Response
 
 from backend.db.models.enums import Role
-from backend.domain.errors import Conflict, DeskarenaError, Invalid
-from backend.services.accounts import audit, passwords, sign_in, users
+from backend.domain.errors import Conflict, DeskarenaError, Invalid, NotAllowed
+from backend.services.accounts import access_tokens, audit, passwords, sign_in, users
+from backend.services.accounts.access_tokens import TokenKind
 from backend.web.accounts.login_page import Password, browser_of, link_address, set_cookie
 from backend.web.dependencies import EdgeDep, SessionDep
 from backend.web.page_common import Cursor, Id, page_router, redirect
@@ -50,6 +51,33 @@ def end_session(session: SessionDep, session_id: Id) -> Response:
     """Signs another browser out."""
     sign_in.end_session(session, session_id)
     return redirect("/account")
+
+
+@router.post("/account/tokens")
+def create_token(  # noqa: PLR0913 - the form's fields
+    request: Request,
+    session: SessionDep,
+    name: PersonName,
+    *,
+    role: Annotated[Role, Form()],
+    kind: Annotated[TokenKind, Form()] = TokenKind.PERSONAL,
+    days: Annotated[int, Form()] = 90,
+) -> HTMLResponse:
+    """Creates a token; the answer shows it, once."""
+    try:
+        token, _ = access_tokens.create(session, name, kind=kind, role=role, days=days)
+    except (Invalid, NotAllowed) as error:
+        return _account(request, session, token_problem=error.text)
+    page = _account(request, session, token=token)
+    page.headers["Cache-Control"] = "no-store"
+    return page
+
+
+@router.post("/account/tokens/{token_id}/revoke")
+def revoke_token(session: SessionDep, token_id: Id) -> Response:
+    """Revokes a token."""
+    access_tokens.revoke(session, token_id)
+    return redirect("/account#tokens")
 
 
 @router.get("/people")
@@ -113,9 +141,20 @@ def audit_table(session: SessionDep, write: TableDep, before: Cursor = None) -> 
     return write("audit-log", ["time", "who", "action", "target", "address", "changes", "id"], rows)
 
 
-def _account(request: Request, session: SessionDep, problem: str = "") -> HTMLResponse:
-    page = {"sessions": sign_in.list_sessions(session), "problem": problem, "least": passwords.LEAST}
-    return render(request, "account.html", page, status=422 if problem else 200)
+def _account(
+    request: Request, session: SessionDep, problem: str = "", *, token: str = "", token_problem: str = ""
+) -> HTMLResponse:
+    page = {
+        "sessions": sign_in.list_sessions(session),
+        "problem": problem,
+        "least": passwords.LEAST,
+        "tokens": access_tokens.list_tokens(session),
+        "token": token,
+        "token_problem": token_problem,
+        "roles": list(Role),
+        "longest_days": access_tokens.LONGEST_DAYS,
+    }
+    return render(request, "account.html", page, status=422 if problem or token_problem else 200)
 
 
 def _people(

@@ -33,7 +33,12 @@ _OWN = [
     "GET /account",
     "POST /account/password",
     "POST /account/sessions/{session_id}/end",
+    "POST /account/tokens",
+    "POST /account/tokens/{token_id}/revoke",
     "POST /logout",
+    f"GET {API}/tokens",
+    f"POST {API}/tokens",
+    f"DELETE {API}/tokens/{{token_id}}",
     f"GET {API}/account/sessions",
     f"DELETE {API}/account/sessions/{{session_id}}",
 ]

@@ -3,6 +3,8 @@
 from pydantic import Field
 
 from backend.db.models.enums import Role
+from backend.services.accounts.access_tokens import LONGEST_DAYS, TokenKind
+from backend.services.accounts.read_models import AccessTokenView
 from backend.services.read_model import ReadModel
 from backend.web.api_common import RequestModel
 
@@ -33,6 +35,21 @@ class PersonChanges(RequestModel):
     role: Role | None = Field(default=None, description="Role in the project.")
     admin: bool | None = Field(default=None, description="Administers the installation.")
     enabled: bool | None = Field(default=None, description="May sign in; false ends the person's sessions.")
+
+
+class TokenBody(RequestModel):
+    """A new token of a program."""
+
+    name: str = Field(min_length=1, max_length=100, description="What it is for.", examples=["nightly"])
+    kind: TokenKind = Field(default=TokenKind.PERSONAL, description="`project` needs the role of an admin.")
+    role: Role = Field(default=Role.RUNNER, description="What it may do at most.")
+    days: int = Field(default=90, ge=1, le=LONGEST_DAYS, description="After which it ends.")
+
+
+class NewToken(AccessTokenView):
+    """A token, shown once."""
+
+    token: str = Field(description="Send it as `Authorization: Bearer TOKEN`.")
 
 
 class OneTimeLink(ReadModel):

@@ -74,6 +74,7 @@ UNAVAILABLE = {
     "/account": 404,
     "/people": 404,
     "/api/v1/account/sessions": 403,
+    "/api/v1/tokens": 403,
     "/join/{token}": 410,
 }
 """Routes that read and then refuse: no broker, WindowsWorld, video, frame or account; no such version of plotly."""

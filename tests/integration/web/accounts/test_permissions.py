@@ -100,9 +100,13 @@ class TestDecisions:
         ]  # fmt: skip
         assert changing == [
             "DELETE /api/v1/account/sessions/{session_id}",
+            "DELETE /api/v1/tokens/{token_id}",
             "POST /account/password",
             "POST /account/sessions/{session_id}/end",
+            "POST /account/tokens",
+            "POST /account/tokens/{token_id}/revoke",
             "POST /api/v1/runs/forecast",
+            "POST /api/v1/tokens",
             "POST /logout",
             "POST /tasks/drafts/you",
         ]
