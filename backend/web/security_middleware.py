@@ -6,6 +6,7 @@ Plain ASGI, so that it covers HTTP, websockets and static files alike and never 
 import asyncio
 import hashlib
 import hmac
+import time
 from collections.abc import Callable, Mapping, Sequence
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -16,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.addresses import API, EMBED_PATH, JOIN_PATH, PUBLIC_PATH
-from backend.domain.errors import DeskarenaError, NotAllowed
+from backend.domain.errors import DeskarenaError, NotAllowed, Unavailable
 from backend.services.accounts.principal import LOCAL, NOBODY, SERVICE, Principal
 from backend.web.allowed_hosts import KnownHosts
 from backend.web.errors import TooLarge, problem_response
@@ -32,6 +33,8 @@ AGENT_PATH = f"{API}/agent"
 """Below it, programs use the token of their episode, which the endpoints check."""
 SIGNAL_PATHS = ("/metrics", f"{API}/signals")
 """Paths for the metrics token, which allows nothing else."""
+RECHECK_SECONDS = 15.0
+"""Interval at which an open websocket checks that its session or token is still in force."""
 BODY_LIMIT = 2**20
 UPLOAD_LIMIT = 512 * 2**20
 
@@ -84,6 +87,8 @@ class SecurityMiddleware:
             await self._refuse(error, scope, receive, answer)
             return
         scope.setdefault("state", {})["principal"] = principal.seen_from((scope.get("client") or ("",))[0])
+        if scope["type"] == "websocket" and self._sign_in:
+            answer = self._while_signed_in(scope, headers, send)
         await self._app(scope, body, answer)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
@@ -116,6 +121,27 @@ class SecurityMiddleware:
         if self._sign_in:
             raise TokenNeeded("nobody is signed in", code="sign_in_required", hint="Sign in at /login.")
         raise TokenNeeded("this service needs its token", hint="Send it as 'Authorization: Bearer TOKEN'.")
+
+    def _while_signed_in(self, scope: Scope, headers: Headers, send: Send) -> Send:
+        """`send` of a websocket, which closes it when its session or token has ended. Pages get a beat every 15 s."""
+        checked = time.monotonic()
+
+        async def answer(message: Message) -> None:
+            nonlocal checked
+            if message["type"] == "websocket.send" and time.monotonic() - checked >= RECHECK_SECONDS:
+                checked = time.monotonic()
+                try:
+                    gone = (await self._principal(scope, headers)).role is None
+                except TokenNeeded:
+                    gone = True
+                except Unavailable:
+                    gone = False
+                if gone:
+                    await send({"type": "websocket.close", "code": 1008, "reason": "nobody is signed in"})
+                    raise OSError("the session of this websocket has ended")  # Like a client that went away.
+            await send(message)
+
+        return answer
 
     def _foreign(self, scope: Scope, headers: Headers, host: str) -> bool:
         """True if a browser reports that another site's page makes a request reserved for our pages."""

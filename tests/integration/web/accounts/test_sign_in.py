@@ -11,6 +11,7 @@ from starlette.websockets import WebSocketDisconnect
 from backend.db.models import AuditEntry, UserAccount, UserSession
 from backend.services.accounts import users
 from backend.services.accounts.sign_in import FREE_FAILURES, wait_seconds
+from backend.web import security_middleware
 from backend.web.accounts.authentication import announce_first_link
 from backend.web.security_middleware import COOKIE
 from tests.factories.accounts import LINK, PASSWORD, SERVICE, Team, cookie_of, is_signed_in, team
@@ -239,6 +240,18 @@ class TestPrograms:
             pass
         with people.add("ada").websocket_connect("ws://127.0.0.1:8000/ws/events") as socket:
             assert socket.accepted_subprotocol is None
+
+    def test_an_open_socket_ends_with_its_session(self, people: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(security_middleware, "RECHECK_SECONDS", 0.0)
+        ada = people.add("ada")
+        with ada.websocket_connect("ws://127.0.0.1:8000/ws/events") as socket:
+            people.made.submit()
+            assert socket.receive_json()["kind"] == "changed"
+            ada.post("/logout")
+            people.made.submit()
+            with pytest.raises(WebSocketDisconnect) as closed:
+                socket.receive_json()
+        assert closed.value.code == 1008
 
 
 class TestAuditLog:
