@@ -109,7 +109,8 @@ class TestBoundary:
         paths = {str(getattr(route, "path", "")) for router in routers for route in router.routes}
         opened = {path for path in paths if is_open(path) and not path.startswith("/api/v1/agent")}
         badge = "/public/{token}/badge/{configuration_id}.svg"
-        assert opened == {"/healthz", "/livez", "/readyz", "/login", "/public/{token}", "/embed/{token}", badge}
+        links = {"/public/{token}", "/embed/{token}", "/join/{token}", badge}
+        assert opened == {"/healthz", "/livez", "/readyz", "/login"} | links
 
     def test_the_database_has_no_token(self, visitor: TestClient, team: World) -> None:
         token = created(visitor)["token"]
