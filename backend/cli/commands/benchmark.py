@@ -164,6 +164,14 @@ def label_from_people(
     print_object(result, output, lambda done: print(f"{done['rows']} rows, {done['tasks']} tasks changed"))
 
 
+@app.command("label-from-agents")
+def label_from_agents(name: Name, output: OutputForm = Output.TABLE, server: Server = None) -> None:
+    """Create labels from results by agents: terciles of their solve rates, with today's date."""
+    with Api(server) as api:
+        result = api.post(f"/benchmarks/{name}/labels/solve-rates")
+    print_object(result, output, lambda done: print(f"{done['rows']} rows, {done['tasks']} tasks changed"))
+
+
 @app.command()
 def validate(name: Name, timeout: Timeout = None, output: OutputForm = Output.TABLE, server: Server = None) -> None:
     """Run oracle, noop and always_fail on every task. Exits with 1 if a task is unsound.

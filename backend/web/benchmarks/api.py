@@ -30,6 +30,7 @@ from backend.services.benchmarks.views.published import (
 from backend.services.benchmarks.views.task import TaskDetail, TaskView, task_detail, task_row, task_views
 from backend.services.people import human_baselines
 from backend.services.people.human_baselines import LabelBasis
+from backend.services.results import empirical_difficulty
 from backend.services.results.conditions import KEY_LENGTH
 from backend.services.results.leaderboards import BoardOptions
 from backend.services.results.views.leaderboard import board_of
@@ -202,6 +203,13 @@ def label_by_people(
 ) -> LabelResult:
     """Store people's results as labels: median steps and seconds of those who solved a task, difficulty."""
     rows, tasks = human_baselines.label_tasks(session, name, by)
+    return LabelResult(rows=rows, tasks=tasks)
+
+
+@router.post("/benchmarks/{name}/labels/solve-rates")
+def label_by_solve_rate(session: SessionDep, name: Name) -> LabelResult:
+    """Store terciles of agents' solve rates as labels, and as difficulty where no other source has one."""
+    rows, tasks = empirical_difficulty.label_by_solve_rate(session, name)
     return LabelResult(rows=rows, tasks=tasks)
 
 

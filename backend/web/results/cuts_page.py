@@ -6,7 +6,7 @@ from fastapi import Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from backend.domain.errors import Invalid, NotFound
-from backend.services.results import label_pairs
+from backend.services.results import empirical_difficulty, label_pairs
 from backend.services.results.views import cuts, languages, pair_cuts, paper_tables, twins
 from backend.services.results.views.leaderboard import RATES
 from backend.web.dependencies import NodePricesDep, SessionDep
@@ -45,6 +45,13 @@ def labels(  # noqa: PLR0913 - one parameter per part of the address
     return render(
         request, "board_labels.html", {**values, "version": version}, status=problem.status if problem else 200
     )
+
+
+@router.post("/leaderboards/{benchmark}/labels/solve-rates")
+def label_by_solve_rate(session: SessionDep, benchmark: str) -> Response:
+    """Stores terciles of agents' solve rates as labels of the tasks."""
+    empirical_difficulty.label_by_solve_rate(session, benchmark)
+    return redirect(with_query(f"/leaderboards/{benchmark}/labels", {}, label=empirical_difficulty.LABEL))
 
 
 @router.post("/leaderboards/{benchmark}/label-pairs")
