@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+from collections.abc import Mapping
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
@@ -48,7 +49,7 @@ def addresses(scene: PageScene) -> dict[str, str]:
     }
 
 
-def violations(page: Page, where: str, rules: dict[str, object]) -> list[str]:
+def violations(page: Page, where: str, rules: Mapping[str, object]) -> list[str]:
     """What axe-core finds: rules with the first elements that break them."""
     items = Axe().run(page, options=rules).response["violations"]
     return [f"{where}: {item['id']}: {node['html'][:160]}" for item in items for node in item["nodes"][:4]]
