@@ -185,7 +185,7 @@ def _ends(estimate: Estimate | None) -> list[float] | None:
 
 def pass_rates(totals: Sequence[TaskTotals]) -> list[dict[str, Any]]:
     """pass@k and pass^k for each k up to the number of passes, over tasks with at least k of them."""
-    passes = [[1.0] * task.solved + [0.0] * (task.scored - task.solved) for task in totals if task.scored]
+    passes = [(task.scored, task.solved) for task in totals if task.scored]
     rows = []
     for k in range(1, min(MOST_K, number_of_passes(totals)) + 1):
         any_, every = over_passes(passes, k, pass_at_k), over_passes(passes, k, pass_hat_k)

@@ -21,10 +21,6 @@ _SUMS = text(f"""
         JOIN attempt a ON a.episode_id = e.id AND a.state = 'scored'
         JOIN evaluation v ON v.attempt_id = a.id AND v.current
         WHERE e.run_id = :run AND e.state = 'scored' AND NOT e.human_assisted AND {NOT_QUARANTINED}
-    ), part AS MATERIALIZED (
-        SELECT c.task_id, c.id, p.place, p.value ->> 'name' AS name, (p.value ->> 'value')::float AS value
-        FROM counted c, jsonb_array_elements(c.parts) WITH ORDINALITY p(value, place)
-        WHERE p.value ->> 'kind' <> 'assertion'
     ), measured AS MATERIALIZED (
         SELECT c.task_id, c.id, m.name, m.value
         FROM counted c
@@ -38,13 +34,21 @@ _SUMS = text(f"""
         FROM measured WHERE NOT starts_with(name, 'phase:')
         GROUP BY task_id, name
         UNION ALL
-        SELECT p.task_id, 'phase:' || p.place, count(*), sum(m.value)
-        FROM part p JOIN measured m ON m.id = p.id AND m.name = 'phase:' || p.name
-        WHERE p.place <= :phases
-        GROUP BY p.task_id, p.place
+        SELECT c.task_id, 'phase:' || p.place, count(*), sum(m.value)
+        FROM (SELECT DISTINCT id FROM measured WHERE starts_with(name, 'phase:')) phased
+        JOIN counted c ON c.id = phased.id
+        CROSS JOIN LATERAL jsonb_array_elements(c.parts) WITH ORDINALITY p(value, place)
+        JOIN measured m ON m.id = c.id AND m.name = 'phase:' || (p.value ->> 'name')
+        WHERE p.place <= :phases AND p.value ->> 'kind' <> 'assertion'
+        GROUP BY c.task_id, p.place
         UNION ALL
-        SELECT task_id, :pooled, count(*), count(*) FILTER (WHERE value >= :reached)
-        FROM part GROUP BY task_id
+        SELECT c.task_id, :pooled, sum(p.n)::bigint, sum(p.reached)::float
+        FROM counted c
+        CROSS JOIN LATERAL (
+            SELECT count(*) AS n, count(*) FILTER (WHERE (value ->> 'value')::float >= :reached) AS reached
+            FROM jsonb_array_elements(c.parts) WHERE value ->> 'kind' <> 'assertion'
+        ) p
+        WHERE p.n > 0 GROUP BY c.task_id
     ) sums GROUP BY measure
 """)  # noqa: S608 - fixed words
 

@@ -52,7 +52,7 @@ class TestPooled:
 
 class TestOverPasses:
     def test_tasks_with_fewer_passes_are_left_out(self) -> None:
-        tasks = [[1.0, 0.0], [1.0, 1.0], [0.9, 0.0], [1.0]]
+        tasks = [(2, 1), (2, 2), (2, 0), (1, 1)]
         both, any_ = over_passes(tasks, 2, pass_hat_k), over_passes(tasks, 2, pass_at_k)
         assert both is not None
         assert any_ is not None
@@ -60,4 +60,4 @@ class TestOverPasses:
         assert both.tasks == 3
 
     def test_nothing_says_nothing(self) -> None:
-        assert over_passes([[1.0]], 2, pass_at_k) is None
+        assert over_passes([(1, 1)], 2, pass_at_k) is None
