@@ -4,14 +4,17 @@ The transaction is committed after the endpoint has returned and before the resp
 response confirms the commit.
 """
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock
-from typing import Annotated, cast
+from typing import Annotated, TypeVar, cast
 from urllib.parse import unquote
 
 from fastapi import Depends, Request
+from fastapi.concurrency import contextmanager_in_threadpool
 from sqlalchemy.orm import Session
 
 from backend.config import Settings
@@ -26,9 +29,16 @@ from backend.services.capacity.model_endpoints import node_prices
 from backend.services.results.views.row_costs import NodePriceList
 from backend.services.scheduling.autoscaling_signals import CachedSignals
 from backend.web.behind_proxy import SubPath
+from backend.web.events.frame_feed import FrameFeeds
 from backend.web.events.shared_reads import SharedReads
 from backend.web.graceful_shutdown import ShutdownState
+from backend.web.per_loop import PerLoop
 
+T = TypeVar("T")
+MOST_SESSIONS = 12
+"""Requests with a transaction at once. Fewer than the pool has connections (20): others wait without one, in order."""
+MOST_AGENT_CALLS = 4
+"""Transactions of agents' requests at once; each takes a millisecond or two."""
 PERSON_COOKIE = "deskarena_person"
 """Cookie with the name that the viewer gave in this browser."""
 
@@ -48,7 +58,9 @@ class AppContext:
         self.version = version
         self.sub_path = sub_path or SubPath("", ())
         self.drain = ShutdownState()
+        self.turns = PerLoop(lambda: asyncio.Semaphore(MOST_SESSIONS))
         self._factory = factory
+        self._own_agent_factory = factory
         self._store = store
         self._lock = Lock()
 
@@ -81,6 +93,27 @@ class AppContext:
         return SharedReads()
 
     @cached_property
+    def feeds(self) -> FrameFeeds:
+        """Live frames of attempts that somebody watches."""
+        return FrameFeeds()
+
+    async def for_agent(self, work: Callable[[SessionFactory], T]) -> T:
+        """Runs an agent's work in its own thread, with connections of its own: neither readers nor viewers delay it."""
+        return await asyncio.get_running_loop().run_in_executor(self._agent_threads, work, self._agent_factory)
+
+    @cached_property
+    def _agent_threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(MOST_AGENT_CALLS, "agents")
+
+    @property
+    def _agent_factory(self) -> SessionFactory:
+        with self._lock:
+            if self._own_agent_factory is None:
+                engine = make_engine(self.settings.database_url.get_secret_value(), pool_size=MOST_AGENT_CALLS // 2)
+                self._own_agent_factory = session_factory(engine)
+            return self._own_agent_factory
+
+    @cached_property
     def web(self) -> Web:
         """The SSRF-safe HTTP client."""
         from backend.services.artifacts.egress_policy import EgressPolicy
@@ -99,14 +132,22 @@ EdgeDep = Annotated[AppContext, Depends(edge_of)]
 READS = frozenset({"GET", "HEAD"})
 
 
-def open_session(request: Request, edge: EdgeDep) -> Iterator[Session]:
-    """One transaction per request; read-only for requests that only read. Others enter the audit log."""
-    if request.method in READS:
-        with read_only(edge.factory) as session:
-            bind(session, request.state.principal)
-            yield session
-        return
-    with audited(edge, request) as session:
+async def open_session(request: Request, edge: EdgeDep) -> AsyncGenerator[Session]:
+    """One transaction per request; read-only for requests that only read. Others enter the audit log.
+
+    A request waits for its turn before it takes a connection. Else many would hold one while they wait for a thread,
+    and the threads wait for connections.
+    """
+    transaction = only_read(edge, request) if request.method in READS else audited(edge, request)
+    async with edge.turns.get(), contextmanager_in_threadpool(transaction) as session:
+        yield session
+
+
+@contextmanager
+def only_read(edge: AppContext, request: Request) -> Iterator[Session]:
+    """One transaction of a request that only reads."""
+    with read_only(edge.factory) as session:
+        bind(session, request.state.principal)
         yield session
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 from fastapi import WebSocket, WebSocketDisconnect
@@ -20,17 +20,17 @@ BEAT = '{"kind": "beat"}'
 """Text message that tells a page that its connection works, although nothing happens."""
 
 
-async def accept(socket: WebSocket, read: Callable[[], T], is_live: Callable[[T], bool]) -> T | None:
+async def accept(socket: WebSocket, read: Callable[[], Awaitable[T]], is_live: Callable[[T], bool]) -> T | None:
     """Accepts a connection to an attempt; closes it and returns None if there is no such attempt, or it has ended.
 
     Args:
         socket: the connection.
-        read: reads the attempt, in a thread. Raises NotFound, Unavailable.
+        read: reads the attempt. Raises NotFound, Unavailable.
         is_live: whether what was read belongs to an attempt that goes on.
     """
     await socket.accept()
     try:
-        attempt = await asyncio.to_thread(read)
+        attempt = await read()
     except NotFound:
         await socket.close(GONE, "there is no such attempt")
     except Unavailable:

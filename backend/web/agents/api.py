@@ -1,6 +1,5 @@
 """External agents: they act in one episode with its token. Async; holds no session while waiting."""
 
-import asyncio
 import base64
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager
@@ -35,11 +34,11 @@ def _call(
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     token = credentials.strip() if scheme.lower() == "bearer" else ""
 
-    def with_token() -> Pass:
-        with transaction(edge.factory) as session:
+    def with_token(factory: SessionFactory) -> Pass:
+        with transaction(factory) as session:
             return call(session, token)
 
-    return lambda: asyncio.to_thread(with_token)
+    return lambda: edge.for_agent(with_token)
 
 
 def looker(request: Request, edge: EdgeDep) -> Callable[[], Awaitable[Pass]]:

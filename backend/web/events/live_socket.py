@@ -3,21 +3,20 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from uuid import UUID, uuid4
+from functools import partial
+from uuid import UUID
 
 from fastapi import APIRouter, WebSocket
 
 from backend.db.session import read_only
 from backend.domain.errors import Unavailable
-from backend.services.events import LiveFrame, latest_frame, mark_watching, subscribe_attempt
+from backend.services.events import LiveFrame
 from backend.services.runs import episodes
 from backend.web.dependencies import AppContext
-from backend.web.socket_lifetime import ENDED, accept, over, until_closed
+from backend.web.events.frame_feed import FrameFeed
+from backend.web.socket_lifetime import ENDED, accept, until_closed
 
 router = APIRouter()
-MARK_SECONDS = 2.0
 STILL_SECONDS = 1.0
 ANSWER_SECONDS = 15.0
 """Seconds after which a viewer that has not requested the next frame counts as gone."""
@@ -61,72 +60,39 @@ async def live(socket: WebSocket, attempt_id: UUID) -> None:
     worker knows meanwhile that somebody is watching.
     """
     edge: AppContext = socket.app.state.edge
-    if not await accept(socket, lambda: is_live(edge, attempt_id), bool):
+    if not await accept(socket, partial(_is_live, edge, attempt_id), bool):
         return
-    watching = asyncio.create_task(_keep_marking(attempt_id))
     ack = asyncio.Event()
-    try:
-        await until_closed(socket, _serve(socket, edge, attempt_id, ack), ack.set)
-    finally:
-        await over(watching)
+    async with edge.feeds.watch(attempt_id, partial(_still, edge, attempt_id)) as feed:
+        await until_closed(socket, _serve(socket, feed, ack), ack.set)
 
 
-async def _keep_marking(attempt_id: UUID) -> None:
-    """Renews the viewer's mark while the socket is open."""
-    viewer = uuid4().hex
-    while True:
-        await mark_watching(attempt_id, viewer)
-        await asyncio.sleep(MARK_SECONDS)
-
-
-async def _serve(socket: WebSocket, edge: AppContext, attempt_id: UUID, ack: asyncio.Event) -> None:
-    """Sends the newest frame, waits for the acknowledgement, then checks for a newer one."""
+async def _serve(socket: WebSocket, feed: FrameFeed, ack: asyncio.Event) -> None:
+    """Sends the newest frame, waits for the acknowledgement, then for a newer one."""
     sent: int | None = None
     shown: int | None = None
-    async with aclosing(_signs(attempt_id)) as signs:
-        async for _ in signs:
-            frame = await latest_frame(attempt_id)
-            if frame is not None and (sent is None or frame.seq > sent):
-                sent = frame.seq
-                ack.clear()
-                await socket.send_bytes(packed(frame, shown))
-                shown = frame.meta.get("picture")
-                try:
-                    async with asyncio.timeout(ANSWER_SECONDS):
-                        await ack.wait()
-                except TimeoutError:
-                    await socket.close(1001, "the last frame was never taken")
-                    return
-            elif not await _still(edge, attempt_id):
-                await socket.close(ENDED, "the attempt has ended")
-                return
+    while (frame := await feed.newer(sent)) is not None:
+        sent = frame.seq
+        ack.clear()
+        await socket.send_bytes(packed(frame, shown))
+        shown = frame.meta.get("picture")
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await ack.wait()
+        except TimeoutError:
+            await socket.close(1001, "the last frame was never taken")
+            return
+    await socket.close(ENDED, "the attempt has ended")
+
+
+async def _is_live(edge: AppContext, attempt_id: UUID) -> bool:
+    """Like `is_live`, read once for all viewers."""
+    return await edge.reads.get(("live", attempt_id), STILL_SECONDS, lambda: is_live(edge, attempt_id))
 
 
 async def _still(edge: AppContext, attempt_id: UUID) -> bool:
-    """Like `is_live`, read once for all viewers; an unavailable database does not end the view."""
+    """The same; an unavailable database does not end the view."""
     try:
-        return await edge.reads.get(("live", attempt_id), STILL_SECONDS, lambda: is_live(edge, attempt_id))
+        return await _is_live(edge, attempt_id)
     except Unavailable:
         return True
-
-
-async def _signs(attempt_id: UUID) -> AsyncGenerator[None]:
-    """Yields at the start, after each published frame, and every 2 s.
-
-    Frames published while the viewer is busy are coalesced.
-    """
-    fresh = asyncio.Event()
-
-    async def listen() -> None:
-        async with aclosing(subscribe_attempt(attempt_id)) as numbers:
-            async for _ in numbers:
-                fresh.set()
-
-    listener = asyncio.create_task(listen())
-    try:
-        while True:
-            await fresh.wait()
-            fresh.clear()
-            yield None
-    finally:
-        await over(listener)

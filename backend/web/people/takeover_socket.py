@@ -78,7 +78,9 @@ def read_attempt(edge: AppContext, attempt_id: UUID) -> ControlledAttempt:
 async def control(socket: WebSocket, attempt_id: UUID, client: Client) -> None:
     """See the module. `client`: the page's id, with which it stays in control over a reload."""
     edge: AppContext = socket.app.state.edge
-    attempt = await accept(socket, lambda: read_attempt(edge, attempt_id), lambda attempt: attempt.live)
+    attempt = await accept(
+        socket, lambda: asyncio.to_thread(read_attempt, edge, attempt_id), lambda attempt: attempt.live
+    )
     if attempt is not None:
         await _TakeoverSession(socket, edge, attempt, client).run()
 

@@ -9,16 +9,18 @@ from uuid import UUID, uuid4
 import pytest
 
 from backend.services.events import LiveFrame
-from backend.web.events import live_socket
+from backend.web.events import frame_feed, live_socket
+from backend.web.events.frame_feed import FrameFeeds
+from backend.web.events.shared_reads import SharedReads
 from backend.web.socket_lifetime import over
 
 
 class Viewer:
     """A websocket whose viewer takes a frame and leaves, both before anybody else gets a turn."""
 
-    app = SimpleNamespace(state=SimpleNamespace(edge=None))
-
     def __init__(self) -> None:
+        edge = SimpleNamespace(reads=SharedReads(), feeds=FrameFeeds())
+        self.app = SimpleNamespace(state=SimpleNamespace(edge=edge))
         self.sent = asyncio.Event()
         self.said: list[dict[str, Any]] = [{"type": "websocket.receive"}, {"type": "websocket.disconnect"}]
 
@@ -51,9 +53,9 @@ def test_a_frame_taken_in_the_moment_of_leaving_ends_the_view(monkeypatch: pytes
         assert viewer.sent.is_set()
 
     monkeypatch.setattr(live_socket, "is_live", lambda *_: True)
-    monkeypatch.setattr(live_socket, "mark_watching", marked)
-    monkeypatch.setattr(live_socket, "subscribe_attempt", one_number)
-    monkeypatch.setattr(live_socket, "latest_frame", frame)
+    monkeypatch.setattr(frame_feed, "mark_watching", marked)
+    monkeypatch.setattr(frame_feed, "subscribe_attempt", one_number)
+    monkeypatch.setattr(frame_feed, "latest_frame", frame)
     asyncio.run(leaving())
 
 

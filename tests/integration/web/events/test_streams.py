@@ -112,11 +112,15 @@ class TestLive:
             head, _, picture = socket.receive_bytes().partition(b"\n")
             assert (json.loads(head)["seq"], json.loads(head)["step"], picture) == (1, 3, b"\xff\xd8one")
             assert 0 <= json.loads(head)["age_ms"] < 5000
-            for number in (2, 3, 4):
+            for number in range(2, 31):
                 events.put_frame(claim.attempt_id, number, b"\xff\xd8%d" % number, meta)
-            socket.send_text("next")
-            head, _, picture = socket.receive_bytes().partition(b"\n")
-            assert (json.loads(head)["seq"], picture) == (4, b"\xff\xd84"), "a slow viewer skips frames"
+            numbers = []
+            while not numbers or numbers[-1] < 30:
+                socket.send_text("next")
+                head, _, picture = socket.receive_bytes().partition(b"\n")
+                numbers.append(json.loads(head)["seq"])
+                assert picture == b"\xff\xd8%d" % numbers[-1]
+            assert len(numbers) <= 3, "a slow viewer skips frames"
 
     def test_an_unchanged_screen_is_not_sent_again(self, installation: World, tmp_path: Path) -> None:
         installation.submit("noop")

@@ -1,0 +1,151 @@
+"""An attempt's frames are read once for all viewers, and nobody waits behind them."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncGenerator
+from uuid import UUID, uuid4
+
+import pytest
+
+from backend.services.events import LiveFrame
+from backend.web.events import frame_feed
+from backend.web.events.frame_feed import AT_ONCE, FrameFeed, FrameFeeds
+
+VIEWERS = 300
+
+
+class Broker:
+    """The broker's side: frames that are published, and what the feeds ask for."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seq = 0
+        self.reads = 0
+        self.subscriptions = 0
+        self.marks: set[str] = set()
+        self._signs: list[asyncio.Queue[int]] = []
+        monkeypatch.setattr(frame_feed, "subscribe_attempt", self._subscribe)
+        monkeypatch.setattr(frame_feed, "latest_frame", self._latest)
+        monkeypatch.setattr(frame_feed, "mark_watching", self._mark)
+
+    def publish(self) -> None:
+        self.seq += 1
+        for signs in self._signs:
+            signs.put_nowait(self.seq)
+
+    def idle(self) -> None:
+        """A sign without a new frame, as comes every 2 s."""
+        for signs in self._signs:
+            signs.put_nowait(self.seq)
+
+    async def _subscribe(self, attempt_id: UUID) -> AsyncGenerator[int]:
+        self.subscriptions += 1
+        signs = asyncio.Queue[int]()
+        self._signs.append(signs)
+        while True:
+            yield await signs.get()
+
+    async def _latest(self, attempt_id: UUID) -> LiveFrame:
+        self.reads += 1
+        return LiveFrame(self.seq, b"picture", {})
+
+    async def _mark(self, attempt_id: UUID, viewer: str) -> None:
+        self.marks.add(viewer)
+
+
+class Attempt:
+    """Whether it goes on, and how often that was asked."""
+
+    def __init__(self) -> None:
+        self.live = True
+        self.asked = 0
+
+    async def goes_on(self) -> bool:
+        self.asked += 1
+        return self.live
+
+
+@pytest.fixture
+def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
+    return Broker(monkeypatch)
+
+
+async def turns(number: int = 200) -> None:
+    """Lets everything that can go on do so."""
+    for _ in range(number):
+        await asyncio.sleep(0)
+
+
+class TestFrameFeeds:
+    def test_one_subscription_read_and_mark_for_all_viewers(self, broker: Broker) -> None:
+        attempt, feeds, attempt_id = Attempt(), FrameFeeds(), uuid4()
+
+        async def view(feed_seen: list[int]) -> None:
+            async with feeds.watch(attempt_id, attempt.goes_on) as feed:
+                for _ in range(3):
+                    frame = await feed.newer(feed_seen[-1] if feed_seen else None)
+                    assert frame is not None
+                    feed_seen.append(frame.seq)
+
+        async def work() -> list[list[int]]:
+            seen: list[list[int]] = [[] for _ in range(VIEWERS)]
+            viewers = [asyncio.create_task(view(each)) for each in seen]
+            await turns()
+            for _ in range(3):
+                broker.publish()
+                await turns()
+            await asyncio.gather(*viewers)
+            return seen
+
+        assert asyncio.run(work()) == [[1, 2, 3]] * VIEWERS
+        assert (broker.subscriptions, broker.reads, len(broker.marks), attempt.asked) == (1, 3, 1, 0)
+
+    def test_others_have_their_turn_between_viewers(self, broker: Broker) -> None:
+        attempt = Attempt()
+        woken = [0]
+
+        async def view(feed: FrameFeed) -> None:
+            await feed.newer(None)
+            woken[0] += 1
+
+        async def work() -> list[int]:
+            async with FrameFeeds().watch(uuid4(), attempt.goes_on) as feed:
+                viewers = [asyncio.create_task(view(feed)) for _ in range(VIEWERS)]
+                await turns()
+                broker.publish()
+                between = []
+                while woken[0] < VIEWERS:
+                    await asyncio.sleep(0)
+                    between.append(woken[0])
+                await asyncio.gather(*viewers)
+                return between
+
+        between = asyncio.run(work())
+        assert max(later - earlier for earlier, later in itertools.pairwise(between)) <= 2 * AT_ONCE
+
+    def test_the_end_of_the_attempt_ends_all_views(self, broker: Broker) -> None:
+        attempt, feeds, attempt_id = Attempt(), FrameFeeds(), uuid4()
+
+        async def work() -> list[LiveFrame | None]:
+            async with feeds.watch(attempt_id, attempt.goes_on) as feed:
+                broker.publish()
+                await turns()
+                broker.publish()
+                first = await feed.newer(None)
+                assert first is not None
+                waiting = [asyncio.create_task(feed.newer(first.seq)) for _ in range(3)]
+                attempt.live = False
+                broker.idle()
+                return await asyncio.gather(*waiting)
+
+        assert asyncio.run(work()) == [None] * 3
+
+    def test_a_later_viewer_begins_a_new_feed(self, broker: Broker) -> None:
+        feeds, attempt_id = FrameFeeds(), uuid4()
+
+        async def work() -> None:
+            for _ in range(2):
+                async with feeds.watch(attempt_id, Attempt().goes_on):
+                    await turns()
+
+        asyncio.run(work())
+        assert broker.subscriptions == 2
