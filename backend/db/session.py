@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -18,6 +18,7 @@ logger = logging.getLogger(__name__)
 SessionFactory = sessionmaker[Session]
 _HOOKS = "after_commit"
 _READ_ONLY = "read_only"
+_SNAPSHOT = text("SELECT CAST(pg_current_snapshot() AS text)")
 
 # A frozen process must not hold a run's lock forever, and a vanished server must not hold a process.
 _SERVER_OPTIONS = "-c timezone=UTC -c lock_timeout=15000 -c statement_timeout=60000"
@@ -113,6 +114,17 @@ def read_only(factory: SessionFactory) -> Iterator[Session]:
         session.connection(execution_options={"postgresql_readonly": True})
         session.info[_READ_ONLY] = True
         yield session
+
+
+def committed_state(factory: SessionFactory) -> str:
+    """Names what is committed: equal names mean that a reader sees the same rows, whichever process wrote them.
+
+    It is the server's snapshot, which changes whenever a transaction that has written ends. Raises a driver's error.
+    Source: https://www.postgresql.org/docs/current/functions-info.html, `pg_current_snapshot`.
+    """
+    # Its own connection without a transaction: one statement, and no BEGIN and ROLLBACK around it.
+    with factory.kw["bind"].connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        return str(connection.scalar(_SNAPSHOT))
 
 
 def only_reads(session: Session) -> bool:

@@ -28,6 +28,7 @@ from backend.web.dependencies import AppContext
 from backend.web.graceful_shutdown import GracefulShutdownMiddleware
 from backend.web.openapi import DocumentedApp
 from backend.web.security_middleware import SecurityMiddleware
+from backend.web.shared_pages import SharedPages
 from backend.web.static_files import STATIC, Documentation, VersionedFiles
 
 ABOUT = """Measures computer-use agents on real desktops.
@@ -120,6 +121,7 @@ def create_app(
     errors.install(app, routes, settings.embed_origins)
     app.add_middleware(ConditionalRequests)
     app.add_middleware(GZipMiddleware, compresslevel=COMPRESSION, exclude_content_types=COMPRESSED_TYPES)
+    app.add_middleware(SharedPages)
     app.add_middleware(
         SecurityMiddleware,
         hosts=KnownHosts(settings.host, settings.allowed_hosts),

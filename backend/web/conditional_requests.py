@@ -67,9 +67,14 @@ def _tag(start: Message, body: Message, known: str) -> Message:
     headers.setdefault("Cache-Control", CACHE)
     if not is_known(tag, known):
         return body
-    start["status"] = 304
-    start["headers"] = [(name, value) for name, value in start["headers"] if name.decode("latin-1").lower() in _OF_304]
+    start.update(not_modified(start))
     return {**body, "body": b""}
+
+
+def not_modified(start: Message) -> Message:
+    """The start of a 304 in place of that of the whole answer."""
+    headers = [(name, value) for name, value in start["headers"] if name.decode("latin-1").lower() in _OF_304]
+    return {**start, "status": 304, "headers": headers}
 
 
 def is_known(tag: str, known: str) -> bool:

@@ -33,6 +33,7 @@ from backend.web.events.frame_feed import FrameFeeds
 from backend.web.events.shared_reads import SharedReads
 from backend.web.graceful_shutdown import ShutdownState
 from backend.web.per_loop import PerLoop
+from backend.web.shared_pages import PageStore
 
 T = TypeVar("T")
 MOST_SESSIONS = 12
@@ -91,6 +92,11 @@ class AppContext:
     def reads(self) -> SharedReads:
         """Reads that many viewers share."""
         return SharedReads()
+
+    @cached_property
+    def pages(self) -> PageStore:
+        """Pages that many readers share. Raises Unavailable if no database is configured."""
+        return PageStore(self.factory)
 
     @cached_property
     def feeds(self) -> FrameFeeds:

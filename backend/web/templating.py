@@ -232,9 +232,12 @@ def environment() -> Environment:
     return environment
 
 
-def render(request: Request, template: str, values: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:
+def render(
+    request: Request, template: str, values: Mapping[str, Any], *, status: int = 200, once: bool = False
+) -> HTMLResponse:
     """Renders a page, which browsers ask for again at each visit.
 
+    `once`: it belongs to this request only, because a form on it has a key of its own (`shared_pages`).
     `public`: the reader has no access to anything else; `embedded`: the page stands in a frame of another site.
     """
     embedded, settings = request.url.path.startswith(EMBED_PATH), request.app.state.edge.settings
@@ -257,7 +260,8 @@ def render(request: Request, template: str, values: Mapping[str, Any], *, status
             version=request.app.version,
         )
     )
-    return HTMLResponse(sub_path.page(_with_preloads(text)), status_code=status, headers={"Cache-Control": CACHE})
+    headers = {"Cache-Control": CACHE} | ({"Vary": "*"} if once else {})
+    return HTMLResponse(sub_path.page(_with_preloads(text)), status_code=status, headers=headers)
 
 
 def _with_preloads(text: str) -> str:

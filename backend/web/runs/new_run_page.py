@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, Response
@@ -141,7 +141,7 @@ def show(
         "problems_at": problems_at,
         "refused": error is not None,
         "opened": set(form.getlist("open")),
-        "key": (text(form, "key") if error else "") or uuid4().hex,
+        "key": text(form, "key") if error else "",
     }
     return render(request, "new_run.html", values, status=error.status if error else 200)
 

@@ -77,7 +77,7 @@ def show(
         "place": place_of(path, form) if path else "",
         "key": text(form, "key") or uuid4().hex,
     }
-    return render(request, "new_offline_study.html", values, status=error.status if error else 200)
+    return render(request, "new_offline_study.html", values, status=error.status if error else 200, once=True)
 
 
 @router.get("/studies/offline/new")

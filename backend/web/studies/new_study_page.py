@@ -128,7 +128,7 @@ def show(request: Request, session: Session, form: FormFields, *, error: Deskare
         "place": place_of(path, rows) if path else "",
         "key": text(form, "key") or uuid4().hex,
     }
-    return render(request, "new_study.html", values, status=error.status if error else 200)
+    return render(request, "new_study.html", values, status=error.status if error else 200, once=True)
 
 
 @router.get("/studies/new")

@@ -67,8 +67,10 @@ def client_of(made: World, folder: Path) -> TestClient:
 
 
 def client_to(app: FastAPI) -> TestClient:
-    """A client of this service."""
-    return TestClient(app, base_url=OWN, raise_server_exceptions=False, follow_redirects=False)
+    """A client of this service, which computes each page anew."""
+    client = TestClient(app, base_url=OWN, raise_server_exceptions=False, follow_redirects=False)
+    client.headers["Cache-Control"] = "no-cache"
+    return client
 
 
 IDLE: list[FastAPI] = []

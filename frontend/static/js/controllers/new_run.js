@@ -4,6 +4,13 @@ import { morph } from "../lib/morph.js";
 
 const DRAFT = "draft:/runs/new";
 
+// Also without https, where crypto.randomUUID is missing.
+function randomKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, "0"),
+  ).join("");
+}
+
 // Keeps the forecast and the address in line with the form. The server computes the forecast.
 export default class NewRun extends Controller {
   connect() {
@@ -13,6 +20,8 @@ export default class NewRun extends Controller {
     this.on(this.element, "click", (event) => this.list(event));
     this.on(this.element, "submit", () => {
       this.submitting = true;
+      // Of this form: the second of two quick clicks gets the run of the first.
+      this.element.elements.key.value ||= randomKey();
       localStorage.removeItem(DRAFT);
     });
     this.offerDraft();

@@ -1,0 +1,232 @@
+"""A page that many readers want is computed once, for as long as nothing in the database has changed.
+
+Each request first asks the database for the name of what is committed (`committed_state`), all that arrive at once with
+one statement. A page may be sent again while that name is the same: a reader sees every change that was committed
+before the request, by whichever process. What is not in the database (prices in a file, the clock) may be
+`SHARED_SECONDS` old.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from backend.addresses import API
+from backend.db.session import SessionFactory, committed_state
+from backend.domain.errors import Unavailable
+from backend.web.conditional_requests import is_known, not_modified
+from backend.web.per_loop import PerLoop
+
+if TYPE_CHECKING:
+    from backend.web.dependencies import AppContext
+
+SHARED_SECONDS = 1.0
+"""How long a page is sent again."""
+MOST_PAGES, MOST_BYTES = 64, 2**20
+"""Pages that are kept, and bytes of one, as sent."""
+UNSHARED = (f"{API}/", "/static/", "/docs/", "/artifacts/", "/healthz", "/livez", "/readyz", "/metrics")
+"""Beginnings of addresses without pages."""
+ALONE = "*"
+"""`Vary` of an answer that belongs to one request only; RFC 9110, section 12.5.5."""
+_executor = ThreadPoolExecutor(1, "committed-state")
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class SharedPage:
+    """A whole answer, as it was sent; `until` by the monotonic clock."""
+
+    state: str
+    until: float
+    start: Message
+    body: bytes
+
+
+@dataclass
+class _Loop:
+    """What the requests of an event loop share."""
+
+    pages: dict[Key, SharedPage] = field(default_factory=dict)
+    computing: dict[tuple[Key, str], asyncio.Future[SharedPage | None]] = field(default_factory=dict)
+    reading: asyncio.Task[str | None] | None = None
+    next_reading: asyncio.Task[str | None] | None = None
+
+
+class PageStore:
+    """The shared pages of one installation."""
+
+    def __init__(self, factory: SessionFactory, now: Callable[[], float] = time.monotonic) -> None:
+        self._factory = factory
+        self.now = now
+        self._loops = PerLoop(_Loop)
+
+    @property
+    def loop(self) -> _Loop:
+        return self._loops.get()
+
+    async def state(self) -> str | None:
+        """Name of what is committed now; None without a database.
+
+        A statement that has begun already may have missed a commit: who comes later waits for the next one.
+        """
+        loop = self.loop
+        if loop.next_reading is None:
+            loop.next_reading = asyncio.create_task(self._read(loop, loop.reading))
+        return await asyncio.shield(loop.next_reading)
+
+    async def _read(self, loop: _Loop, earlier: asyncio.Task[str | None] | None) -> str | None:
+        if earlier is not None:
+            await asyncio.wait([earlier])
+        loop.reading, loop.next_reading = loop.next_reading, None
+        try:
+            return await asyncio.get_running_loop().run_in_executor(_executor, committed_state, self._factory)
+        except SQLAlchemyError:
+            return None
+
+    def find(self, key: Key, state: str) -> SharedPage | None:
+        """The page, if it is current."""
+        page = self.loop.pages.get(key)
+        return page if page is not None and page.state == state and self.now() < page.until else None
+
+    def keep(self, key: Key, page: SharedPage) -> None:
+        """Keeps a page in place of the oldest one."""
+        pages = self.loop.pages
+        pages.pop(key, None)
+        while len(pages) >= MOST_PAGES:
+            del pages[next(iter(pages))]
+        pages[key] = page
+
+
+class SharedPages:
+    """ASGI middleware: sends shared pages, and has others computed once for all who wait for them."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one request; an answer that is no page passes through as it is."""
+        store = _store_of(scope) if _wants_page(scope) else None
+        state = await store.state() if store is not None else None
+        if store is None or state is None:
+            await self._app(scope, receive, send)
+            return
+        key = _key(scope)
+        page = store.find(key, state)
+        if page is None and (waiting := store.loop.computing.get((key, state))) is not None:
+            page = await asyncio.shield(waiting)
+            if page is None:
+                await self._app(scope, receive, send)
+                return
+        if page is None:
+            await self._compute(store, (key, state), scope, receive, send)
+        else:
+            await _send_page(page, scope, send)
+
+    async def _compute(
+        self, store: PageStore, place: tuple[Key, str], scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Has the application answer, and everybody who asks meanwhile wait for it."""
+        computing, page = store.loop.computing, None
+        waiting = computing[place] = asyncio.get_running_loop().create_future()
+        recorder = _Recorder(_known(scope), send, unshared=lambda: _settle(waiting, None))
+        # The whole page is needed, whatever this reader has.
+        whole = [pair for pair in scope["headers"] if pair[0] != b"if-none-match"]
+        try:
+            await self._app({**scope, "headers": whole}, receive, recorder)
+            if recorder.start is not None:
+                page = SharedPage(place[1], store.now() + SHARED_SECONDS, recorder.start, bytes(recorder.body))
+                store.keep(place[0], page)
+        finally:
+            del computing[place]
+            _settle(waiting, page)
+        if page is not None:
+            await _send_page(page, scope, send)
+
+
+class _Recorder:
+    """`send` of one request: holds a page back until it is whole, and passes everything else on.
+
+    Attributes:
+        start: of the page; None if the answer cannot be shared.
+    """
+
+    def __init__(self, known: str, send: Send, *, unshared: Callable[[], None]) -> None:
+        self.start: Message | None = None
+        self.body = bytearray()
+        self._known = known
+        self._send = send
+        self._unshared = unshared
+        self._dropped = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and _is_shared(message):
+            self.start = message
+        elif message["type"] == "http.response.start":
+            await self._pass_start(message)
+        elif self.start is None:
+            await self._send({**message, "body": b""} if self._dropped else message)
+        else:
+            self.body += message.get("body", b"")
+            if len(self.body) > MOST_BYTES:
+                start, self.start = self.start, None
+                await self._pass_start(start)
+                await self._send({**message, "body": b"" if self._dropped else bytes(self.body)})
+
+    async def _pass_start(self, start: Message) -> None:
+        self._unshared()
+        tag = Headers(raw=start["headers"]).get("etag", "")
+        self._dropped = bool(tag) and start["status"] == 200 and is_known(tag, self._known)  # noqa: PLR2004 - HTTP
+        await self._send(not_modified(start) if self._dropped else start)
+
+
+def _settle(waiting: asyncio.Future[SharedPage | None], page: SharedPage | None) -> None:
+    if not waiting.done():
+        waiting.set_result(page)
+
+
+def _wants_page(scope: Scope) -> bool:
+    if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith(UNSHARED):
+        return False
+    headers = Headers(scope=scope)
+    return "text/html" in headers.get("accept", "") and "no-cache" not in headers.get("cache-control", "")
+
+
+def _store_of(scope: Scope) -> PageStore | None:
+    try:
+        return cast("AppContext", scope["app"].state.edge).pages
+    except Unavailable:  # No database is configured.
+        return None
+
+
+def _key(scope: Scope) -> Key:
+    """All of a request that a page may depend on."""
+    headers = Headers(scope=scope)
+    names = ("host", "cookie", "accept", "accept-encoding")
+    address = (scope["scheme"], scope.get("root_path", ""), scope["path"], scope["query_string"])
+    return (*address, *(headers.get(name, "") for name in names))
+
+
+def _known(scope: Scope) -> str:
+    return Headers(scope=scope).get("if-none-match", "")
+
+
+def _is_shared(start: Message) -> bool:
+    headers = Headers(raw=start["headers"])
+    page = start["status"] == 200 and headers.get("content-type", "").startswith("text/html")  # noqa: PLR2004 - HTTP
+    own = "set-cookie" in headers or ALONE in headers.get("vary", "") or "no-store" in headers.get("cache-control", "")
+    return page and not own
+
+
+async def _send_page(page: SharedPage, scope: Scope, send: Send) -> None:
+    tag = Headers(raw=page.start["headers"]).get("etag", "")
+    fresh = bool(tag) and is_known(tag, _known(scope))
+    # Copies: what is outside adds its own headers.
+    start = not_modified(page.start) if fresh else page.start
+    await send({**start, "headers": list(start["headers"])})
+    await send({"type": "http.response.body", "body": b"" if fresh else page.body})
