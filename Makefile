@@ -96,6 +96,10 @@ image-linux: ## Build a Linux image for virtual machines (VARIANT=minimal or ful
 bench-compose: setup ## Measure composing 36,000 tasks
 	@$(BIN)/python -m tools.bench.compose $(ARGS)
 
+.PHONY: bench-live
+bench-live: setup ## Measure live views with 300 viewers, and of 40 episodes for 20 viewers
+	@$(BIN)/python -m tools.bench.live $(ARGS)
+
 .PHONY: bench-loop
 bench-loop: setup ## Measure lease to first observation, overhead per step, age of the live view
 	@$(BIN)/python -m tools.bench.loop $(ARGS)

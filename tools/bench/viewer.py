@@ -1,11 +1,13 @@
 """The API in a separate process, and a viewer of its live view."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from uuid import UUID
 
 from websockets.sync.client import connect
@@ -38,11 +40,26 @@ class ApiServers:
         except OSError:
             return False
 
+    @property
+    def address(self) -> str:
+        """Where they answer."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def processor_seconds(self) -> float:
+        """Processor time of all of them so far."""
+        return processor_seconds(*(process.pid for process in self.processes))
+
     def stop(self) -> None:
         for process in self.processes:
             process.terminate()
         for process in self.processes:
             process.wait(15)
+
+
+def processor_seconds(*pids: int) -> float:
+    """Processor time of these processes so far."""
+    fields = [Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split() for pid in pids]
+    return sum(int(each[11]) + int(each[12]) for each in fields) / os.sysconf("SC_CLK_TCK")
 
 
 def watch(port: int, attempt_id: UUID, seconds: float) -> tuple[list[float], list[float]]:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event, Thread
 from uuid import UUID
 
 import httpx
@@ -32,8 +33,10 @@ from tools.bench.viewer import ApiServers
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-web.md"
 CONFIGURATIONS, PROCESSES = 40, 2
-RATE, SECONDS = 50, 10
-"""Requests a second by default, and for how long each page is requested."""
+RATE, SECONDS, WRITES = 50, 10, 5
+"""Requests a second by default, for how long each page is requested, and commits a second meanwhile."""
+ANEW = 20
+"""Requests of each page that have it computed."""
 PATIENCE_SECONDS = 20
 """A request without an answer for so long has failed."""
 PAGE_MS, QUERY_MS, ROLLUP_SECONDS, FIRST_BYTE_SECONDS, EXPORT_SECONDS = 100.0, 50.0, 1.0, 1.0, 20.0
@@ -45,6 +48,12 @@ PostgreSQL that waits for the disk. {PROCESSES} processes of the service answer 
 for it. Each page is requested {{rate}} times a second for {SECONDS} s, whether or not earlier requests are answered;
 the clock runs from the planned moment until the whole answer is there. Database, service and the program that asks
 share the machine.
+
+A page is sent again while nothing in the database changes
+([decision 22](../internals/decisions/0022-pages-shared-while-nothing-changes.md)). *While it changes* means that
+another program commits {WRITES} times a second, as a worker does that records steps: then each process computes the
+page again after each commit. *Alone and anew* is one request after the other, each of which
+has the page computed, as for the first reader: processor time of the service.
 
 """
 
@@ -100,21 +109,60 @@ def measure(stack: WorkerStack, runs: Sequence[UUID], rate: int, seconds: int) -
     figures = [board_query(stack.world), roll_up(stack.world, runs[0])]
     for what, address in addresses(stack.world, runs).items():
         _say(what)
-        with serving(stack) as base:
-            figures.append(page_figure(what, asyncio.run(responses(base, address, rate, seconds))))
+        with serving(stack) as servers:
+            figures += page_figures(stack, servers, what, address, rate, seconds)
     _say("an export")
-    with serving(stack) as base:
-        return [*figures, *export(base, runs[0])]
+    with serving(stack) as servers:
+        return [*figures, *export(servers.address, runs[0])]
 
 
 @contextmanager
-def serving(stack: WorkerStack) -> Iterator[str]:
-    """Address of processes of the service, new for each page: a slow one leaves no work to the next."""
+def serving(stack: WorkerStack) -> Iterator[ApiServers]:
+    """Processes of the service, new for each page: a slow one leaves no work to the next."""
     servers = ApiServers(stack.environment, PROCESSES)
     try:
-        yield f"http://127.0.0.1:{servers.port}"
+        yield servers
     finally:
         servers.stop()
+
+
+def page_figures(  # noqa: PLR0913, PLR0917 - what is measured where
+    stack: WorkerStack, servers: ApiServers, what: str, address: str, rate: int, seconds: int
+) -> list[Figure]:
+    """The figures of a page: while nothing changes, while something does, and its processor time alone."""
+    quiet = page_figure(what, asyncio.run(responses(servers.address, address, rate, seconds)))
+    with writing(stack.world):
+        busy = page_figure(f"{what}, while it changes", asyncio.run(responses(servers.address, address, rate, seconds)))
+    return [quiet, busy, anew(servers, what, address)]
+
+
+@contextmanager
+def writing(world: World) -> Iterator[None]:
+    """Commits `WRITES` times a second meanwhile."""
+    over = Event()
+
+    def write() -> None:
+        while not over.wait(1 / WRITES):
+            world.do(lambda session: session.execute(text("UPDATE project SET name = name")))
+
+    thread = Thread(target=write)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def anew(servers: ApiServers, what: str, address: str) -> Figure:
+    """Milliseconds of the service's processor time for a page that is computed."""
+    headers = {"Accept": "text/html", "Accept-Encoding": "gzip", "Cache-Control": "no-cache"}
+    with httpx.Client(base_url=servers.address, headers=headers, timeout=PATIENCE_SECONDS) as client:
+        client.get(address)
+        before = servers.processor_seconds()
+        for _ in range(ANEW):
+            client.get(address).raise_for_status()
+    return Figure(f"{what}, alone and anew", "", "ms", ((servers.processor_seconds() - before) / ANEW * 1000,))
 
 
 def addresses(world: World, runs: Sequence[UUID]) -> dict[str, str]:
