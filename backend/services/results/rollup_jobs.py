@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -12,7 +13,7 @@ from backend.db.repositories.results import rollup_jobs as repository
 from backend.db.repositories.results.costs import ORACLE
 from backend.db.session import SessionFactory, unit_of_work
 from backend.domain.errors import Unavailable
-from backend.services.results import pass_rollups, rollups
+from backend.services.results import measure_rollups, pass_rollups, rollups
 from backend.services.results.rollups import RollupRows
 
 logger = logging.getLogger(__name__)
@@ -73,9 +74,10 @@ def renew(factory: SessionFactory, run_id: UUID) -> bool:
 
 def _claim_run(factory: SessionFactory, run_id: UUID, began_at: datetime) -> bool:
     start = time.monotonic()
-    with unit_of_work(factory) as session:
-        repository.one_snapshot(session)
-        gathered = rollups.gather(session, run_id)
+    with ThreadPoolExecutor(1, "measures") as beside, unit_of_work(factory) as session:
+        # Measures take the database as long as everything else: another of its processes reads them meanwhile.
+        sums = beside.submit(_measure_sums, factory, run_id, repository.one_snapshot(session))
+        gathered = rollups.gather(session, run_id, sums.result)
         passes = pass_rollups.gather(session, run_id, gathered)
     cube = rollups.compute(gathered)
     computed = RollupResults(cube, None if passes is None else pass_rollups.compute(passes, cube))
@@ -87,6 +89,12 @@ def _claim_run(factory: SessionFactory, run_id: UUID, began_at: datetime) -> boo
     with unit_of_work(factory) as session:
         repository.mark_others_of_oracle(session, run_id, ORACLE)
     return True
+
+
+def _measure_sums(factory: SessionFactory, run_id: UUID, snapshot: str) -> measure_rollups.Sums:
+    with unit_of_work(factory) as session:
+        repository.one_snapshot(session, snapshot)
+        return measure_rollups.task_sums(session, run_id)
 
 
 def _store(factory: SessionFactory, run_id: UUID, computed: RollupResults, began_at: datetime, start: float) -> None:

@@ -1,6 +1,6 @@
 """A run's cube: counts, rates and measures by labels and by pairs of them. Always recomputed completely."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
@@ -45,11 +45,11 @@ class RollupRows:
     means: Sequence[Mapping[str, Any]]
 
 
-def gather(session: Session, run_id: UUID) -> RollupInputs:
-    """Reads the inputs from the current episodes."""
+def gather(session: Session, run_id: UUID, sums: Callable[[], measure_rollups.Sums] | None = None) -> RollupInputs:
+    """Reads the inputs from the current episodes; `sums`: returns those of measures, if they are read elsewhere."""
     return RollupInputs(
         repository.task_totals(session, run_id),
-        measure_rollups.task_sums(session, run_id),
+        sums() if sums else measure_rollups.task_sums(session, run_id),
         pair_repository.of_run(session, run_id),
     )
 

@@ -92,11 +92,21 @@ def larger_than(session: Session, run_id: UUID, episodes: int) -> bool:
     return session.scalars(select(func.count()).select_from(some)).one() > episodes
 
 
-def one_snapshot(session: Session) -> None:
+def one_snapshot(session: Session, snapshot: str = "") -> str:
     """Makes this transaction read from one snapshot. Must be its first statement; it must not write.
 
     It blocks nobody, so results may be read slowly, even where other transactions may not idle.
+
+    Args:
+        session: the transaction.
+        snapshot: name of that of another transaction, which must go on until this call returns; default: a new one.
+
+    Returns:
+        Its name, for other transactions.
     """
     session.execute(text("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"))
+    if snapshot:
+        session.execute(text(f"SET TRANSACTION SNAPSHOT '{snapshot}'"))  # It takes no parameters.
     session.execute(text("SET LOCAL idle_in_transaction_session_timeout TO '60s'"))
     session.execute(text("SET LOCAL work_mem TO '64MB'"))  # 25,000 evaluations with their parts take 27 MB.
+    return snapshot or str(session.scalars(text("SELECT pg_export_snapshot()")).one())
