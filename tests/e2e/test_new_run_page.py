@@ -1,9 +1,14 @@
 """The form for a new run in a real browser."""
 
+import re
+
 import pytest
 from playwright.sync_api import Browser, expect
+from sqlalchemy import func, select
 
+from backend.db.models import Run
 from tests.e2e.chromium import opened, usable, window
+from tests.factories.scene import PageScene
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
@@ -79,3 +84,17 @@ class TestNewRun:
             page.locator("[data-new-run-target=discard]").click()
             page.reload()
             expect(page.locator("[data-new-run-target=draft]")).to_be_hidden()
+
+    def test_two_quick_clicks_start_one_run(self, browser: Browser, site: str, scene: PageScene) -> None:
+        def runs() -> int:
+            with scene.world.work() as session:
+                return session.scalars(select(func.count()).select_from(Run)).one()
+
+        before = runs()
+        with window(browser, site) as page:
+            opened(page, "/runs/new")
+            page.locator("form[data-controller=new-run]").evaluate(
+                "(form) => { form.requestSubmit(); form.requestSubmit(); }"
+            )
+            page.wait_for_url(re.compile("/runs/[0-9a-f-]{36}$"))
+        assert runs() == before + 1

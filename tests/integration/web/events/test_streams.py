@@ -114,7 +114,7 @@ class TestLive:
             assert 0 <= json.loads(head)["age_ms"] < 5000
             for number in range(2, 31):
                 events.put_frame(claim.attempt_id, number, b"\xff\xd8%d" % number, meta)
-            numbers = []
+            numbers: list[int] = []
             while not numbers or numbers[-1] < 30:
                 socket.send_text("next")
                 head, _, picture = socket.receive_bytes().partition(b"\n")
