@@ -121,7 +121,7 @@ def create_app(
     errors.install(app, routes, settings.embed_origins)
     app.add_middleware(ConditionalRequests)
     app.add_middleware(GZipMiddleware, compresslevel=COMPRESSION, exclude_content_types=COMPRESSED_TYPES)
-    app.add_middleware(SharedPages)
+    app.add_middleware(SharedPages, stored=lambda: app.state.edge.pages)
     app.add_middleware(
         SecurityMiddleware,
         hosts=KnownHosts(settings.host, settings.allowed_hosts),

@@ -10,8 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass
 
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.datastructures import Headers
@@ -22,9 +21,6 @@ from backend.db.session import SessionFactory, committed_state
 from backend.domain.errors import Unavailable
 from backend.web.conditional_requests import is_known, not_modified
 from backend.web.per_loop import PerLoop
-
-if TYPE_CHECKING:
-    from backend.web.dependencies import AppContext
 
 SHARED_SECONDS = 1.0
 """How long a page is sent again."""
@@ -48,14 +44,14 @@ class SharedPage:
     body: bytes
 
 
-@dataclass
-class _Loop:
+class _LoopState:
     """What the requests of an event loop share."""
 
-    pages: dict[Key, SharedPage] = field(default_factory=dict)
-    computing: dict[tuple[Key, str], asyncio.Future[SharedPage | None]] = field(default_factory=dict)
-    reading: asyncio.Task[str | None] | None = None
-    next_reading: asyncio.Task[str | None] | None = None
+    def __init__(self) -> None:
+        self.pages: dict[Key, SharedPage] = {}
+        self.computing: dict[tuple[Key, str], asyncio.Future[SharedPage | None]] = {}
+        self.reading: asyncio.Task[str | None] | None = None
+        self.next_reading: asyncio.Task[str | None] | None = None
 
 
 class PageStore:
@@ -64,10 +60,10 @@ class PageStore:
     def __init__(self, factory: SessionFactory, now: Callable[[], float] = time.monotonic) -> None:
         self._factory = factory
         self.now = now
-        self._loops = PerLoop(_Loop)
+        self._loops = PerLoop(_LoopState)
 
     @property
-    def loop(self) -> _Loop:
+    def loop(self) -> _LoopState:
         return self._loops.get()
 
     async def state(self) -> str | None:
@@ -80,7 +76,7 @@ class PageStore:
             loop.next_reading = asyncio.create_task(self._read(loop, loop.reading))
         return await asyncio.shield(loop.next_reading)
 
-    async def _read(self, loop: _Loop, earlier: asyncio.Task[str | None] | None) -> str | None:
+    async def _read(self, loop: _LoopState, earlier: asyncio.Task[str | None] | None) -> str | None:
         if earlier is not None:
             await asyncio.wait([earlier])
         loop.reading, loop.next_reading = loop.next_reading, None
@@ -106,12 +102,14 @@ class PageStore:
 class SharedPages:
     """ASGI middleware: sends shared pages, and has others computed once for all who wait for them."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, stored: Callable[[], PageStore]) -> None:
+        """`stored`: returns the shared pages; raises Unavailable if no database is configured."""
         self._app = app
+        self._stored = stored
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handles one request; an answer that is no page passes through as it is."""
-        store = _store_of(scope) if _wants_page(scope) else None
+        """Answers one request with a shared page if there is one."""
+        store = self._store() if _wants_page(scope) else None
         state = await store.state() if store is not None else None
         if store is None or state is None:
             await self._app(scope, receive, send)
@@ -127,6 +125,12 @@ class SharedPages:
             await self._compute(store, (key, state), scope, receive, send)
         else:
             await _send_page(page, scope, send)
+
+    def _store(self) -> PageStore | None:
+        try:
+            return self._stored()
+        except Unavailable:
+            return None
 
     async def _compute(
         self, store: PageStore, place: tuple[Key, str], scope: Scope, receive: Receive, send: Send
@@ -195,13 +199,6 @@ def _wants_page(scope: Scope) -> bool:
         return False
     headers = Headers(scope=scope)
     return "text/html" in headers.get("accept", "") and "no-cache" not in headers.get("cache-control", "")
-
-
-def _store_of(scope: Scope) -> PageStore | None:
-    try:
-        return cast("AppContext", scope["app"].state.edge).pages
-    except Unavailable:  # No database is configured.
-        return None
 
 
 def _key(scope: Scope) -> Key:

@@ -193,8 +193,8 @@ def _with_viewers(stack: WorkerStack, api: ApiServers, attempts: Sequence[UUID],
         _, waits = remote_steps(stack, api, steps)
         seconds = time.monotonic() - start
         service, own = api.processor_seconds() - service, processor_seconds(viewers.pid) - own
-        seen = json.loads(viewers.communicate(timeout=60)[0])
-    return Watched(seen["arrived"], seen["replaced"], seen["lost"], service, own, seconds), waits
+        ages = json.loads(viewers.communicate(timeout=60)[0])
+    return Watched(ages["arrived"], ages["replaced"], ages["lost"], service, own, seconds), waits
 
 
 def _figures(measured: Measured, alone: Sequence[float], what: str) -> list[Figure]:

@@ -11,11 +11,13 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 ACK = b"\x81\x84\x00\x00\x00\x00next"
 """A whole text message with a mask of zeros; RFC 6455, section 5.2."""
-BINARY, TEXT_LENGTH, LONG_LENGTH = 0x82, 126, 127
+WARM_UP_SECONDS, WARM_UP_PICTURES = 20.0, 5
+BINARY, PING, PONG, TEXT_LENGTH, LONG_LENGTH = 0x82, 0x89, 0x8A, 126, 127
 
 
 class Ages:
@@ -28,7 +30,7 @@ class Ages:
         self.lost = 0
 
 
-class Viewer(asyncio.Protocol):
+class LiveViewer(asyncio.Protocol):
     """One websocket, read without a library, which would take more of the machine than the service does."""
 
     def __init__(self, address: str, ages: Ages) -> None:
@@ -37,6 +39,8 @@ class Viewer(asyncio.Protocol):
         self._buffer = bytearray()
         self._open = False
         self._captured: float | None = None
+        self._pictures = 0
+        self.warm = asyncio.Event()
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
@@ -60,6 +64,9 @@ class Viewer(asyncio.Protocol):
             start, end = size
             if self._buffer[0] == BINARY:
                 self._frame(bytes(self._buffer[start : min(end, start + 1000)]))
+            elif self._buffer[0] == PING:
+                payload = bytes(self._buffer[start:end])
+                self._transport.write(bytes((PONG, 0x80 | len(payload), 0, 0, 0, 0)) + payload)
             del self._buffer[:end]
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -84,6 +91,9 @@ class Viewer(asyncio.Protocol):
         captured, ages = head["captured_at"], self._ages
         if captured == self._captured:
             return
+        self._pictures += 1
+        if self._pictures == WARM_UP_PICTURES:
+            self.warm.set()
         ages.arrived.append((now - captured) * 1000)
         ages.bytes += len(self._buffer)
         if self._captured is not None:
@@ -93,13 +103,20 @@ class Viewer(asyncio.Protocol):
 
 async def watch(port: int, each: int, attempts: Sequence[str]) -> Ages:
     """Watches each attempt `each` times until stdin ends."""
-    loop, ages = asyncio.get_running_loop(), Ages()
+    loop, ages, viewers = asyncio.get_running_loop(), Ages(), list[LiveViewer]()
     for _ in range(each):
         for attempt in attempts:
             address = f"/ws/attempts/{attempt}/live"
-            await loop.create_connection(lambda address=address: Viewer(address, ages), "127.0.0.1", port)  # type: ignore[misc]
+            _, viewer = await loop.create_connection(
+                lambda address=address: LiveViewer(address, ages),  # type: ignore[misc]
+                "127.0.0.1",
+                port,
+            )
+            viewers.append(viewer)
     # What was slow because all came at once is not counted.
-    await asyncio.sleep(3.0)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(WARM_UP_SECONDS):
+            await asyncio.gather(*(viewer.warm.wait() for viewer in viewers))
     ages.arrived.clear()
     ages.replaced.clear()
     sys.stdout.write("watching\n")
@@ -109,7 +126,7 @@ async def watch(port: int, each: int, attempts: Sequence[str]) -> Ages:
 
 
 def main() -> None:
-    """See the module."""
+    """Watches, and prints what was seen."""
     port, each, *attempts = sys.argv[1:]
     ages = asyncio.run(watch(int(port), int(each), attempts))
     sys.stdout.write(json.dumps(vars(ages)))

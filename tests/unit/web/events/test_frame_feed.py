@@ -14,7 +14,7 @@ from backend.web.events.frame_feed import AT_ONCE, FrameFeed, FrameFeeds
 VIEWERS = 300
 
 
-class Broker:
+class FrameSource:
     """The broker's side: frames that are published, and what the feeds ask for."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +52,7 @@ class Broker:
         self.marks.add(viewer)
 
 
-class Attempt:
+class AttemptEnd:
     """Whether it goes on, and how often that was asked."""
 
     def __init__(self) -> None:
@@ -65,8 +65,8 @@ class Attempt:
 
 
 @pytest.fixture
-def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
-    return Broker(monkeypatch)
+def source(monkeypatch: pytest.MonkeyPatch) -> FrameSource:
+    return FrameSource(monkeypatch)
 
 
 async def turns(number: int = 200) -> None:
@@ -76,8 +76,8 @@ async def turns(number: int = 200) -> None:
 
 
 class TestFrameFeeds:
-    def test_one_subscription_read_and_mark_for_all_viewers(self, broker: Broker) -> None:
-        attempt, feeds, attempt_id = Attempt(), FrameFeeds(), uuid4()
+    def test_one_subscription_read_and_mark_for_all_viewers(self, source: FrameSource) -> None:
+        attempt, feeds, attempt_id = AttemptEnd(), FrameFeeds(), uuid4()
 
         async def view(feed_seen: list[int]) -> None:
             async with feeds.watch(attempt_id, attempt.goes_on) as feed:
@@ -91,16 +91,16 @@ class TestFrameFeeds:
             viewers = [asyncio.create_task(view(each)) for each in seen]
             await turns()
             for _ in range(3):
-                broker.publish()
+                source.publish()
                 await turns()
             await asyncio.gather(*viewers)
             return seen
 
         assert asyncio.run(work()) == [[1, 2, 3]] * VIEWERS
-        assert (broker.subscriptions, broker.reads, len(broker.marks), attempt.asked) == (1, 3, 1, 0)
+        assert (source.subscriptions, source.reads, len(source.marks), attempt.asked) == (1, 3, 1, 0)
 
-    def test_others_have_their_turn_between_viewers(self, broker: Broker) -> None:
-        attempt = Attempt()
+    def test_others_have_their_turn_between_viewers(self, source: FrameSource) -> None:
+        attempt = AttemptEnd()
         woken = [0]
 
         async def view(feed: FrameFeed) -> None:
@@ -111,7 +111,7 @@ class TestFrameFeeds:
             async with FrameFeeds().watch(uuid4(), attempt.goes_on) as feed:
                 viewers = [asyncio.create_task(view(feed)) for _ in range(VIEWERS)]
                 await turns()
-                broker.publish()
+                source.publish()
                 between = []
                 while woken[0] < VIEWERS:
                     await asyncio.sleep(0)
@@ -122,30 +122,30 @@ class TestFrameFeeds:
         between = asyncio.run(work())
         assert max(later - earlier for earlier, later in itertools.pairwise(between)) <= 2 * AT_ONCE
 
-    def test_the_end_of_the_attempt_ends_all_views(self, broker: Broker) -> None:
-        attempt, feeds, attempt_id = Attempt(), FrameFeeds(), uuid4()
+    def test_the_end_of_the_attempt_ends_all_views(self, source: FrameSource) -> None:
+        attempt, feeds, attempt_id = AttemptEnd(), FrameFeeds(), uuid4()
 
         async def work() -> list[LiveFrame | None]:
             async with feeds.watch(attempt_id, attempt.goes_on) as feed:
-                broker.publish()
+                source.publish()
                 await turns()
-                broker.publish()
+                source.publish()
                 first = await feed.newer(None)
                 assert first is not None
                 waiting = [asyncio.create_task(feed.newer(first.seq)) for _ in range(3)]
                 attempt.live = False
-                broker.idle()
+                source.idle()
                 return await asyncio.gather(*waiting)
 
         assert asyncio.run(work()) == [None] * 3
 
-    def test_a_later_viewer_begins_a_new_feed(self, broker: Broker) -> None:
+    def test_a_later_viewer_begins_a_new_feed(self, source: FrameSource) -> None:
         feeds, attempt_id = FrameFeeds(), uuid4()
 
         async def work() -> None:
             for _ in range(2):
-                async with feeds.watch(attempt_id, Attempt().goes_on):
+                async with feeds.watch(attempt_id, AttemptEnd().goes_on):
                     await turns()
 
         asyncio.run(work())
-        assert broker.subscriptions == 2
+        assert source.subscriptions == 2
