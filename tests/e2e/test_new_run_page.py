@@ -92,7 +92,7 @@ class TestNewRun:
 
         before = runs()
         with window(browser, site) as page:
-            opened(page, "/runs/new")
+            opened(page, "/runs/new?agent=noop")
             page.locator("form[data-controller=new-run]").evaluate(
                 "(form) => { form.requestSubmit(); form.requestSubmit(); }"
             )
