@@ -204,9 +204,11 @@ def _wants_page(scope: Scope) -> bool:
 def _key(scope: Scope) -> Key:
     """All of a request that a page may depend on."""
     headers = Headers(scope=scope)
-    names = ("host", "cookie", "accept", "accept-encoding")
+    names = ("host", "cookie", "authorization", "accept", "accept-encoding")
     address = (scope["scheme"], scope.get("root_path", ""), scope["path"], scope["query_string"])
-    return (*address, *(headers.get(name, "") for name in names))
+    # Who asks, wherever from: with a role, which may change during a session.
+    principal = scope["state"]["principal"].seen_from("")
+    return (principal, *address, *(headers.get(name, "") for name in names))
 
 
 def _known(scope: Scope) -> str:

@@ -8,14 +8,15 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
-from sqlalchemy import event, select
+from sqlalchemy import event, func, select, update
 
 from backend.config import Settings
-from backend.db.models import AgentConfiguration
+from backend.db.models import AgentConfiguration, UserAccount
 from backend.services.configurations import configurations
 from backend.web.app import create_app
 from backend.web.dependencies import MOST_SESSIONS
 from backend.web.shared_pages import SHARED_SECONDS, PageStore
+from tests.factories.accounts import team
 from tests.factories.records import World
 from tests.integration.web.conftest import OWN, counted
 
@@ -122,6 +123,20 @@ class TestSharedPages:
         first, shared, later = asyncio.run(statements())
         assert shared == 1
         assert min(first, later) > 1
+
+    def test_each_person_has_pages_of_their_own_and_nobody_without_a_session(
+        self, installation: World, tmp_path: Path
+    ) -> None:
+        with team(installation, tmp_path) as people:
+            browsers = {name: people.add(name, admin=name == "bob") for name in ("ada", "bob")}
+            texts = {name: browser.get("/runs", headers=PAGE).text for name, browser in browsers.items()}
+            assert [name in texts[name] for name in texts] == [True, True]
+            assert "bob" not in texts["ada"]
+            assert browsers["ada"].get("/people", headers=PAGE).status_code == 403
+            assert browsers["bob"].get("/people", headers=PAGE).status_code == 200
+            assert browsers["ada"].get("/people", headers=PAGE).status_code == 403
+            installation.do(lambda session: session.execute(update(UserAccount).values(disabled_at=func.now())))
+            assert {browser.get("/runs", headers=PAGE).status_code for browser in browsers.values()} == {303}
 
 
 class TestOpenSession:
