@@ -146,6 +146,11 @@ bench-schedule: setup ## Measure the scheduler with 50,000 episodes on 1,000 sim
 bench-statistics: setup ## Measure the coverage of intervals and the error rates of the paired test
 	@$(BIN)/python -m tools.bench.inference $(ARGS)
 
+.PHONY: bench-viewers
+bench-viewers: ## Measure our replay beside Inspect's viewer and MLflow on the same trajectory
+	@$(PREPARE) --tests
+	@$(BIN)/python -m tools.bench.viewers $(ARGS)
+
 .PHONY: bench-web
 bench-web: setup ## Measure pages, roll-up and export with EPISODES=1000000 episodes of 40 configurations
 	@$(BIN)/python -m tools.bench.web --episodes $(EPISODES) $(ARGS)
@@ -162,6 +167,10 @@ chaos: ## Inject FAULTS seeded faults into the running stack and check that noth
 .PHONY: try-cube
 try-cube: setup ## Run tasks of ours and of osworld-cube by cube-harness, on desktops of this machine (needs Python 3.12)
 	@$(BIN)/python -m tools.try_cube
+
+.PHONY: try-composed
+try-composed: setup ## Compose OmniBench tasks anew and let the oracle solve each on a real desktop (ARGS="--number 20 --page")
+	@$(BIN)/python -m tools.try_composed $(ARGS)
 
 .PHONY: try-agents
 try-agents: setup ## Run public agents through DesktopEnv: OSWORLD=FOLDER AGENT_S=FOLDER, checkouts of both
@@ -185,6 +194,6 @@ lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=
 
 .PHONY: clean
 clean: ## Remove what setup and the tools created (not the data folder)
-	rm -rf .venv .agents-env .cube-env .docs-site* .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
+	rm -rf .venv .agents-env .cube-env .viewers-env .docs-site* .guest-site .guest-site.new .wine .wine.new .setup node_modules *.egg-info
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
