@@ -106,7 +106,8 @@ def page(trials: Sequence[ComposedTrial], seed: int) -> str:
             nodes = sorted(len(trial.task.evaluator.parts) for trial in own)
             seconds = sum(trial.seconds for trial in own) / len(own)
             solved = sum(trial.score == 1.0 for trial in own)
-            rows.append(f"| {letters} | {len(own)} | {solved} | {nodes[0]} to {nodes[-1]} | {seconds:.0f} s |")
+            size = f"{nodes[0]} to {nodes[-1]}" if nodes[0] < nodes[-1] else nodes[0]
+            rows.append(f"| {letters} | {len(own)} | {solved} | {size} | {seconds:.0f} s |")
     failed = "".join(f"\n```\n{trial.capability}: {trial.story}\n```\n" for trial in trials if trial.score != 1.0)
     return (
         f"{HEAD.format(number=len(trials), seed=seed)}Machine: {machine()}. "

@@ -16,7 +16,7 @@ from inspect_ai.model import ChatMessageAssistant, ContentImage
 def main() -> None:
     """Reads, logs, prints."""
     log, folder = map(Path, sys.argv[1:])
-    (sample,) = read_eval_log(log, resolve_attachments="full").samples or ()
+    sample = (read_eval_log(log, resolve_attachments="full").samples or [])[0]
     folder.mkdir()
     store = f"sqlite:///{folder / 'mlflow.db'}"
     mlflow.set_tracking_uri(store)
