@@ -38,9 +38,9 @@ SECONDS = 180.0
 HEAD = """# Replays beside other viewers
 
 Measured by `make bench-viewers`, which writes this page: one trajectory of {steps} steps with pictures of 1280x720, in
-Deskarena's episode page, in Inspect's log viewer (the `.eval` that Deskarena exports; `inspect_ai` read it: {read}) and
-in MLflow's trace page (a span per step, its picture in the span's messages). All three were served on loopback to one
-Chromium with a window of 1280x720, one after the other, in the same run.
+Deskarena's episode page, in Inspect's log viewer (the `.eval` that Deskarena exports, from which `inspect_ai` read
+{read}) and in MLflow's trace page (a span per step, its picture in the span's messages). All three were served on
+loopback to one Chromium with a window of 1280x720, one after the other, in the same run.
 
 *First step* is the time from the opening of the address, with an empty cache, until a picture of a step is decoded.
 *Seek* is the time from a move to a random step (scrubber; place in the list of messages; click on a span) until its
