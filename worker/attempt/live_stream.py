@@ -17,6 +17,7 @@ from uuid import UUID
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect, unix_connect
 
+from backend.domain.errors import DeskarenaError
 from backend.domain.model.trajectory import Frame
 
 LOOK_SECONDS = 0.5
@@ -39,6 +40,14 @@ class Viewers(Protocol):
         """Whether a person acts on the desktop."""
         ...
 
+    def clipboard_request(self, attempt_id: UUID) -> str:
+        """Id of a person's request for the desktop's clipboard; empty without one."""
+        ...
+
+    def put_clipboard(self, attempt_id: UUID, request: str, text: str) -> None:
+        """Answers that request."""
+        ...
+
     def put_frame(self, attempt_id: UUID, seq: int, jpeg: bytes, meta: Mapping[str, Any]) -> bool:
         """Sets the newest frame."""
         ...
@@ -57,6 +66,7 @@ class LiveStreamThread:
         step: Callable[[], int],
         quality: int = 70,
         otherwise: Callable[[], Frame | None] = lambda: None,
+        clipboard: Callable[[], str] = str,
     ) -> None:
         """Starts at once.
 
@@ -68,6 +78,7 @@ class LiveStreamThread:
             step: returns the number of the current step.
             quality: JPEG quality.
             otherwise: the machine's own picture if the guest sends none (`OpenDesktop.picture`).
+            clipboard: the text of the desktop's clipboard, for a person who acts there.
         """
         self._attempt_id = attempt_id
         self._address = address
@@ -75,6 +86,7 @@ class LiveStreamThread:
         self._ask = {"fps": fps, "quality": quality}
         self._step = step
         self._otherwise = otherwise
+        self._clipboard = clipboard
         self._seq = 0
         self._again = False
         self._picture = _Picture()
@@ -126,6 +138,8 @@ class LiveStreamThread:
                 look_at = time.monotonic() + LOOK_SECONDS
                 if not self._viewers.watchers(self._attempt_id) or self._viewers.hurried(self._attempt_id) != hurried:
                     return
+                if hurried:
+                    self._answer_clipboard()
                 if answer.is_set():
                     self._answered_at, answer = time.time(), socket.ping()
                 if sent_at and time.monotonic() - sent_at > RENEW_SECONDS:
@@ -135,6 +149,16 @@ class LiveStreamThread:
             if frame is not None:
                 self._picture, self._answered_at = self._picture.next(*frame), time.time()
                 sent_at = self._send()
+
+    def _answer_clipboard(self) -> None:
+        """A desktop that cannot say leaves the request without an answer."""
+        request = self._viewers.clipboard_request(self._attempt_id)
+        if not request:
+            return
+        try:
+            self._viewers.put_clipboard(self._attempt_id, request, self._clipboard())
+        except DeskarenaError as error:
+            logger.info("clipboard not read: attempt %s: %s", self._attempt_id, error)
 
     def _send(self) -> float:
         self._seq += 1

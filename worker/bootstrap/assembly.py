@@ -45,6 +45,7 @@ from worker.attempt.vlm_judge import AttemptJudge
 from worker.base.database import Database
 from worker.base.health import health_limits
 from worker.base.lease import HeldLease
+from worker.desktops.guest import read_clipboard
 from worker.evaluation.evaluator import Evaluator
 from worker.local.capacity import room_here
 from worker.models.model_pool import ModelPool
@@ -115,13 +116,15 @@ class AttemptParts:
         )
 
     def _live_stream(self, claim: Claim, opened: OpenDesktop, step: Callable[[], int]) -> LiveStreamThread:
+        address = opened.stream_address()
         return LiveStreamThread(
             claim.attempt_id,
-            opened.stream_address(),
+            address,
             events,
             fps=self._settings.live_fps,
             step=step,
             otherwise=opened.picture,
+            clipboard=partial(read_clipboard, address),
         )
 
     def _way_out(self, task: Task, assets: Mapping[str, str]) -> EgressRules:

@@ -28,6 +28,23 @@ _MAX_FACTS = 2**20
 _MAX_PICTURE = 64 * 2**20
 
 
+def read_clipboard(address: tuple[str, str]) -> str:
+    """The text of a desktop's clipboard, over a connection of its own: the agent may be using the desktop's.
+
+    Args:
+        address: of the guest API, with its secret.
+
+    Raises:
+        GuestLost: the desktop does not answer.
+        GuestRefused: it cannot read its clipboard.
+    """
+    desktop = GuestDesktop(*address)
+    try:
+        return desktop.clipboard()
+    finally:
+        desktop.close()
+
+
 class GuestDesktop:
     """A desktop behind its guest API. The port's docstrings are the specification."""
 

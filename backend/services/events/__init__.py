@@ -5,6 +5,7 @@ read Postgres periodically.
 """
 
 from backend.services.events.broker import broker_state, configure
+from backend.services.events.clipboard import clipboard_request, put_clipboard, read_clipboard
 from backend.services.events.live import LiveFrame, hurried, put_frame, watchers
 from backend.services.events.log import EventKind, append, append_all, list_after
 from backend.services.events.patience import end_patience, patience
@@ -23,6 +24,7 @@ __all__ = [
     "append",
     "append_all",
     "broker_state",
+    "clipboard_request",
     "close_listeners",
     "configure",
     "end_patience",
@@ -32,7 +34,9 @@ __all__ = [
     "mark_hurry",
     "mark_watching",
     "patience",
+    "put_clipboard",
     "put_frame",
+    "read_clipboard",
     "subscribe_attempt",
     "subscribe_run",
     "watchers",

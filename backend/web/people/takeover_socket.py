@@ -1,9 +1,9 @@
 """A person's mouse and keyboard, from the episode's page to its desktop.
 
 The page sends JSON texts: `{"kind": "act", "n": 3, "actions": [typed Action]}`, `{"kind": "take_over"}`, `{"kind":
-"hand_back"}`. It receives `{"kind": "state", "in_control", "controlled", "step", "state"}` whenever something changes,
-`{"kind": "rejected", "n", "code", "detail"}` for a rejected message, and a beat every 15 s. Size, rate and every action
-are validated here and again by the worker.
+"hand_back"}`, `{"kind": "copy"}`. It receives `{"kind": "state", "in_control", "controlled", "step", "state"}` whenever
+something changes, `{"kind": "rejected", "n", "code", "detail"}` for a rejected message, `{"kind": "clipboard", "text"}`
+after `copy`, and a beat every 15 s. Size, rate and every action are validated here and again by the worker.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from backend.services.agents.agent_channel_store import ReplyStatus
 from backend.services.people import takeover, takeover_store
 from backend.services.people.takeover import ControlledAttempt
 from backend.web.dependencies import AppContext
-from backend.web.socket_lifetime import BEAT, BEAT_SECONDS, ENDED, accept
+from backend.web.socket_lifetime import BEAT, BEAT_SECONDS, ENDED, accept, over
 
 router = APIRouter()
 MOST_BYTES = 65_536
@@ -53,6 +53,7 @@ class Rejection(StrEnum):
     BROKER_UNAVAILABLE = "broker_unavailable"
     BUSY = "busy"
     NUMBER_REUSED = "number_reused"
+    CLIPBOARD_UNREADABLE = "clipboard_unreadable"
 
 
 DETAILS: Mapping[Rejection, str] = {
@@ -65,6 +66,7 @@ DETAILS: Mapping[Rejection, str] = {
     Rejection.BROKER_UNAVAILABLE: "The broker is not available. Try again.",
     Rejection.BUSY: "The desktop is still busy with earlier actions.",
     Rejection.NUMBER_REUSED: "The number n was used for another message.",
+    Rejection.CLIPBOARD_UNREADABLE: "The clipboard of the desktop could not be read. Try again.",
 }
 
 
@@ -114,18 +116,16 @@ class _TakeoverSession:
         self._holder = ""
         self._allowance = _Allowance()
         self._sending = asyncio.Lock()
+        self._copying: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         if self._attempt.human or await takeover_store.holder(self._attempt.attempt_id) == self._client:
             await self._take_over()
         tasks = [asyncio.create_task(part()) for part in (self._listen, self._tell, self._keep, self._beat)]
-        _, rest = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in rest:
-            task.cancel()
-        await asyncio.wait(tasks)
-        for task in tasks:
-            with contextlib.suppress(asyncio.CancelledError, WebSocketDisconnect, RuntimeError):
-                task.result()
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await over(*tasks, *([self._copying] if self._copying is not None else []))
 
     async def _beat(self) -> None:
         while True:
@@ -155,6 +155,8 @@ class _TakeoverSession:
             await self._reject(message.get("n"), Rejection.RATE_LIMIT)
         elif message.get("kind") == "act":
             await self._act(message)
+        elif message.get("kind") == "copy":
+            await self._copy(message.get("n"))
         elif message.get("kind") == "take_over":
             await self._take_over()
             await self._state()
@@ -173,6 +175,24 @@ class _TakeoverSession:
             await self._reject(number, rejection)
         else:
             await self._pass_on(number, message.get("actions"))
+
+    async def _copy(self, number: Any) -> None:
+        """Sends the desktop's clipboard when it is there; other messages need not wait for it."""
+        rejection = self._rejection()
+        if rejection is None and self._copying is not None and not self._copying.done():
+            rejection = Rejection.BUSY
+        if rejection is not None:
+            await self._reject(number, rejection)
+        else:
+            self._copying = asyncio.create_task(self._send_clipboard(number))
+
+    async def _send_clipboard(self, number: Any) -> None:
+        text = await events.read_clipboard(self._attempt.attempt_id)
+        with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+            if text is None:
+                await self._reject(number, Rejection.CLIPBOARD_UNREADABLE)
+            else:
+                await self._send({"kind": "clipboard", "text": text})
 
     def _rejection(self) -> Rejection | None:
         if not self._in_control and self._holder:

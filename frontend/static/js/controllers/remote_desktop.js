@@ -70,10 +70,15 @@ export default class RemoteDesktop extends Controller {
     );
     for (const name of ["done", "fail"]) this.on(this.part(name), "click", (event) => this.end(event.target));
     this.on(this.part("type"), "click", () => this.typeField());
+    this.on(this.part("copy"), "click", () => this.copy());
+    for (const button of this.parts("keys"))
+      this.on(button, "click", () => this.sendCombination(button.dataset.keys.split(" ")));
+    this.on(document, "fullscreenchange", () => this.lockKeys());
   }
 
   ended() {
     for (const one of [this.clicks, this.wheel, this]) clearTimeout(one?.timer);
+    navigator.keyboard?.unlock?.();
     this.socket.close();
   }
 
@@ -92,6 +97,7 @@ export default class RemoteDesktop extends Controller {
 
   receive(message) {
     if (message.kind === "rejected") this.notify(message.detail);
+    else if (message.kind === "clipboard") this.copied(message.text);
     else this.show(message);
   }
 
@@ -105,10 +111,8 @@ export default class RemoteDesktop extends Controller {
       take.textContent = inControl ? "Hand back" : "Take over";
       take.disabled = Boolean(controlled && !inControl) || !this.ready;
     }
-    for (const name of ["done", "fail", "type"]) {
-      const button = this.part(name);
-      if (button) button.disabled = !(inControl && this.ready);
-    }
+    for (const name of ["done", "fail", "type", "copy", "keys"])
+      for (const button of this.parts(name)) button.disabled = !(inControl && this.ready);
     const status = state === "running" ? this.controller(inControl, controlled) : state;
     this.part("bar").dataset.status = status;
     this.part("status").textContent = STATUS_TEXT[status] ?? "Evaluating...";
@@ -272,6 +276,41 @@ export default class RemoteDesktop extends Controller {
     ].flatMap(([down, name]) => (down ? [name] : []));
     if (modifiers.length) this.send({ type: "HOTKEY", keys: [...modifiers, key] });
     else this.send({ type: "PRESS", keys: [key] });
+  }
+
+  // Keys that the browser would take for itself.
+  sendCombination(keys) {
+    this.flush();
+    this.send(keys.length > 1 ? { type: "HOTKEY", keys } : { type: "PRESS", keys });
+  }
+
+  // In full screen a browser may leave its own keys to the page, if it can.
+  lockKeys() {
+    if (document.fullscreenElement?.contains(this.element)) navigator.keyboard?.lock?.().catch(() => {});
+    else navigator.keyboard?.unlock?.();
+  }
+
+  // What the desktop has on its clipboard comes as a message; it is no step.
+  copy() {
+    this.flush();
+    this.socket.send(JSON.stringify({ kind: "copy" }));
+  }
+
+  async copied(text) {
+    this.part("text").value = text;
+    if (!text) {
+      this.notify("The desktop's clipboard has no text.");
+      return;
+    }
+    try {
+      await navigator.clipboard.writeText(text);
+      this.notify(`Copied ${text.length} characters to your clipboard.`);
+    } catch {
+      // The browser may not let a page write there: the field has the text, selected.
+      this.part("leave").closest("details").open = true;
+      this.part("text").select();
+      this.notify("The text is in the field below. Copy it with Ctrl+C.");
+    }
   }
 
   pasteEvent(event) {

@@ -72,6 +72,33 @@ def playing(installation: World) -> Claim:
 
 
 @pytest.mark.usefixtures("broker")
+class TestClipboard:
+    def test_who_acts_gets_the_text_of_the_desktop(
+        self, installation: World, playing: Claim, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked = playing.attempt_id
+        with page(client_of(installation, tmp_path), playing) as socket:
+            told(socket, "state", in_control=True, state="running")
+            socket.send_json({"kind": "copy"})
+            until(lambda: events.clipboard_request(asked), what="the worker hears of it")
+            socket.send_json({"kind": "copy"})
+            assert told(socket, "rejected")["code"] == "busy"
+            events.put_clipboard(asked, events.clipboard_request(asked), "<b>copied</b>" + "x" * 200_000)
+            assert told(socket, "clipboard")["text"] == ("<b>copied</b>" + "x" * 200_000)[:100_000]
+            assert events.clipboard_request(asked) == ""
+            monkeypatch.setattr("backend.services.events.clipboard.ANSWER_SECONDS", 0.2)
+            socket.send_json({"kind": "copy"})
+            assert told(socket, "rejected")["code"] == "clipboard_unreadable"
+
+    def test_nobody_else_does(self, installation: World, acting: Claim, tmp_path: Path) -> None:
+        with page(client_of(installation, tmp_path), acting) as socket:
+            told(socket, "state", in_control=False)
+            socket.send_json({"kind": "copy"})
+            assert told(socket, "rejected")["code"] == "not_in_control"
+            assert events.clipboard_request(acting.attempt_id) == ""
+
+
+@pytest.mark.usefixtures("broker")
 class TestControl:
     def test_take_over_act_hand_back(self, installation: World, acting: Claim, tmp_path: Path) -> None:
         control = TakeoverClient(acting.attempt_id, ScreenSize())

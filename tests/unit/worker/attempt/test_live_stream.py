@@ -10,6 +10,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.server import ServerConnection, unix_serve
 
+from backend.domain.errors import GuestLost
 from tests.waiting import until
 from worker.attempt import live_stream
 from worker.attempt.live_stream import LiveStreamThread
@@ -26,10 +27,16 @@ class StreamingGuest:
         self.refused = 0
         self.open = 0
         self.picture = b"\xff\xd8picture"
+        self.silent = False
         self._change = Event()
         self._server = unix_serve(self._serve, str(path))
         self._thread = Thread(target=self._server.serve_forever, daemon=True)
         self._thread.start()
+
+    def clipboard(self) -> str:
+        if self.silent:
+            raise GuestLost("no answer", code="guest_timeout")
+        return "copied there"
 
     def change(self) -> None:
         """Something is drawn."""
@@ -68,6 +75,14 @@ class FakeViewers:
         self.asked = 0
         self.hurry = False
         self.frames: list[tuple[int, bytes, Mapping[str, Any]]] = []
+        self.request = ""
+        self.clipboards: list[tuple[str, str]] = []
+
+    def clipboard_request(self, attempt_id: UUID) -> str:
+        return self.request
+
+    def put_clipboard(self, attempt_id: UUID, request: str, text: str) -> None:
+        self.clipboards.append((request, text))
 
     def watchers(self, attempt_id: UUID) -> int:
         self.asked += 1
@@ -95,7 +110,9 @@ def viewers() -> FakeViewers:
 
 @pytest.fixture
 def pump(guest: StreamingGuest, viewers: FakeViewers) -> Iterator[LiveStreamThread]:
-    made = LiveStreamThread(uuid4(), (guest.address, SECRET), viewers, fps=5.0, step=lambda: 3)
+    made = LiveStreamThread(
+        uuid4(), (guest.address, SECRET), viewers, fps=5.0, step=lambda: 3, clipboard=guest.clipboard
+    )
     yield made
     made.close()
     made.join(10.0)
@@ -122,6 +139,19 @@ class TestLivePump:
         viewers.number = 1
         until(lambda: guest.asked)
         assert guest.asked[0] == "/stream?fps=5.0&quality=70"
+
+    def test_a_person_who_acts_gets_the_clipboard(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
+        viewers.number, viewers.request = 1, "first"
+        until(lambda: viewers.frames)
+        assert viewers.clipboards == []
+        viewers.hurry = True
+        until(lambda: ("first", "copied there") in viewers.clipboards)
+        guest.silent = True
+        viewers.request = "second"
+        seen = len(viewers.frames)
+        guest.change()
+        until(lambda: len(viewers.frames) > seen, what="the picture goes on without the clipboard")
+        assert "second" not in dict(viewers.clipboards)
 
     def test_it_stops_when_the_last_viewer_leaves(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
         viewers.number = 1
