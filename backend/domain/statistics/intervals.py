@@ -185,6 +185,21 @@ def mean_interval(values: Sequence[float], level: float = LEVEL) -> Interval | N
     return Interval(fmean(values) - half, fmean(values) + half)
 
 
+def total_interval(values: Sequence[float], number: int, level: float = LEVEL) -> Interval | None:
+    """Prediction interval of the sum of `number` new values that vary like these; None for fewer than two values.
+
+    n m +- t s sqrt(n + n^2 / k) with the mean m and the standard deviation s of k values: the new values vary, and the
+    mean is uncertain, too. Values are 0 or more. Source: G. J. Hahn and W. Q. Meeker, "Statistical Intervals" (1991),
+    section 4.7 (the mean of future observations, times their number).
+    """
+    known = len(values)
+    if known < 2:  # noqa: PLR2004 - one value has no spread.
+        return None
+    expected = number * fmean(values)
+    half = student_quantile(0.5 + level / 2, known - 1) * stdev(values) * math.sqrt(number + number**2 / known)
+    return Interval(max(0.0, expected - half), expected + half)
+
+
 def student_quantile(share: float, freedom: int) -> float:
     """Quantile of Student's t distribution, to about six digits.
 

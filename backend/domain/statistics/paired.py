@@ -127,7 +127,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def detectable_difference(differences: Sequence[float], *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+def detectable_difference(
+    differences: Sequence[float], *, tasks: int | None = None, alpha: float = 0.05, power: float = 0.8
+) -> float | None:
     """The smallest mean difference that tasks which vary like these would show with this power, two-sided.
 
     (z(1 - alpha / 2) + z(power)) * s / sqrt(n), s being the standard deviation of the tasks' differences. Where each
@@ -136,14 +138,15 @@ def detectable_difference(differences: Sequence[float], *, alpha: float = 0.05, 
 
     Args:
         differences: one per task, in [-1, 1].
+        tasks: number of tasks of the comparison, if it is another one than that of these differences.
         alpha: probability of a false alarm.
         power: probability of finding such a difference.
 
     Returns:
         None for fewer than two tasks.
     """
-    n = len(differences)
-    if n < 2:  # noqa: PLR2004 - one task has no spread.
+    n = len(differences) if tasks is None else tasks
+    if len(differences) < 2 or n < 1:  # noqa: PLR2004 - one task has no spread.
         return None
     quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
     smallest = quantiles * stdev(differences) / math.sqrt(n)

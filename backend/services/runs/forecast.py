@@ -94,13 +94,14 @@ def smallest_difference(episodes: int, rate: float = 0.5) -> float | None:
     return min(1.0, reach * math.sqrt(2 * rate * (1 - rate) / episodes))
 
 
-def forecast(session: Session, request: RunRequest, *, listed: bool = True) -> Forecast:
+def forecast(session: Session, request: RunRequest, *, listed: bool = True, history: bool = True) -> Forecast:
     """What would happen if this were submitted now. Invalid fields are reported, not raised.
 
     Args:
         session: the transaction.
         request: the request.
         listed: name the tasks that cannot run, too, not only their reasons.
+        history: estimate the time from earlier episodes.
 
     Raises:
         NotFound: There is no such benchmark.
@@ -125,7 +126,7 @@ def forecast(session: Session, request: RunRequest, *, listed: bool = True) -> F
     slots, _ = scheduler.slots(session, request.provider)
     if request.concurrency is not None:
         slots = min(slots, request.concurrency)
-    past = new_run_view.durations(session, benchmark.id, request.agent, request.provider)
+    past = new_run_view.durations(session, benchmark.id, request.agent, request.provider) if history else ()
     episodes = runnable * request.repeats
     return Forecast(
         episodes=episodes,

@@ -24,6 +24,7 @@ from backend.services.results.run_summaries import summary as summary_of
 from backend.services.runs import episodes as episode_service
 from backend.services.runs import runs as service
 from backend.services.runs.episodes import EpisodeSummary
+from backend.services.runs.estimates import RunEstimate, estimate
 from backend.services.runs.forecast import Forecast, forecast
 from backend.services.runs.outside_runs import import_results
 from backend.services.runs.scheduling_settings import update_scheduling
@@ -98,6 +99,12 @@ def import_run(
 def forecast_run(session: SessionDep, body: schemas.RunSubmit) -> Forecast:
     """Forecast a run's cost and statistical power. Starts nothing."""
     return forecast(session, request_of(body))
+
+
+@router.post("/runs/estimate")
+def estimate_run(session: SessionDep, body: schemas.RunSubmit) -> RunEstimate:
+    """Estimate a run's time, desktop hours, tokens and cost from earlier runs, with ranges. Starts nothing."""
+    return estimate(session, request_of(body))
 
 
 @router.get("/runs")

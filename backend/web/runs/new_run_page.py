@@ -1,6 +1,7 @@
 """`/runs/new`: form for a new run, with its forecast."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
@@ -11,13 +12,16 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, QueryParams
 
 from backend.domain.errors import DeskarenaError, Invalid
+from backend.domain.model.presets import PRESETS
 from backend.services.capacity.config_checks import field_problems
+from backend.services.capacity.views.capabilities import AgentView
 from backend.services.read_model import FieldProblem
+from backend.services.runs.estimates import estimate
 from backend.services.runs.forecast import Forecast, forecast
 from backend.services.runs.runs import submit_run
 from backend.services.runs.views import new_run as service
 from backend.services.runs.views import run_form
-from backend.services.runs.views.new_run import ListedTasks, NewRun
+from backend.services.runs.views.new_run import ListedTasks, NewRun, Parameter
 from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
 from backend.web.page_common import page_router, redirect
 from backend.web.templating import render
@@ -26,6 +30,7 @@ router = page_router()
 FIRST = "random"
 SIZES = ("1920x1080", "1440x900", "1280x800")
 FormFields = QueryParams | FormData
+Agents = Sequence[tuple[AgentView, list[Parameter]]]
 
 
 async def read_form(request: Request) -> FormData:
@@ -47,13 +52,13 @@ def conditions(form: FormFields) -> list[str]:
     return [str(value) for value in form.getlist("where") if str(value)]
 
 
-def values_of(form: FormFields, page: NewRun, agent: str, problems: list[FieldProblem]) -> dict[str, Any]:
+def values_of(form: FormFields, agents: Agents, agent: str, problems: list[FieldProblem]) -> dict[str, Any]:
     """The request's fields from the form's; empty ones keep their defaults. Adds what is wrong."""
-    fields = next((fields for each, fields in page.agents if each.name == agent), [])
+    fields = next((fields for each, fields in agents if each.name == agent), [])
     typed = {field.name: text(form, f"p.{agent}.{field.name}") for field in fields}
     has_params = any(key.startswith(f"p.{agent}.") for key in form)
     values: dict[str, Any] = {
-        "benchmark": page.benchmark,
+        "benchmark": text(form, "benchmark"),
         "agent": agent,
         "params": run_form.params_of(fields, typed, problems) if has_params else {},
         "provider": text(form, "provider", "local"),
@@ -88,9 +93,9 @@ def sizes(page: NewRun, form: FormFields) -> tuple[str, ...]:
     return tuple(f"{each.width}x{each.height}" for each in shown) or SIZES
 
 
-def first_agent(page: NewRun) -> str:
+def first_agent(agents: Agents) -> str:
     """The preselected agent: one that does not see the task and needs no model."""
-    names = [agent.name for agent, _ in page.agents if not agent.privileged]
+    names = [agent.name for agent, _ in agents if not agent.privileged]
     return FIRST if FIRST in names else next(iter(names), "")
 
 
@@ -98,7 +103,7 @@ def page_of(session: Session, form: FormFields) -> NewRun:
     """The form for the current choices."""
     chosen = text(form, "benchmark"), text(form, "provider", "local"), text(form, "desktop_image")
     listed = ListedTasks(patterns(form), [str(each) for each in form.getlist("open")], text(form, "find"))
-    return service.new_run(session, *chosen, listed)
+    return replace(service.new_run(session, *chosen, listed), preset=PRESETS.get(text(form, "preset")))
 
 
 def problems_at(problems: Sequence[FieldProblem], path: str) -> list[FieldProblem]:
@@ -118,13 +123,14 @@ def show(
         form: its values.
         error: why the run was not started.
     """
-    agent = text(form, "agent") or first_agent(page)
+    agent = text(form, "agent") or first_agent(page.agents)
     expected: Forecast | None = None
     problems: list[FieldProblem] = []
     if page.benchmark and agent:
-        run_request = run_form.request_of(values_of(form, page, agent, problems), problems)
+        wish = {**values_of(form, page.agents, agent, problems), "benchmark": page.benchmark}
+        run_request = run_form.request_of(wish, problems)
         if run_request is not None:
-            expected = forecast(session, run_request, listed=False)
+            expected = forecast(session, run_request, listed=False, history=False)
             problems += expected.problems
     if error is not None and not problems:
         problems = field_problems(error)
@@ -156,6 +162,17 @@ def ask(request: Request, session: SessionDep, clone: UUID | None = None) -> Res
     return show(request, session, page, form)
 
 
+@router.get("/runs/new/estimate")
+def show_estimate(request: Request, session: SessionDep) -> HTMLResponse:
+    """Part of the form: what the run of its current choices would take, from earlier runs."""
+    form = request.query_params
+    agents = service.agent_parameters(session)
+    values = values_of(form, agents, text(form, "agent") or first_agent(agents), [])
+    run_request = run_form.request_of(values, [])
+    estimated = estimate(session, run_request) if run_request is not None else None
+    return render(request, "run_estimate.html", {"estimate": estimated})
+
+
 @router.post("/runs/new")
 def submit(  # noqa: PLR0913 - what the edge gives, and the form
     request: Request,
@@ -168,7 +185,7 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
     """Starts the run, or shows the form again with all errors. The form's key makes a double click safe."""
     page = page_of(session, form)
     problems: list[FieldProblem] = []
-    values = values_of(form, page, text(form, "agent"), problems)
+    values = {**values_of(form, page.agents, text(form, "agent"), problems), "benchmark": page.benchmark}
     run_request = run_form.request_of({**values, "idempotency_key": text(form, "key") or None}, problems)
     if run_request is None or problems:
         wrong = Invalid("the form is not valid", code="invalid_request", path=problems[0].path)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import Text, cast, func, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Episode, Run, TaskSet
@@ -29,3 +29,15 @@ def durations(session: Session, benchmark_id: UUID, agent: str, provider: str) -
         .limit(SAMPLE)
     )
     return [float(value) for value in session.scalars(query)]
+
+
+def used_benchmarks(session: Session) -> Sequence[UUID]:
+    """Benchmarks of the newest runs, last used first."""
+    newest = select(Run.id, Run.task_set_id).order_by(Run.id.desc()).limit(RUNS).subquery()
+    query = (
+        select(TaskSet.benchmark_id)
+        .join(newest, newest.c.task_set_id == TaskSet.id)
+        .group_by(TaskSet.benchmark_id)
+        .order_by(func.max(cast(newest.c.id, Text)).desc())
+    )
+    return session.scalars(query).all()

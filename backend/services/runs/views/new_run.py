@@ -14,7 +14,8 @@ from backend.db.repositories.benchmarks import benchmarks as benchmark_repositor
 from backend.db.repositories.benchmarks import task_groups as repository
 from backend.db.repositories.benchmarks.task_groups import ALL, TaskFilter, TaskGroup, TaskNeeds
 from backend.db.repositories.common_queries import AnyRow
-from backend.domain.model.presets import PRESETS
+from backend.db.repositories.runs.new_run_view import used_benchmarks
+from backend.domain.model.presets import PRESETS, Preset
 from backend.domain.model.reason import Reason
 from backend.domain.model.task import UNLABELLED
 from backend.services.benchmarks.benchmarks import latest_task_set
@@ -121,6 +122,7 @@ class NewRun:
         judged: number of tasks that need a judge.
         complete: every task is listed; else those that were opened, searched for or ticked.
         endpoints: of models, with their state.
+        preset: the chosen one.
     """
 
     benchmarks: list[tuple[str, str]]
@@ -135,6 +137,27 @@ class NewRun:
     judged: int = 0
     complete: bool = True
     endpoints: Sequence[EndpointChoice] = ()
+    preset: Preset | None = None
+
+    @property
+    def preset_params(self) -> Mapping[str, Any]:
+        """Parameters of agents that the chosen preset sets."""
+        return self.preset.params if self.preset else {}
+
+    @property
+    def budget_defaults(self) -> Mapping[str, str]:
+        """What empty fields of the budget stand for, and whose value that is."""
+        own = self.preset.config.get("budget", {}) if self.preset else {}
+        steps = f"{own['max_steps']} (preset)" if "max_steps" in own else ""
+        by_level = "by level (preset)" if own.get("level_steps") else "the task's, else 30"
+        seconds = f"{own['max_seconds']:g} (preset)" if "max_seconds" in own else "1800 (default)"
+        return {"max_steps": steps or by_level, "max_seconds": seconds}
+
+    @property
+    def screen_default(self) -> str:
+        """The screen without a choice, and whose value that is."""
+        own = self.preset.config.get("screen") if self.preset else None
+        return f"{own['width']}x{own['height']} (preset)" if own else "1920x1080 (default)"
 
     @property
     def tasks(self) -> int:
@@ -145,11 +168,12 @@ class NewRun:
 def new_run(
     session: Session, benchmark: str, provider: str, image: str = "", listed: ListedTasks = ListedTasks()
 ) -> NewRun:
-    """The form for a benchmark (default: the first), with what can run on that provider's image."""
-    known = [(row.name, row.title or row.name) for row in benchmark_repository.all_of(session, None)]
+    """The form for a benchmark (default: the last used one), with what can run on that provider's image."""
+    able = abilities(session)
+    why_not = partial(able.why_not, provider, image=image or None)
+    known = _benchmarks(session, why_not)
     names = [name for name, _ in known]
     chosen = benchmark if benchmark in names else (names[0] if names else "")
-    able = abilities(session)
     page = NewRun(
         benchmarks=known,
         benchmark=chosen,
@@ -158,7 +182,29 @@ def new_run(
         presets={name: preset.about for name, preset in PRESETS.items()},
         endpoints=_endpoints(session),
     )
-    return _with_tasks(session, page, partial(able.why_not, provider, image=image or None), listed) if chosen else page
+    return _with_tasks(session, page, why_not, listed) if chosen else page
+
+
+def _benchmarks(session: Session, why_not: WhyNot) -> list[tuple[str, str]]:
+    """(name, title), last used first; before the first run, the one with the most tasks that can run here."""
+    rows = benchmark_repository.all_of(session, None)
+    used = {key: place for place, key in enumerate(used_benchmarks(session))}
+    if used:
+        rows = sorted(rows, key=lambda row: used.get(row.id, len(used)))
+    elif len(rows) > 1:
+        rows = sorted(rows, key=lambda row: -_runnable(session, row.name, why_not))
+    return [(row.name, row.title or row.name) for row in rows]
+
+
+def _runnable(session: Session, benchmark: str, why_not: WhyNot) -> int:
+    """Number of tasks that can run."""
+    groups = repository.task_groups(session, latest_task_set(session, benchmark).id)
+    return sum(group.number for group in groups if why_not(group) is None)
+
+
+def agent_parameters(session: Session) -> list[tuple[AgentView, list[Parameter]]]:
+    """Agents that workers offer, with the fields of their parameters."""
+    return [(agent, parameters(agent.schema)) for agent in abilities(session).agents]
 
 
 def _endpoints(session: Session) -> list[EndpointChoice]:

@@ -3,6 +3,8 @@ import { Controller } from "../lib/controller.js";
 import { morph } from "../lib/morph.js";
 
 const DRAFT = "draft:/runs/new";
+// Their placeholders and choices depend on the agent and the preset.
+const FOLLOWING = ["forecast", "spaces", "budgets"];
 
 // Also without https, where crypto.randomUUID is missing.
 function randomKey() {
@@ -26,11 +28,13 @@ export default class NewRun extends Controller {
     });
     this.offerDraft();
     this.count();
+    this.estimate();
     if (this.part("find").value && !this.partial) this.find(this.part("find").value);
   }
 
   ended() {
     clearTimeout(this.timer);
+    clearTimeout(this.estimateTimer);
   }
 
   // A form that was changed and not sent is offered to whoever opens an empty one.
@@ -148,6 +152,7 @@ export default class NewRun extends Controller {
     if (name === "provider") data.delete("desktop_image");
     const address = at(`/runs/new?${new URLSearchParams(data)}`);
     history.replaceState(null, "", address);
+    this.later();
     if (!this.submitting) localStorage.setItem(DRAFT, String(new URLSearchParams(data)));
     this.part("draft").hidden = true;
     this.request?.abort();
@@ -158,7 +163,9 @@ export default class NewRun extends Controller {
         headers: { Accept: "text/html" },
       });
       const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
-      const targets = reload ? ["main"] : this.partial ? ["forecast", "domains"] : ["forecast"];
+      const parameters = this.parts("params").map((box) => box.id);
+      const parts = [...FOLLOWING, ...parameters, ...(this.partial ? ["domains"] : [])];
+      const targets = reload ? ["main"] : parts;
       for (const target of targets) {
         const part = fresh.getElementById(target);
         if (part && !this.submitting) morph(document.getElementById(target), part);
@@ -167,6 +174,31 @@ export default class NewRun extends Controller {
       this.count();
     } catch (error) {
       if (error.name !== "AbortError") throw error;
+    }
+  }
+
+  // What the run would take is read from many earlier episodes, so it comes after the rest.
+  later() {
+    clearTimeout(this.estimateTimer);
+    this.estimateTimer = setTimeout(() => this.estimate(), 600);
+  }
+
+  async estimate() {
+    const data = new FormData(this.element);
+    data.delete("key");
+    this.estimating?.abort();
+    this.estimating = new AbortController();
+    try {
+      const response = await fetch(`/runs/new/estimate?${new URLSearchParams(data)}`, {
+        signal: this.estimating.signal,
+        headers: { Accept: "text/html" },
+      });
+      if (!response.ok) throw new Error(`HTTP ${response.status}`);
+      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+      this.part("estimate").replaceChildren(...fresh.body.children);
+    } catch (error) {
+      if (error.name !== "AbortError")
+        this.part("estimate").textContent = "Time and cost could not be estimated.";
     }
   }
 
