@@ -20,6 +20,8 @@ T = TypeVar("T")
 LATER = datetime(9999, 1, 1, tzinfo=UTC)
 """Start time of an episode that waits for its person: never by itself."""
 WAITS = Reason(ReasonCode.PERSON, "waiting for a person")
+HUMAN = "human"
+"""The agent that is a person."""
 MOST_STEPS = 300
 """Default step budget of a person: they are not hurried, and each action is a step."""
 QUICK = Settle(quiet=0.05, timeout=0.3)

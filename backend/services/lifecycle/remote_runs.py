@@ -8,6 +8,8 @@ from backend.services.lifecycle.state_transitions import EpisodeChange, wait_col
 
 REMOTE = frozenset({"remote"})
 """Agents for whose episodes people may get a token. A `container`'s token goes to its worker."""
+OUTSIDE = REMOTE | {"container"}
+"""Agents that are external programs: like people they wait for their desktop."""
 ASKS = "waits for its program to start another attempt"
 
 

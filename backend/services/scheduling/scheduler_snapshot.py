@@ -14,9 +14,7 @@ from backend.domain.scheduling.projects import ProjectRules
 from backend.domain.scheduling.reservations import Reserve, Urgency, common
 from backend.domain.scheduling.snapshot import ProjectLoad, QueueSnapshot, RunLoad
 from backend.domain.scheduling.usage import decayed
-
-OUTSIDE = frozenset({"remote", "container"})
-"""Agents that are external programs: like people they wait for their desktop."""
+from backend.services.lifecycle.remote_runs import OUTSIDE
 
 
 def now_of(session: Session, provider: str, rows: Sequence[Row[Any]], wanting: Iterable[Row[Any]]) -> QueueSnapshot:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Double, cast, func, select
+from sqlalchemy import ColumnElement, Double, case, cast, func, select
 from sqlalchemy import insert as sql_insert
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
@@ -84,7 +84,12 @@ def of_episode(session: Session, episode_id: UUID) -> list[Attempt]:
 
 @dataclass(frozen=True)
 class LocatedAttempt:
-    """An attempt with where it ran."""
+    """An attempt with where it ran.
+
+    Attributes:
+        agent: name of its agent.
+        step_at: when its last step was stored, while it is live.
+    """
 
     attempt: Attempt
     worker: str
@@ -93,12 +98,19 @@ class LocatedAttempt:
     index: int
     model_wait: dict[str, Any] | None = None
     silent_since: datetime | None = None
+    agent: str = ""
+    step_at: datetime | None = None
 
 
 def located(session: Session, condition: ColumnElement[bool]) -> list[LocatedAttempt]:
     """Attempts with worker and slot, by number."""
+    last = select(Step.created_at).where(Step.attempt_id == Attempt.id).order_by(Step.index.desc()).limit(1)
+    step_at = case((Attempt.live, last.scalar_subquery()))
+    wait = (Lease.model_wait, silent_since(), Run.config["agent"].astext, step_at)
     query = (
-        select(Attempt, Worker.name, Node.name, Slot.provider, Slot.index, Lease.model_wait, silent_since())
+        select(Attempt, Worker.name, Node.name, Slot.provider, Slot.index, *wait)
+        .join(Episode, Episode.id == Attempt.episode_id)
+        .join(Run, Run.id == Episode.run_id)
         .join(Lease, Lease.id == Attempt.lease_id)
         .join(Worker, Worker.id == Attempt.worker_id)
         .join(Slot, Slot.id == Attempt.slot_id)

@@ -186,7 +186,7 @@ def _attempt(row: LocatedAttempt, evaluations: list[EvaluationView]) -> AttemptV
         desktop=attempt.desktop,
         current_step=attempt.current_step,
         live=attempt.live,
-        waiting=wait_of(attempt, row.model_wait) if attempt.live else None,
+        waiting=wait_of(attempt, row.model_wait, row.step_at, row.agent) if attempt.live else None,
         silent_since=row.silent_since if attempt.live else None,
         started_at=attempt.started_at,
         first_observation_at=attempt.first_observation_at,

@@ -112,6 +112,6 @@ def _tile(row: AnyRow) -> Tile:
         frame_at=row.created_at,
         started_at=attempt.started_at,
         startup=startup_of(attempt.state, attempt.desktop),
-        wait=wait_of(attempt, row.model_wait, row.created_at),
+        wait=wait_of(attempt, row.model_wait, row.created_at, row.Run.config["agent"]),
         silent_since=row.silent_since,
     )

@@ -9,6 +9,8 @@ from pydantic import Field
 from backend.db.models import Attempt
 from backend.db.models.enums import AttemptController
 from backend.domain.model.episode import AttemptState
+from backend.services.lifecycle.human_runs import HUMAN
+from backend.services.lifecycle.remote_runs import OUTSIDE
 from backend.services.read_model import ReadModel
 from backend.services.runs.episodes import OPENING
 
@@ -33,7 +35,7 @@ def startup_of(state: str, desktop: Mapping[str, Any]) -> DesktopStartup | None:
 class AttemptWait(ReadModel):
     """What an attempt waits for now."""
 
-    kind: Literal["desktop", "model", "evaluator", "person"]
+    kind: Literal["desktop", "model", "evaluator", "person", "program"]
     text: str = Field(examples=["waiting for the model API (lab, m-1)"])
     since: datetime | None
     words: str = Field(default="", description="The API's last error message.", examples=["HTTP 429: rate limit"])
@@ -42,7 +44,7 @@ class AttemptWait(ReadModel):
 
 
 def wait_of(
-    attempt: Attempt, model_wait: Mapping[str, Any] | None, step_at: datetime | None = None
+    attempt: Attempt, model_wait: Mapping[str, Any] | None, step_at: datetime | None = None, agent: str = ""
 ) -> AttemptWait | None:
     """The wait of a live attempt; None while its agent acts.
 
@@ -50,6 +52,7 @@ def wait_of(
         attempt: the attempt.
         model_wait: as its lease has it.
         step_at: when its last step was stored.
+        agent: name of its agent.
     """
     if attempt.state == AttemptState.PREPARING:
         startup = startup_of(attempt.state, attempt.desktop)
@@ -59,8 +62,12 @@ def wait_of(
         return model_wait_view(model_wait)
     if attempt.state == AttemptState.EVALUATING:
         return AttemptWait(kind="evaluator", text="evaluating", since=step_at)
+    if agent == HUMAN:
+        return AttemptWait(kind="person", text="waiting for the person's next action", since=step_at)
     if attempt.controller == AttemptController.PERSON:
         return AttemptWait(kind="person", text="a person is in control", since=None)
+    if agent in OUTSIDE:
+        return AttemptWait(kind="program", text="waiting for the outside program's next action", since=step_at)
     return None
 
 
