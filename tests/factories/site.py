@@ -14,10 +14,11 @@ from tests.waiting import until
 
 
 @contextmanager
-def served(made: World, data: Path, root_path: str = "") -> Iterator[str]:
-    """Its address, without its path; `data`: an empty folder."""
+def served(made: World, data: Path, root_path: str = "", *, sockets: bool = True) -> Iterator[str]:
+    """Its address, without its path; `data`: an empty folder; `sockets`: some proxies let none be opened."""
     app = create_app(Settings(data_dir=data, root_path=root_path), made.factory, made.store)
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio"))
+    config = uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio" if sockets else "none")
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()
     try:

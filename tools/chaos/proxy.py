@@ -32,6 +32,8 @@ class LinkMode(StrEnum):
     """Accepts everything and forwards nothing; held data is forwarded afterwards."""
     SLOW = "slow"
     """Forwards with a delay and a limited rate."""
+    MUTE = "mute"
+    """Present connections go silent for good, without an end; new ones work."""
     REFUSE = "refuse"
     """Resets every connection, also the new ones."""
 
@@ -46,6 +48,7 @@ class Link:
         self._latency, self._rate = 0.0, 0.0
         self._refuse = False
         self._writers: set[asyncio.StreamWriter] = set()
+        self._era = 0
 
     async def listen(self) -> int:
         """Listens on a free port; returns it."""
@@ -57,6 +60,8 @@ class Link:
         """Changes what it does, also to the connections that there are."""
         self._latency, self._rate = (latency, rate) if mode is LinkMode.SLOW else (0.0, 0.0)
         self._refuse = mode is LinkMode.REFUSE
+        if mode is LinkMode.MUTE:
+            self._era += 1
         if mode is LinkMode.REFUSE:
             self.reset()
         if mode is LinkMode.HOLE:
@@ -97,8 +102,11 @@ class Link:
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Hands on one direction, until either side ends; then both end."""
+        era = self._era
         with suppress(OSError):
             while data := await reader.read(CHUNK):
+                if era != self._era:
+                    continue
                 await self._delay(len(data))
                 writer.write(data)
                 await writer.drain()

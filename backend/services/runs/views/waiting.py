@@ -62,6 +62,11 @@ def wait_of(
         return model_wait_view(model_wait)
     if attempt.state == AttemptState.EVALUATING:
         return AttemptWait(kind="evaluator", text="evaluating", since=step_at)
+    return _actor_wait(attempt, step_at, agent)
+
+
+def _actor_wait(attempt: Attempt, step_at: datetime | None, agent: str) -> AttemptWait | None:
+    """The wait for who acts, if that is not a worker's own agent."""
     if agent == HUMAN:
         return AttemptWait(kind="person", text="waiting for the person's next action", since=step_at)
     if attempt.controller == AttemptController.PERSON:

@@ -42,6 +42,7 @@ export default class Live extends Controller {
       message: (data, socket) => this.frame(data, socket),
       state: (state) => {
         this.state = state;
+        this.element.dispatchEvent(new CustomEvent("live:state", { bubbles: true, detail: state }));
         if (state === "ended") this.announceEnd();
       },
     });
@@ -104,7 +105,11 @@ export default class Live extends Controller {
       const { frame } = this.element.dataset;
       if (frame && frame !== this.recorded) this.show(frame);
       this.recorded = frame;
-      return { words: "recorded steps", title: "The live stream cannot be opened.", stale: true };
+      return {
+        words: "no live stream: newest step",
+        title: "The live stream cannot be opened.",
+        stale: true,
+      };
     }
     if (this.answeredAt === undefined) return { words: "", title: "", stale: false };
     const answered = now - this.answeredAt;

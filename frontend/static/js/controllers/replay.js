@@ -27,6 +27,7 @@ export default class Replay extends Scrubber {
     this.connectStage();
     this.on(this.part("follow"), "click", () => this.follow(!this.following));
     this.on(this.element, "live:frame", () => this.following && this.draw([], []));
+    this.on(this.element, "live:state", (event) => this.poll(event.detail === "polling"));
     this.on(this.element, "live:ended", () => this.finish());
     this.on(document, "page:event", (event) => this.hear(event));
     this.on(document, "tree:box", (event) => this.outline(event.detail));
@@ -242,6 +243,12 @@ export default class Replay extends Scrubber {
     }
   }
 
+  // Without a stream the newest recorded step is shown, as the page is read again.
+  poll(on) {
+    this.polling = on;
+    if (on && this.following) this.latest();
+  }
+
   // The attempt has ended: what was live becomes its replay, at its last step.
   finish() {
     if (!this.following) return;
@@ -261,6 +268,7 @@ export default class Replay extends Scrubber {
     const step = await this.reveal(this.at);
     if (!step || !this.following) return;
     this.mark(step);
+    if (this.polling) this.picture(step);
     this.tell(step);
     this.panels.show(step);
   }
