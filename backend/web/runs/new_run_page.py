@@ -126,6 +126,7 @@ def show(
     agent = text(form, "agent") or first_agent(page.agents)
     expected: Forecast | None = None
     problems: list[FieldProblem] = []
+    wish: dict[str, Any] = {}
     if page.benchmark and agent:
         wish = {**values_of(form, page.agents, agent, problems), "benchmark": page.benchmark}
         run_request = run_form.request_of(wish, problems)
@@ -145,6 +146,7 @@ def show(
         "sizes": sizes(page, form),
         "problems": list(dict.fromkeys(problems)),
         "problems_at": problems_at,
+        "study_form": urlencode(run_form.study_form_of(wish)),
         "refused": error is not None,
         "opened": set(form.getlist("open")),
         "key": text(form, "key") if error else "",

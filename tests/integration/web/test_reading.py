@@ -39,6 +39,7 @@ WRITES = re.compile(
     re.IGNORECASE,
 )
 QUERIES = {
+    "/runs/new/estimate": "?benchmark=starter&agent=noop",
     "/api/v1/judges/{judge_id}/review": "?by=newcomer",
     "/judges/{judge_id}/review": "?as=newcomer",
     "/api/v1/benchmarks/{name}/pairs/next": "?person=newcomer",

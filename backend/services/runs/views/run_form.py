@@ -20,6 +20,9 @@ BUDGET = ("max_steps", "max_seconds", "max_tokens", "max_usd")
 CHOICES = ("variant", "preset", "observation", "action_space", "desktop_image")
 JUDGE = ("endpoint", "model", "votes", "temperature")
 OPTIONS = ("observation_params", "action_params", "image")
+_OF_STUDIES = ("benchmark", "agent", "provider", "name", "preset", "repeats", "seed", "priority", "concurrency")
+_OF_CELLS = ("observation", "action_space", *OPTIONS, "screen", "judge", "variant", "desktop_image", "budget")
+"""Further fields of a run that a study's form has as JSON."""
 _WORDS = {"int_parsing": "Enter a whole number.", "float_parsing": "Enter a number."}
 
 
@@ -104,6 +107,18 @@ def form_of(session: Session, run_id: UUID) -> list[tuple[str, str]]:
     for name, value in config.params.items():
         fields += _param(f"p.{config.agent}.{name}", value)
     return fields
+
+
+def study_form_of(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Fields of the form for a study whose base cell has a run form's values."""
+    fields = {name: values[name] for name in _OF_STUDIES if values.get(name)}
+    fields |= {name: "\n".join(values[name]) for name in ("tasks", "where") if values.get(name)}
+    others = {name: values[name] for name in _OF_CELLS if values.get(name)}
+    if set(values.get("budget", ())) == {"max_steps"}:
+        fields |= values["budget"]
+        del others["budget"]
+    fields |= {name: json.dumps(each) for name, each in (("params", values.get("params")), ("more", others)) if each}
+    return [(name, _text(value)) for name, value in fields.items()]
 
 
 def _param(name: str, value: Any) -> list[tuple[str, str]]:

@@ -50,6 +50,34 @@ class TestProblems:
         assert all("--param" not in each and "--judge" not in each for each in (text, lacking))
 
 
+class TestEstimate:
+    def test_is_a_part_of_its_own(self, fresh: TestClient) -> None:
+        form = "benchmark=starter&agent=noop&repeats=2&max_steps=9&image=%7B%22scale%22%3A0.5%7D"
+        assert "too few earlier episodes" in fresh.get(f"/runs/new/estimate?{form}", headers=PAGE).text
+        assert "Estimates follow" in fresh.get("/runs/new/estimate", headers=PAGE).text
+        assert fresh.get("/runs/new/estimate?benchmark=nothing&agent=noop", headers=PAGE).status_code == 404
+        body = {"benchmark": "starter", "agent": "noop"}
+        assert fresh.post("/api/v1/runs/estimate", json=body).json()["forecast"]["episodes"] == 3
+
+    def test_an_empty_field_says_whose_value_it_has(self, fresh: TestClient, installation: World) -> None:
+        with_model_agent(installation)
+        plain = html.unescape(fresh.get("/runs/new?agent=prompt", headers=PAGE).text)
+        assert "(agent default)" in plain.split('id="p.prompt.temperature"')[1].split(">")[0]
+        assert 'placeholder="1800 (default)"' in plain
+        preset = html.unescape(fresh.get("/runs/new?agent=prompt&preset=osworld", headers=PAGE).text)
+        assert 'placeholder="1.0 (preset)"' in preset.split('id="p.prompt.temperature"')[1].split(">")[0]
+        assert 'placeholder="15 (preset)"' in preset
+
+    def test_the_form_goes_on_as_a_study(self, fresh: TestClient) -> None:
+        form = "benchmark=starter&agent=noop&repeats=2&max_steps=9&tasks=files%2F*&image=%7B%22scale%22%3A0.5%7D"
+        page = html.unescape(fresh.get(f"/runs/new?{form}", headers=PAGE).text)
+        address = page.split('href="/studies/new?')[1].split('"')[0]
+        given = dict(parse_qsl(address))
+        assert (given["repeats"], given["max_steps"], given["tasks"]) == ("2", "9", "files/*")
+        assert given["more"] == '{"image": {"scale": 0.5}}'
+        assert fresh.get(f"/studies/new?{address}", headers=PAGE).status_code == 200
+
+
 class TestChoices:
     def test_endpoints_are_chosen_with_their_state(self, fresh: TestClient, installation: World) -> None:
         with_model_agent(installation)

@@ -12,6 +12,7 @@ from backend.domain.statistics.intervals import (
     mean_interval,
     mean_of_means,
     student_quantile,
+    total_interval,
     wilson,
     wilson_interval,
 )
@@ -180,6 +181,23 @@ class TestMeanInterval:
 
     def test_one_value_has_no_spread(self) -> None:
         assert mean_interval([3.0]) is None
+
+
+class TestTotalInterval:
+    def test_holds_the_sum_of_new_values_as_often_as_it_says(self) -> None:
+        draws = random.Random(7)
+        hits = 0
+        for _ in range(2000):
+            known, fresh = ([draws.gauss(100, 20) for _ in range(number)] for number in (12, 30))
+            interval = total_interval(known, 30)
+            assert interval is not None
+            hits += interval.low <= sum(fresh) <= interval.high
+        assert 0.93 <= hits / 2000 <= 0.97
+
+    def test_ends(self) -> None:
+        assert total_interval([5.0], 10) is None
+        assert total_interval([5.0, 5.0], 10) == (50.0, 50.0)
+        assert total_interval([0.0, 50.0], 10)[0] == 0.0  # type: ignore[index]
 
 
 class TestStudentQuantile:

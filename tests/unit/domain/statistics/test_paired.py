@@ -160,6 +160,14 @@ class TestDetectableDifference:
         assert partly is not None
         assert partly < 0.1
 
+    def test_of_another_number_of_tasks(self) -> None:
+        differences = [0.3, -0.2, 0.1, 0.0] * 5
+        few, many = (detectable_difference(differences, tasks=tasks) for tasks in (20, 80))
+        assert few == detectable_difference(differences)
+        assert many is not None
+        assert few == pytest.approx(2 * many)
+        assert detectable_difference(differences, tasks=0) is None
+
     @pytest.mark.parametrize(("differences", "expected"), [([], None), ([0.5], None), ([0.0, 1.0], 1.0)])
     def test_ends(self, differences: list[float], expected: float | None) -> None:
         assert detectable_difference(differences) == expected
