@@ -40,16 +40,20 @@ class Viewers(Protocol):
         """Whether a person acts on the desktop."""
         ...
 
+    def put_frame(self, attempt_id: UUID, seq: int, jpeg: bytes, meta: Mapping[str, Any]) -> bool:
+        """Sets the newest frame."""
+        ...
+
+
+class ActingViewers(Viewers, Protocol):
+    """Viewers who can take over."""
+
     def clipboard_request(self, attempt_id: UUID) -> str:
         """Id of a person's request for the desktop's clipboard; empty without one."""
         ...
 
     def put_clipboard(self, attempt_id: UUID, request: str, text: str) -> None:
         """Answers that request."""
-        ...
-
-    def put_frame(self, attempt_id: UUID, seq: int, jpeg: bytes, meta: Mapping[str, Any]) -> bool:
-        """Sets the newest frame."""
         ...
 
 
@@ -60,7 +64,7 @@ class LiveStreamThread:
         self,
         attempt_id: UUID,
         address: tuple[str, str],
-        viewers: Viewers,
+        viewers: ActingViewers,
         *,
         fps: float,
         step: Callable[[], int],

@@ -131,8 +131,8 @@ def _detectable(session: Session, request: RunRequest, tasks: int) -> PairedDiff
     """From how the tasks' success differs between pairs of earlier configurations on these tasks."""
     runs = repository.compared_runs(session, latest_task_set(session, request.benchmark).id)
     rates = [repository.task_rates(session, run.id, request.repeats) for run in runs]
-    found = [_pair(first, second, tasks) for first, second in combinations(rates, 2)]
-    smallest = [value for value in found if value is not None]
+    pairs = (_pair(first, second, tasks) for first, second in combinations(rates, 2))
+    smallest = [value for value in pairs if value is not None]
     if not smallest:
         return None
     return PairedDifference(expected=median(smallest), low=min(smallest), high=max(smallest), pairs=len(smallest))

@@ -42,7 +42,7 @@ _OWN = [
     f"GET {API}/account/sessions",
     f"DELETE {API}/account/sessions/{{session_id}}",
 ]
-_VIEWERS = ["POST /tasks/drafts/you", f"POST {API}/runs/forecast"]
+_VIEWERS = ["POST /tasks/drafts/you", f"POST {API}/runs/estimate", f"POST {API}/runs/forecast"]
 _RUNNERS = [
     "WS /ws/attempts/{attempt_id}/control",
     *_below(

@@ -69,14 +69,39 @@ def values_of(form: FormFields, agents: Agents, agent: str, problems: list[Field
     }
     simple = (*run_form.NUMBERS, *run_form.CHOICES)
     values |= {name: text(form, name) for name in simple if text(form, name)}
-    options = [name for name in run_form.OPTIONS if text(form, name)]
-    values |= {name: run_form.options_of(name, text(form, name), problems) for name in options}
+    values |= options_of(form, option_fields(form, agents, agent), problems)
     if text(form, "judge_model"):
         values["judge"] = {name: text(form, f"judge_{name}") for name in run_form.JUDGE if text(form, f"judge_{name}")}
     if text(form, "screen"):
         width, _, height = text(form, "screen").partition("x")
         values["screen"] = {"width": width, "height": height}
     return values
+
+
+def option_fields(form: FormFields, agents: Agents, agent: str) -> dict[str, list[Parameter]]:
+    """Fields of the options of the chosen spaces, which are the agent's unless the form has others."""
+    own = next((each for each, _ in agents if each.name == agent), None)
+    observation = text(form, "observation") or (own.observation if own else "")
+    return service.option_fields(observation, text(form, "action_space") or (own.action_space if own else ""))
+
+
+def options_of(
+    form: FormFields, fields: Mapping[str, list[Parameter]], problems: list[FieldProblem]
+) -> dict[str, dict[str, Any]]:
+    """Options from their fields, or from one text with all of them as JSON. Adds what is wrong.
+
+    Options with their default are left out, so that a preset can set them.
+    """
+    options: dict[str, dict[str, Any]] = {}
+    for name in run_form.OPTIONS:
+        if text(form, name):
+            options[name] = run_form.options_of(name, text(form, name), problems)
+        elif any(key.startswith(f"{name}.") for key in form):
+            known = {field.name: field for field in fields.get(name, ())}
+            typed = {each: text(form, f"{name}.{each}") for each in known}
+            values = run_form.params_of(list(known.values()), typed, problems, name)
+            options[name] = {each: value for each, value in values.items() if not known[each].has_default(value)}
+    return {name: values for name, values in options.items() if values}
 
 
 def sizes(page: NewRun, form: FormFields) -> tuple[str, ...]:
@@ -139,6 +164,7 @@ def show(
         "page": page,
         "given": form,
         "agent": agent,
+        "options": option_fields(form, page.agents, agent),
         "provider": text(form, "provider", "local"),
         "chosen": set(patterns(form)),
         "where": conditions(form),

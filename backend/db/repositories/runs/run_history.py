@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import Double, Integer, cast, func, select
+from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session
 
 from backend.db.models import AgentConfiguration, Attempt, Episode, Run, TaskSet
@@ -63,7 +64,7 @@ def compared_runs(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
     """The newest completed measuring run of each of the last configurations on a task set: (id, configuration)."""
     newest = (
         select(Run.id, Run.agent_configuration_id.label("configuration"))
-        .distinct(Run.agent_configuration_id)
+        .ext(distinct_on(Run.agent_configuration_id))
         .where(Run.task_set_id == task_set_id, Run.state == RunState.COMPLETED, Run.purpose == Purpose.MEASURE)
         .order_by(Run.agent_configuration_id, Run.id.desc())
         .subquery()
@@ -76,7 +77,7 @@ def task_rates(session: Session, run_id: UUID, passes: int) -> dict[UUID, float]
     """Share of a task's first `passes` episodes that were solved, by task, of at most 2,000 episodes in task order."""
     first = (
         select(Episode.task_id, cast(Episode.solved, Integer).label("solved"))
-        .where(Episode.run_id == run_id, Episode.state == EpisodeState.SCORED, Episode.repeat_index < passes)
+        .where(Episode.run_id == run_id, Episode.state == EpisodeState.SCORED, Episode.repeat_index <= passes)
         .order_by(Episode.task_id, Episode.repeat_index)
         .limit(COMPARED_EPISODES)
         .subquery()

@@ -1,5 +1,6 @@
 """Form that starts a run: its choices."""
 
+import contextlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,9 +16,13 @@ from backend.db.repositories.benchmarks import task_groups as repository
 from backend.db.repositories.benchmarks.task_groups import ALL, TaskFilter, TaskGroup, TaskNeeds
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.runs.new_run_view import used_benchmarks
+from backend.domain import registry
+from backend.domain.errors import UnknownPlugin
 from backend.domain.model.presets import PRESETS, Preset
 from backend.domain.model.reason import Reason
+from backend.domain.model.run import ImageView
 from backend.domain.model.task import UNLABELLED
+from backend.domain.registry import PluginKind
 from backend.services.benchmarks.benchmarks import latest_task_set
 from backend.services.benchmarks.labels import LabelCounts, label_counts
 from backend.services.benchmarks.variants import known_variants
@@ -49,6 +54,10 @@ class Parameter:
     choices: tuple[str, ...]
     low: float | None
     high: float | None
+
+    def has_default(self, value: Any) -> bool:
+        """Whether the value is the default."""
+        return value == self.default or json.dumps(value) == self.default
 
 
 @dataclass(frozen=True)
@@ -275,6 +284,19 @@ def parameters(schema: Mapping[str, Any]) -> list[Parameter]:
         for name, field in (schema.get("properties") or {}).items()
     ]
     return sorted(fields, key=lambda field: field.kind not in {"endpoint", "model"})
+
+
+def option_fields(observation: str, action_space: str) -> dict[str, list[Parameter]]:
+    """Fields of the options of both spaces and of the screenshot, by their name in a run; none of unknown spaces."""
+    registry.load()
+    fields = {"image": parameters(ImageView.model_json_schema())}
+    for name, kind, space in (
+        ("observation_params", PluginKind.OBSERVATION, observation),
+        ("action_params", PluginKind.ACTION_SPACE, action_space),
+    ):
+        with contextlib.suppress(UnknownPlugin):
+            fields[name] = parameters(registry.lookup(kind, space).Params.model_json_schema())
+    return fields
 
 
 def _resolved(field: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -26,8 +26,17 @@ _OF_CELLS = ("observation", "action_space", *OPTIONS, "screen", "judge", "varian
 _WORDS = {"int_parsing": "Enter a whole number.", "float_parsing": "Enter a number."}
 
 
-def params_of(fields: Sequence[Parameter], texts: Mapping[str, str], problems: list[FieldProblem]) -> dict[str, Any]:
-    """Typed parameters from a form's texts; an empty text keeps the agent's default. Adds what is wrong."""
+def params_of(
+    fields: Sequence[Parameter], texts: Mapping[str, str], problems: list[FieldProblem], path: str = "params"
+) -> dict[str, Any]:
+    """Typed parameters from a form's texts; an empty text keeps the default. Adds what is wrong.
+
+    Args:
+        fields: with their kinds.
+        texts: by name.
+        problems: what is wrong is added.
+        path: of the parameters in the request.
+    """
     params: dict[str, Any] = {}
     for each in fields:
         text = texts.get(each.name, "").strip()
@@ -38,7 +47,7 @@ def params_of(fields: Sequence[Parameter], texts: Mapping[str, str], problems: l
                 params[each.name] = _typed(each, text)
             except ValueError:
                 words = {"integer": "a whole number", "number": "a number"}.get(each.kind, "JSON")
-                problems.append(FieldProblem(path=f"params.{each.name}", message=f"Enter {words}."))
+                problems.append(FieldProblem(path=f"{path}.{each.name}", message=f"Enter {words}."))
     return params
 
 
@@ -96,7 +105,6 @@ def form_of(session: Session, run_id: UUID) -> list[tuple[str, str]]:
         "concurrency": row.Run.concurrency,
         **{name: getattr(config, name) for name in (*CHOICES, "repeats", "seed")},
         **{name: getattr(config.budget, name) for name in BUDGET},
-        **{name: _json(getattr(config, name)) for name in OPTIONS},
         "screen": None if config.screen == ScreenSize() else f"{config.screen.width}x{config.screen.height}",
     }
     if config.judge is not None:
@@ -104,6 +112,9 @@ def form_of(session: Session, run_id: UUID) -> list[tuple[str, str]]:
     fields = [(name, _text(value)) for name, value in values.items() if value not in {None, ""}]
     fields += [("tasks", pattern) for pattern in config.tasks]
     fields += [("where", condition) for condition in config.where]
+    for option in OPTIONS:
+        for name, value in _options(getattr(config, option)).items():
+            fields += _param(f"{option}.{name}", value)
     for name, value in config.params.items():
         fields += _param(f"p.{config.agent}.{name}", value)
     return fields
@@ -131,7 +142,6 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _json(value: Any) -> str | None:
-    """Options as JSON; None without any."""
-    options = value.model_dump(mode="json", exclude_defaults=True) if hasattr(value, "model_dump") else value
-    return json.dumps(dict(options), ensure_ascii=False) if options else None
+def _options(value: Any) -> dict[str, Any]:
+    """Options by name; empty without any."""
+    return dict(value.model_dump(mode="json", exclude_defaults=True) if hasattr(value, "model_dump") else value or {})

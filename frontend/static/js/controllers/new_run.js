@@ -189,7 +189,7 @@ export default class NewRun extends Controller {
     this.estimating?.abort();
     this.estimating = new AbortController();
     try {
-      const response = await fetch(`/runs/new/estimate?${new URLSearchParams(data)}`, {
+      const response = await fetch(at(`/runs/new/estimate?${new URLSearchParams(data)}`), {
         signal: this.estimating.signal,
         headers: { Accept: "text/html" },
       });

@@ -105,6 +105,7 @@ class TestDecisions:
             "POST /account/sessions/{session_id}/end",
             "POST /account/tokens",
             "POST /account/tokens/{token_id}/revoke",
+            "POST /api/v1/runs/estimate",
             "POST /api/v1/runs/forecast",
             "POST /api/v1/tokens",
             "POST /logout",

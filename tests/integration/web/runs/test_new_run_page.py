@@ -68,6 +68,20 @@ class TestEstimate:
         assert 'placeholder="1.0 (preset)"' in preset.split('id="p.prompt.temperature"')[1].split(">")[0]
         assert 'placeholder="15 (preset)"' in preset
 
+    def test_options_of_spaces_are_fields_and_leave_presets_alone(self, fresh: TestClient) -> None:
+        form = "benchmark=starter&agent=noop&image.beside_previous.shown=1"
+        page = html.unescape(fresh.get(f"/runs/new?{form}", headers=PAGE).text)
+        assert 'placeholder="1.0 (default)"' in page.split('id="image.scale"')[1].split(">")[0]
+        typed = {"benchmark": "starter", "agent": "noop", "image.beside_previous.shown": "1"}
+        for more, image in (({}, None), ({"image.scale": "0.5"}, 0.5)):
+            run = fresh.post("/runs/new", data={**typed, **more}).headers["location"]
+            stored = fresh.get(f"/api/v1{run}").json()["config"]["image"]
+            assert (stored and stored["scale"]) == image
+        cloned = dict(parse_qsl(fresh.get(f"/runs/new?clone={run.rpartition('/')[2]}").headers["location"]))
+        assert cloned["image.scale"] == "0.5"
+        wrong = html.unescape(fresh.post("/runs/new", data={**typed, "image.scale": "7"}).text)
+        assert "less than or equal to 1" in wrong.split('id="error-image-scale"')[1].split("</p>")[0]
+
     def test_the_form_goes_on_as_a_study(self, fresh: TestClient) -> None:
         form = "benchmark=starter&agent=noop&repeats=2&max_steps=9&tasks=files%2F*&image=%7B%22scale%22%3A0.5%7D"
         page = html.unescape(fresh.get(f"/runs/new?{form}", headers=PAGE).text)
