@@ -18,7 +18,7 @@ from backend.web.export import videos_api as export_videos_api
 from backend.web.judging import api as judging_api
 from backend.web.results import checkpoint_analyses_api, comparison_api, core_operations_api, cuts_api, failures_api
 from backend.web.runs import api as runs_api
-from backend.web.runs import episodes_api
+from backend.web.runs import episodes_api, search_api
 from backend.web.scheduling import api as scheduling_api
 from backend.web.sharing import api as sharing_api
 from backend.web.studies import api as studies_api
@@ -32,6 +32,7 @@ ROUTERS = (
     offline_api.router,
     judging_api.router,
     episodes_api.router,
+    search_api.router,
     failures_api.router,
     comparison_api.router,
     agents_api.router,

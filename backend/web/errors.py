@@ -29,6 +29,30 @@ _ROUTE_CODES = {404: "page_not_found", 405: "method_not_allowed"}
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
+HEADINGS = {
+    400: "The request could not be read",
+    401: "Sign in first",
+    403: "Not allowed",
+    404: "Not found",
+    405: "This page cannot do that",
+    409: "Not possible at the moment",
+    413: "Too large",
+    422: "Please check what you entered",
+    503: "Not available at the moment",
+    507: "No room left",
+}
+"""Heading of an error's page."""
+TODO = {
+    403: "Ask the operator of this installation for access.",
+    404: "It may have been deleted, or the address is incomplete. Look for it in a list.",
+    405: "Go back and use the buttons of the page.",
+    409: "Reload the page to see its present state, then try again.",
+    422: "Go back and correct the value.",
+    503: "Nothing is lost. This page tries again by itself.",
+}
+"""What to do now, where an error has no hint of its own."""
+
+
 class TooLarge(DeskarenaError):
     """The request's body is over the limit (413)."""
 
@@ -125,6 +149,18 @@ def wants_page(request: Request) -> bool:
     return "text/html" in request.headers.get("accept", "")
 
 
+def error_page(error: Problem) -> dict[str, object]:
+    """What `error.html` shows. Hints about endpoints are for programs."""
+    of_programs = error.code in _ROUTE_CODES.values()
+    todo = TODO.get(error.status, "") if of_programs or not error.hint else error.hint
+    return {
+        "problem": error,
+        "title": HTTPStatus(error.status).phrase,
+        "heading": HEADINGS.get(error.status, "Something went wrong"),
+        "todo": todo or "Go back and try again; if it happens again, see the server's log.",
+    }
+
+
 def install(app: FastAPI, routes: Sequence[BaseRoute] = (), embed_origins: Sequence[str] = ()) -> None:
     """Registers the handlers on an application; `routes` are those of its routers, `embed_origins` the setting."""
 
@@ -137,7 +173,7 @@ def install(app: FastAPI, routes: Sequence[BaseRoute] = (), embed_origins: Seque
         if wants_page(request):
             from backend.web.templating import render
 
-            page = {"problem": problem(ours, fields), "title": HTTPStatus(ours.status).phrase}
+            page = error_page(problem(ours, fields))
             response: Response = render(request, "error.html", page, status=ours.status)
         else:
             response = problem_response(ours, fields)

@@ -158,7 +158,7 @@ def abilities() -> dict[str, Any]:
                 "programs": programs,
                 "screens": [{"width": 1920, "height": 1080}, {"width": 1280, "height": 800}],
                 "prepared": False,
-                "reason": "disk.qcow2 has 4096 bytes, image.json says 734003200",
+                "reason": "disk.qcow2 has 4,096 bytes, image.json says 734,003,200",
             }
         ],
     }

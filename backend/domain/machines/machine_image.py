@@ -219,7 +219,7 @@ def _check_size(path: Path, expected: ImageFile) -> None:
         raise Invalid(f"cannot be read: {error.strerror}", code="invalid_image", path=str(path), hint=_HINT) from error
     if size != expected.size:
         raise Invalid(
-            f"has {size} bytes, {FILE} says {expected.size}", code="image_damaged", path=str(path), hint=_HINT
+            f"has {size:,} bytes, {FILE} says {expected.size:,}", code="image_damaged", path=str(path), hint=_HINT
         )
 
 

@@ -13,9 +13,10 @@ from backend.db.repositories.results.leaderboards import RunCondition
 from backend.domain.errors import Invalid, NotFound
 from backend.domain.statistics import checkpoints
 from backend.domain.statistics.checkpoints import Mean, ScoredEpisode
-from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
+from backend.services.benchmarks.benchmarks import get_benchmark
 from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.read_model import ReadModel
+from backend.services.results.leaderboards import board_version
 
 KIND = "windowsworld"
 MOST = 12
@@ -97,7 +98,7 @@ class LanguagesView(ReadModel):
 
 
 class AnalysesView(ReadModel):
-    """Intermediate versus final results, on a benchmark's newest version."""
+    """Intermediate versus final results, on a benchmark's newest version with runs."""
 
     benchmark: str = Field(examples=["windowsworld"])
     version: int
@@ -130,7 +131,7 @@ def analyses(session: Session, benchmark: str, run_ids: Sequence[UUID] = ()) -> 
             path="benchmark",
             hint=f"These are for {KIND}.",
         )
-    task_set = latest_task_set(session, benchmark)
+    task_set = board_version(session, benchmark, None)
     known = boards.conditions(session, task_set.id)
     chosen = _select_runs(known, run_ids)
     counted: dict[UUID, list[ScoredEpisode]] = {}

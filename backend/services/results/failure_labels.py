@@ -15,7 +15,7 @@ from backend.domain.model.episode import EndedBy
 from backend.domain.statistics.agreement import krippendorffs_alpha
 from backend.domain.statistics.intervals import Interval
 from backend.services.accounts import projects
-from backend.services.read_model import ReadModel
+from backend.services.read_model import ReadModel, short
 from backend.services.runs.episodes import get_episode
 from backend.services.runs.runs import get_run
 
@@ -50,6 +50,7 @@ class Failure(ReadModel):
     run_id: UUID
     attempt_id: UUID
     task: str
+    instruction: str
     score: float
     ended_by: EndedBy | None
     suggested: list[SuggestionView]
@@ -235,6 +236,7 @@ def _failures(session: Session, ids: Sequence[UUID]) -> list[Failure]:
             run_id=episode.run_id,
             attempt_id=attempt,
             task=task.key,
+            instruction=short(task.instruction),
             score=episode.score or 0.0,
             ended_by=episode.ended_by,
             suggested=[

@@ -43,6 +43,7 @@ class BenchmarkBoard:
         common: number of tasks that all ranked rows share, if the board ranks on those only.
         primary: name of the measure that ranks: that of the tasks' scoring protocol, or `score`.
         newer: the benchmark's newest version, if this is an older one.
+        with_runs: the newest version with runs, if this one has none.
         as_of: when the newest of its roll-ups was computed; None before the first.
         stale: an episode has changed since its roll-up was computed.
     """
@@ -58,6 +59,7 @@ class BenchmarkBoard:
     people: Sequence[DomainRow] = ()
     primary: str = SCORE
     newer: TaskSet | None = None
+    with_runs: TaskSet | None = None
     as_of: datetime | None = None
     stale: bool = False
 
@@ -153,6 +155,7 @@ def leaderboard(
         people=human_baselines.by_domain(done),
         primary=measure,
         newer=_newer(session, benchmark, task_set),
+        with_runs=None if rows else repository.newest_with_runs(session, benchmark_row.id),
         as_of=as_of,
         stale=stale,
     )
@@ -168,6 +171,12 @@ def board_version(session: Session, benchmark: str, version: int | None) -> Task
     chosen = version_of(session, benchmark, version)
     with_runs = repository.newest_with_runs(session, chosen.benchmark_id) if version is None else None
     return with_runs or chosen
+
+
+def other_version_with_runs(session: Session, benchmark: str, version: int) -> int | None:
+    """The newest version with runs on its board, if it is another one. Raises NotFound."""
+    with_runs = repository.newest_with_runs(session, get_benchmark(session, benchmark).id)
+    return with_runs.version if with_runs and with_runs.version != version else None
 
 
 def _newer(session: Session, benchmark: str, task_set: TaskSet) -> TaskSet | None:

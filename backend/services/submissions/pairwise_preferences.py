@@ -11,7 +11,7 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 from uuid_utils.compat import uuid7
 
-from backend.db.models import Actor, AgentConfiguration, PairwisePreference, Submission, Task
+from backend.db.models import Actor, AgentConfiguration, PairwisePreference, Submission, Task, TaskSet
 from backend.db.models.enums import Preference
 from backend.db.repositories.common_queries import AnyRow
 from backend.db.repositories.submissions import submissions as repository
@@ -143,8 +143,8 @@ def choose(session: Session, left_id: UUID, right_id: UUID, preferred: Preferenc
 
 
 def board(session: Session, benchmark: str) -> SubmissionBoard:
-    """Preferences among submissions for a benchmark's newest tasks, and the resulting ratings."""
-    benchmark_row, task_set = get_benchmark(session, benchmark), latest_task_set(session, benchmark)
+    """Preferences among submissions for a benchmark's newest tasks that have some, and the resulting ratings."""
+    benchmark_row, task_set = get_benchmark(session, benchmark), _task_set(session, benchmark)
     entries, choices = _entries(session, benchmark), _choices(session, benchmark)
     names = {entry.work.id: entry.name for entry in entries}
     rated = [choice for choice in choices if len({names.get(work) for work in _pair(choice)} - {None}) == 2]  # noqa: PLR2004 - a pair
@@ -165,8 +165,14 @@ def board(session: Session, benchmark: str) -> SubmissionBoard:
     )
 
 
+def _task_set(session: Session, benchmark: str) -> TaskSet:
+    """The newest version with submissions, else the newest."""
+    with_submissions = repository.newest_task_set(session, get_benchmark(session, benchmark).id)
+    return with_submissions or latest_task_set(session, benchmark)
+
+
 def _entries(session: Session, benchmark: str) -> list[_Entry]:
-    rows = repository.of_task_set(session, latest_task_set(session, benchmark).id)
+    rows = repository.of_task_set(session, _task_set(session, benchmark).id)
     conditions = {row.Run.condition_hash: row.AgentConfiguration.title for row in rows if row.Run is not None}
     shared = {name for name, number in Counter(conditions.values()).items() if number > 1}
     return [_Entry(row.Submission, row.Task, *_named(row, shared)) for row in rows]
@@ -183,7 +189,7 @@ def _named(row: AnyRow, shared: Collection[str]) -> tuple[str, str]:
 
 
 def _choices(session: Session, benchmark: str) -> list[PairwisePreference]:
-    return repository.choices(session, latest_task_set(session, benchmark).id)
+    return repository.choices(session, _task_set(session, benchmark).id)
 
 
 def _pairs(entries: Sequence[_Entry]) -> Iterator[tuple[_Entry, _Entry]]:

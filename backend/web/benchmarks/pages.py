@@ -10,6 +10,7 @@ from backend.services.benchmarks import labels as label_service
 from backend.services.benchmarks import versions
 from backend.services.benchmarks.views import benchmark_page
 from backend.services.capacity.views.capabilities import LOCAL, abilities
+from backend.services.results.leaderboards import other_version_with_runs
 from backend.web.api_common import Where
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Text, page_router
@@ -44,7 +45,10 @@ def benchmark(  # noqa: PLR0913 - one parameter per filter in the address
     why_not = partial(abilities(session).why_not, LOCAL)
     start = (folder, task) if slash else None
     page = benchmark_page.benchmark_page(session, name, version, filters, start, where=where, why_not=why_not)
-    values = {"page": page, "benchmark": page.benchmark, "filters": {**filters, "where": list(where)}, "after": after}
+    shown = {**filters, "where": list(where)}
+    without = page.tasks and not any(row.scored or row.lost for row in page.tasks)
+    other = other_version_with_runs(session, name, page.task_set.version) if without else None
+    values = {"page": page, "benchmark": page.benchmark, "filters": shown, "after": after, "with_runs": other}
     return render(request, "benchmark.html", values)
 
 

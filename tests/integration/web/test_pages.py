@@ -210,7 +210,7 @@ class TestWorkers:
     def test_slots_and_images_with_their_reasons(self, client: TestClient) -> None:
         text = client.get("/workers", headers=PAGE).text
         assert "limited by cores: 15.6 GiB of memory" in text
-        assert "disk.qcow2 has 4096 bytes, image.json says 734003200" in text
+        assert "disk.qcow2 has 4,096 bytes, image.json says 734,003,200" in text
         assert "Wine 8.0" in text
 
 

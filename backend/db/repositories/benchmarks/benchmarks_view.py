@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sqlalchemy import and_, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
-from sqlalchemy.orm import Session, defer
+from sqlalchemy.orm import Session, aliased, defer
 
 from backend.db.models import (
     AgentConfiguration,
@@ -164,6 +164,23 @@ def task(session: Session, task_id: UUID) -> AnyRow | None:
         .where(Task.id == task_id)
     )
     return session.execute(query).one_or_none()
+
+
+def versions_with_episodes(session: Session, task_id: UUID) -> Sequence[AnyRow]:
+    """Other versions of a task that have episodes: (id, version, episodes), the newest first."""
+    same, task_set, other_set = aliased(Task), aliased(TaskSet), aliased(TaskSet)
+    query = (
+        select(same.id, other_set.version, func.count(Episode.id).label("episodes"))
+        .select_from(Task)
+        .join(task_set, task_set.id == Task.task_set_id)
+        .join(other_set, (other_set.benchmark_id == task_set.benchmark_id) & (other_set.id != task_set.id))
+        .join(same, (same.task_set_id == other_set.id) & (same.domain == Task.domain) & (same.name == Task.name))
+        .join(Episode, Episode.task_id == same.id)
+        .where(Task.id == task_id)
+        .group_by(same.id, other_set.version)
+        .order_by(other_set.version.desc())
+    )
+    return session.execute(query).all()
 
 
 def history(session: Session, task_id: UUID, limit: int) -> Sequence[AnyRow]:

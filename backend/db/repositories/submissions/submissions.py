@@ -57,6 +57,15 @@ def of_task_set(session: Session, task_set_id: UUID) -> Sequence[AnyRow]:
     return session.execute(query).all()
 
 
+def newest_task_set(session: Session, benchmark_id: UUID) -> TaskSet | None:
+    """The newest version of a benchmark that has submissions."""
+    query = select(TaskSet).where(
+        TaskSet.benchmark_id == benchmark_id,
+        select(Submission.id).join(Task, Task.id == Submission.task_id).where(Task.task_set_id == TaskSet.id).exists(),
+    )
+    return session.scalar(query.order_by(TaskSet.version.desc()).limit(1))
+
+
 def benchmarks(session: Session) -> list[str]:
     """Names of the benchmarks with submissions."""
     query = select(Benchmark.name).join(TaskSet, TaskSet.benchmark_id == Benchmark.id)

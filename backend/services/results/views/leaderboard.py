@@ -60,6 +60,7 @@ def leaderboard_view(board: BenchmarkBoard, prices: NodePriceList) -> Leaderboar
         choices=[_choice(each) for each in board.choices],
         orders_differ=board.orders_differ,
         newer=board.newer and TaskSetRef.model_validate(board.newer),
+        with_runs=board.with_runs and TaskSetRef.model_validate(board.with_runs),
         as_of=board.as_of,
         stale=board.stale,
         rows=[_row(row, row_costs(row, prices, whole=whole), whole=whole) for row in board.rows],

@@ -167,6 +167,9 @@ class Leaderboard(ReadModel):
     choices: list[ConditionsChoiceView] = Field(default=[])
     orders_differ: bool = Field(default=False, description="The order by `lower_bound` is another one.")
     newer: TaskSetRef | None = Field(default=None, description="The newest version, if this is an older one.")
+    with_runs: TaskSetRef | None = Field(
+        default=None, description="The newest version with runs, if this one has none: after an import, for example."
+    )
     as_of: datetime | None = Field(default=None, description="When the newest of its figures were computed.")
     stale: bool = Field(default=False, description="Episodes have changed since; workers compute it again.")
     rows: list[LeaderboardRow] = Field(default=[])

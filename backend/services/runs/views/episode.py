@@ -12,7 +12,7 @@ from backend.domain.model.episode import EndedBy, EpisodeState, Outcome
 from backend.domain.model.reason import ReasonCode
 from backend.domain.model.run import Budget
 from backend.domain.model.task import Difficulty
-from backend.services.read_model import ReadModel
+from backend.services.read_model import ReadModel, short
 from backend.services.runs.episodes import EpisodeSummary, WaitView
 
 DEFAULT_STEPS = 30
@@ -26,6 +26,7 @@ class EpisodeView(ReadModel):
     run_id: UUID
     task_id: UUID
     task: str = Field(description="domain/name", examples=["files/rename-report"])
+    instruction: str = Field(default="", description="Its first words.", examples=["Rename the report to final.odt."])
     domain: str = Field(examples=["files"])
     difficulty: Difficulty | None = None
     level: str | None = None
@@ -84,6 +85,7 @@ def episode_view(row: EpisodeSummary, config: Mapping[str, Any], waiting: WaitVi
         run_id=episode.run_id,
         task_id=task.id,
         task=task.key,
+        instruction=short(task.instruction),
         domain=task.domain,
         difficulty=task.difficulty,
         level=task.level,

@@ -40,17 +40,33 @@ class ConfigurationHistory:
 
 
 @dataclass(frozen=True)
+class TaskVersion:
+    """The same task in another version of its benchmark."""
+
+    id: UUID
+    version: int
+    episodes: int
+
+
+@dataclass(frozen=True)
 class TaskHistory:
-    """The newest episodes of a task, and the same by configuration."""
+    """The newest episodes of a task, and the same by configuration.
+
+    Attributes:
+        versions: other versions of the task that have episodes, if this one has none.
+    """
 
     episodes: list[TaskHistoryRow]
     configurations: list[ConfigurationHistory]
+    versions: list[TaskVersion]
 
 
 def task_history(session: Session, task_id: UUID) -> TaskHistory:
     """The newest episodes of a task, over all runs."""
     rows = repository.history(session, task_id, HISTORY)
-    return TaskHistory([_row(row) for row in rows], _by_configuration(rows))
+    others = [] if rows else repository.versions_with_episodes(session, task_id)
+    versions = [TaskVersion(row.id, row.version, row.episodes) for row in others]
+    return TaskHistory([_row(row) for row in rows], _by_configuration(rows), versions)
 
 
 def others(session: Session, episode: EpisodeView) -> list[TaskHistoryRow]:
