@@ -252,6 +252,7 @@ class Settings(BaseSettings):
     k8s_pull_secrets: tuple[str, ...] = Field(
         default=(), description="Image pull secrets of the pods (JSON list of names)."
     )
+    development: bool = Field(default=False, description="Shows the page of all components at /components.")
     log_level: str = Field(default="INFO", description="Log level of API and workers.")
 
     @field_validator("token", "metrics_token")

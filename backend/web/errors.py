@@ -44,7 +44,7 @@ HEADINGS = {
 """Heading of an error's page."""
 TODO = {
     403: "Ask the operator of this installation for access.",
-    404: "It may have been deleted, or the address is incomplete. Look for it in a list.",
+    404: "It may have been deleted, or the address is incomplete. Search for its name, or start from a list.",
     405: "Go back and use the buttons of the page.",
     409: "Reload the page to see its present state, then try again.",
     422: "Go back and correct the value.",

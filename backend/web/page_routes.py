@@ -1,6 +1,6 @@
 """All page routers."""
 
-from backend.web import api_reference_page
+from backend.web import api_reference_page, components_page
 from backend.web.accounts import login_page
 from backend.web.accounts import pages as accounts_pages
 from backend.web.authoring import pages as authoring_pages
@@ -62,6 +62,7 @@ MODULES = (
     failure_breakdown_page,
     capacity_pages,
     api_reference_page,
+    components_page,
     login_page,
     accounts_pages,
 )

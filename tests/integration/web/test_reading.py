@@ -71,6 +71,7 @@ UNAVAILABLE = {
     "/benchmarks/{name}/analyses": 422,
     "/benchmarks/{name}/analyses/{table}.csv": 422,
     "/charts/{version}/plotly.min.js": 404,
+    "/components": 404,
     "/embed/{token}": 403,
     "/account": 404,
     "/people": 404,

@@ -1,3 +1,4 @@
+import re
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -7,6 +8,7 @@ import pytest
 from backend.domain.model.outcome_style import OutcomeStyle
 from backend.services.benchmarks.views.benchmark import PublishedResultView
 from backend.services.runs.views.episode import EpisodeView
+from backend.web.static_files import FRONTEND
 from backend.web.templating import (
     amount,
     duration,
@@ -151,3 +153,15 @@ class TestAmount:
     def test_has_its_unit(self, unit: str, text: str) -> None:
         row = PublishedResultView(source="a paper", agent="x", measure="success_rate", value=12.5, unit=unit)
         assert amount(row) == text
+
+
+class TestLists:
+    def test_every_table_of_rows_is_a_list(self) -> None:
+        """One mechanism sorts, finds, hides columns and saves rows everywhere."""
+        without = {
+            path.name: hit
+            for path in (FRONTEND / "templates").glob("*.html")
+            for hit in re.findall(r'<table class="cards(?:"| )[^>]*>', path.read_text())
+            if 'data-controller="list"' not in hit
+        }
+        assert without == {}

@@ -1,4 +1,5 @@
 import { Controller } from "../lib/controller.js";
+import { isAbsolute, localTime } from "../lib/times.js";
 
 const STEPS = [
   [60, 1, "s"],
@@ -6,7 +7,8 @@ const STEPS = [
   [86400, 3600, "h"],
 ];
 
-// "3 min ago", or with data-relative-time-form: "3 min" (age), "in 3 min" (until); beside the exact time, which stays in the title. Older than a day: the date as the server wrote it.
+// "3 min ago", or with data-relative-time-form: "3 min" (age), "in 3 min" (until); UTC stays in the title. Older than a
+// day, or if the reader wants it so: date and time in the reader's time zone.
 export default class RelativeTime extends Controller {
   static all = new Set();
   static timer = 0;
@@ -19,6 +21,7 @@ export default class RelativeTime extends Controller {
     this.written = this.element.textContent;
     RelativeTime.all.add(this);
     RelativeTime.timer ||= setInterval(RelativeTime.tick, 1000);
+    this.on(document, "times", () => this.draw());
     this.draw();
   }
 
@@ -27,8 +30,10 @@ export default class RelativeTime extends Controller {
   }
 
   draw() {
-    const age = (Date.now() - Date.parse(this.element.dateTime)) / 1000;
-    const text = this.words(this.element.dataset.relativeTimeForm, age) ?? this.written;
+    const at = Date.parse(this.element.dateTime);
+    const { relativeTimeForm: form } = this.element.dataset;
+    const lapse = !form && isAbsolute() ? undefined : this.words(form, (Date.now() - at) / 1000);
+    const text = lapse ?? localTime(at) ?? this.written;
     if (this.element.textContent !== text) this.element.textContent = text;
   }
 

@@ -1,5 +1,6 @@
 // Brings the page in line with a newer version of itself, touching only what differs: focus, scroll positions, open
-// details and live pictures stay. Elements with data-key are matched by it; those with data-keep are left alone.
+// details and live pictures stay. Elements with data-key are matched by it; those with data-keep are left alone, and so
+// are those with data-own, which the browser has added.
 function same(a, b) {
   return (
     a.nodeType === b.nodeType &&
@@ -11,9 +12,12 @@ function same(a, b) {
 // Attributes that only the browser sets, so no version of the page from the service has them.
 const OWN = new Set([
   "aria-current",
+  "aria-sort",
   "class",
+  "data-all",
   "data-drawn",
   "data-frame-seq",
+  "data-list",
   "data-off",
   "data-paused",
   "data-shown",
@@ -33,6 +37,13 @@ function attributes(old, fresh) {
   }
 }
 
+// The first node from here on that the service has written.
+function written(node) {
+  let each = node;
+  while (each?.dataset?.own !== undefined) each = each.nextSibling;
+  return each;
+}
+
 function find(old, target) {
   for (let node = old; node; node = node.nextSibling) if (same(node, target)) return node;
   return null;
@@ -42,7 +53,7 @@ export function morph(old, fresh) {
   if (old.dataset?.keep !== undefined) return;
   attributes(old, fresh);
   if (old.nodeName === "TIME") return; // The browser counts its age itself.
-  let place = old.firstChild;
+  let place = written(old.firstChild);
   for (const target of [...fresh.childNodes]) {
     const match = find(place, target);
     if (!match) {
@@ -50,12 +61,12 @@ export function morph(old, fresh) {
       continue;
     }
     if (match !== place) old.insertBefore(match, place);
-    else place = place.nextSibling;
+    else place = written(place.nextSibling);
     if (match.nodeType === Node.ELEMENT_NODE) morph(match, target);
     else if (match.nodeValue !== target.nodeValue) match.nodeValue = target.nodeValue;
   }
   while (place) {
-    const next = place.nextSibling;
+    const next = written(place.nextSibling);
     place.remove();
     place = next;
   }
