@@ -126,7 +126,7 @@ def create_app(
         SecurityMiddleware,
         hosts=KnownHosts(settings.host, settings.allowed_hosts),
         token=token,
-        sign_in=(lambda cookie, bearer: identify(app.state.edge, cookie, bearer)) if settings.accounts else None,
+        sign_in=(lambda credentials: identify(app.state.edge, credentials)) if settings.accounts else None,
         metrics_token=counter,
         embed_origins=settings.embed_origins,
     )

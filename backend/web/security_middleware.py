@@ -8,9 +8,10 @@ import hashlib
 import hmac
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -18,12 +19,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.addresses import API, EMBED_PATH, JOIN_PATH, PUBLIC_PATH
 from backend.domain.errors import DeskarenaError, NotAllowed, Unavailable
-from backend.services.accounts.principal import LOCAL, NOBODY, SERVICE, Principal
+from backend.services.accounts.principal import LOCAL, NOBODY, Principal, acting_as
 from backend.web.allowed_hosts import KnownHosts
 from backend.web.errors import TooLarge, problem_response
 from backend.web.headers import headers_of
 
 COOKIE = "deskarena_session"
+PROJECT_COOKIE = "deskarena_project"
+"""Cookie with the name of the project that a browser shows."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/login", "/static/", "/favicon.ico", JOIN_PATH, PUBLIC_PATH, EMBED_PATH)
 """Beginnings of paths that need no token. Below the last three, the pages check that of a link."""
@@ -51,6 +54,30 @@ def session_value(token: str) -> str:
     return hmac.new(token.encode(), b"deskarena browser session", hashlib.sha256).hexdigest()
 
 
+@dataclass(frozen=True)
+class Credentials:
+    """What a request shows of who makes it.
+
+    Attributes:
+        cookie: of a session.
+        bearer: token of the header `Authorization`.
+        project: name of the project that it is about: of the header `Deskarena-Project`, else of a cookie.
+        strict: the header names it.
+        service: it has the installation's token.
+    """
+
+    cookie: str
+    bearer: str
+    project: str
+    strict: bool
+    service: bool
+
+    @property
+    def present(self) -> bool:
+        """Whether there are any."""
+        return bool(self.cookie or self.bearer)
+
+
 class SecurityMiddleware:
     """Passes on permitted requests; see the module."""
 
@@ -60,7 +87,7 @@ class SecurityMiddleware:
         *,
         hosts: KnownHosts,
         token: str | None,
-        sign_in: Callable[[str, str], Principal | None] | None = None,
+        sign_in: Callable[[Credentials], Principal | None] | None = None,
         metrics_token: str = "",
         embed_origins: Sequence[str] = (),
     ) -> None:
@@ -86,10 +113,14 @@ class SecurityMiddleware:
         except DeskarenaError as error:
             await self._refuse(error, scope, receive, answer)
             return
-        scope.setdefault("state", {})["principal"] = principal.seen_from((scope.get("client") or ("",))[0])
+        principal = principal.seen_from((scope.get("client") or ("",))[0])
+        scope.setdefault("state", {})["principal"] = principal
         if scope["type"] == "websocket" and self._sign_in:
             answer = self._while_signed_in(scope, headers, send)
-        await self._app(scope, body, answer)
+        if scope["path"].startswith((PUBLIC_PATH, EMBED_PATH)):  # Their links say which project they show.
+            principal = replace(principal, project_id=None)
+        with acting_as(principal):
+            await self._app(scope, body, answer)
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         host = headers.get("host", "")
@@ -110,12 +141,13 @@ class SecurityMiddleware:
         """Who asks: the person who is signed in, or a program with the token. Raises TokenNeeded."""
         if not self._token and self._sign_in is None:
             return LOCAL
-        if self._token and self._has_token(headers, scope["path"]):
-            return LOCAL if self._sign_in is None else SERVICE
+        has_token = bool(self._token) and self._has_token(headers, scope["path"])
+        if has_token and self._sign_in is None:
+            return LOCAL
         if self._sign_in and not scope["path"].startswith(UNNAMED):
-            cookie, bearer = _cookie(headers), _bearer(headers)
-            if (cookie or bearer) and (person := await asyncio.to_thread(self._sign_in, cookie, bearer)):
-                return person
+            credentials = _credentials(headers, service=has_token)
+            if credentials.present and (principal := await asyncio.to_thread(self._sign_in, credentials)):
+                return principal
         if is_open(scope["path"]):
             return NOBODY
         if self._sign_in:
@@ -189,17 +221,23 @@ def is_open(path: str) -> bool:
     return path.startswith(OPEN_PATHS) or path == AGENT_PATH or path.startswith(f"{AGENT_PATH}/")
 
 
+def _credentials(headers: Headers, *, service: bool) -> Credentials:
+    header = headers.get("deskarena-project", "")
+    project = header or unquote(_cookie(headers, PROJECT_COOKIE))
+    return Credentials(_cookie(headers), _bearer(headers), project[:200], strict=bool(header), service=service)
+
+
 def _bearer(headers: Headers) -> str:
     scheme, _, credentials = headers.get("authorization", "").partition(" ")
     return credentials.strip() if scheme.lower() == "bearer" else ""
 
 
-def _cookie(headers: Headers) -> str:
+def _cookie(headers: Headers, name: str = COOKIE) -> str:
     try:
         jar = SimpleCookie(headers.get("cookie", ""))
     except CookieError:
         return ""
-    return jar[COOKIE].value if COOKIE in jar else ""
+    return jar[name].value if name in jar else ""
 
 
 def _with_headers(send: Send, own: Mapping[str, str]) -> Send:

@@ -1,5 +1,6 @@
 """Tokens of programs: personal ones act as their person, those of a project as a program of their own."""
 
+from dataclasses import replace
 from datetime import timedelta
 from enum import StrEnum
 from uuid import UUID
@@ -12,8 +13,8 @@ from backend.db.repositories.accounts import access_tokens as repository
 from backend.db.repositories.accounts import projects, users
 from backend.domain.errors import Invalid, NotAllowed, NotFound
 from backend.services.accounts import audit
-from backend.services.accounts.principal import Principal, principal_of
-from backend.services.accounts.projects import DEFAULT
+from backend.services.accounts.principal import NO_PROJECT, Principal, principal_of
+from backend.services.accounts.projects import default_project
 from backend.services.accounts.read_models import AccessTokenView
 from backend.services.accounts.secret_tokens import is_token, new_token, token_hash
 
@@ -67,7 +68,7 @@ def create(session: Session, name: str, *, kind: TokenKind, role: Role, days: in
     token = new_token(_PREFIXES[kind])
     row = AccessToken(
         user_id=user_id if kind is TokenKind.PERSONAL else None,
-        project_id=projects.get_or_make(session, DEFAULT).id,
+        project_id=default_project(session).id,
         name=name,
         beginning=token[:_SHOWN],
         token_hash=token_hash(token),
@@ -80,8 +81,11 @@ def create(session: Session, name: str, *, kind: TokenKind, role: Role, days: in
     return token, _view(row)
 
 
-def of_bearer(session: Session, token: str) -> tuple[Principal, UUID, bool] | None:
-    """Whom a token speaks for, its id, and whether its use should be noted; None if it is not in force."""
+def of_bearer(session: Session, token: str, project: str = "") -> tuple[Principal, UUID, bool] | None:
+    """Whom a token speaks for, its id, and whether its use should be noted; None if it is not in force.
+
+    Without a role if the request names another project than the token's.
+    """
     row = repository.open_token(session, token_hash(token)) if looks_like_one(token) else None
     if row is None:
         return None
@@ -92,6 +96,10 @@ def of_bearer(session: Session, token: str) -> tuple[Principal, UUID, bool] | No
     else:
         own = Role.ADMIN if user.admin else Role(member) if member else None
         principal = Principal(user.name, own if own is None or most.covers(own) else most, user_id=user.id)
+    own_project = projects.get(session, access.project_id)
+    principal = replace(principal, project_id=access.project_id, project=own_project.name if own_project else "")
+    if project and project != principal.project:
+        principal = replace(principal, role=None, project_id=NO_PROJECT)
     return principal, access.id, idle is None or idle > _MARK
 
 
@@ -103,7 +111,7 @@ def mark_used(session: Session, token_id: UUID) -> None:
 def list_tokens(session: Session) -> list[AccessTokenView]:
     """The person's own tokens; for an admin of the project, its tokens, too. Raises NotAllowed."""
     principal = principal_of(session)
-    project_id, with_projects = projects.get_or_make(session, DEFAULT).id, principal.role is Role.ADMIN
+    project_id, with_projects = default_project(session).id, principal.role is Role.ADMIN
     rows = repository.listing(session, _owner(principal), project_id, with_projects=with_projects)
     return [_view(row) for row in rows]
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from backend.db.models import AuditEntry
 from backend.db.repositories.accounts import audit as repository
 from backend.db.repositories.pagination import CursorPage, decode
-from backend.services.accounts.principal import principal_of
+from backend.services.accounts.principal import NO_PROJECT, principal_of
 from backend.services.accounts.read_models import AuditView
 from backend.services.read_model import short
 
@@ -32,9 +32,18 @@ def record(session: Session, action: str, target: str = "", changes: Mapping[str
     session.info[_RECORDED] = True
     session.add(
         AuditEntry(
-            who=principal.name, action=action, target=target, address=principal.address, changes=dict(changes or {})
+            who=principal.name,
+            project_id=_known(principal.project_id),
+            action=action,
+            target=target,
+            address=principal.address,
+            changes=dict(changes or {}),
         )
     )
+
+
+def _known(project_id: UUID | None) -> UUID | None:
+    return None if project_id == NO_PROJECT else project_id
 
 
 def watch(session: Session) -> None:

@@ -1,14 +1,20 @@
-"""Who makes a request: bound to its transaction, so that every service knows."""
+"""Who makes a request: bound to it, so that every service knows, and every query sees its project's rows only."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from backend.db.models.enums import Role
+from backend.db.project_scope import visible_project
 from backend.domain.errors import NotAllowed
 
 _KEY = "principal"
+NO_PROJECT = UUID(int=0)
+"""Stands for a project without rows."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,8 @@ class Principal:
         session_id: the browser's session, if any.
         address: where the request comes from.
         program: a program of an installation with accounts: it speaks for no person.
+        project_id: the request's project; None: the default one, and every project's rows are visible.
+        project: its name.
     """
 
     name: str
@@ -32,6 +40,8 @@ class Principal:
     session_id: UUID | None = None
     address: str = ""
     program: bool = False
+    project_id: UUID | None = None
+    project: str = "default"
 
     def require(self, role: Role) -> None:
         """Refuses those whose role in the project does not cover `role`.
@@ -65,6 +75,20 @@ NOBODY = Principal("", None)
 """Requests for open pages, such as the one for signing in."""
 
 
+_ACTING: ContextVar[Principal] = ContextVar("principal", default=LOCAL)
+
+
+@contextmanager
+def acting_as(principal: Principal) -> Iterator[None]:
+    """Within it, and in tasks and threads that start in it, the principal acts and sees their project's rows only."""
+    token = _ACTING.set(principal)
+    try:
+        with visible_project(principal.project_id):
+            yield
+    finally:
+        _ACTING.reset(token)
+
+
 def bind(session: Session, principal: Principal) -> None:
     """Binds an principal to a transaction."""
     session.info[_KEY] = principal
@@ -72,5 +96,5 @@ def bind(session: Session, principal: Principal) -> None:
 
 def principal_of(session: Session) -> Principal:
     """Who acts in this transaction; workers and commands act as `LOCAL`."""
-    principal: Principal = session.info.get(_KEY, LOCAL)
+    principal: Principal = session.info.get(_KEY) or _ACTING.get()
     return principal

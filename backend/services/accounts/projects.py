@@ -1,22 +1,56 @@
 """Projects and actors."""
 
+import re
+
 from sqlalchemy.orm import Session
 
 from backend.db.models import Actor, Project
 from backend.db.models.enums import ActorKind
 from backend.db.repositories.accounts import projects as repository
-from backend.domain.errors import Invalid
+from backend.db.repositories.accounts import users
+from backend.domain.errors import Conflict, Invalid
+from backend.services.accounts import audit
 from backend.services.accounts.principal import principal_of
 
 DEFAULT = "default"
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}")
 LOCAL = "local"
 """Actor of requests without a name, and of programs with the installation's token."""
 LONGEST_NAME = 100
 
 
 def default_project(session: Session) -> Project:
-    """The default project, created if missing. Safe to call from several processes at once."""
-    return repository.get_or_make(session, DEFAULT)
+    """The request's project, else the one called `default`, created if missing. Safe to call concurrently."""
+    project_id = principal_of(session).project_id
+    project = None if project_id is None else repository.get(session, project_id)
+    return project or repository.get_or_make(session, DEFAULT)
+
+
+def create_project(session: Session, name: str) -> Project:
+    """Creates a project, in which nobody has a role yet.
+
+    Raises:
+        NotAllowed: only administrators may.
+        Invalid: the name is not allowed.
+        Conflict: there is such a project.
+    """
+    principal_of(session).require_admin()
+    if not _NAME.fullmatch(name):
+        raise Invalid(
+            "expected lower-case letters, digits, and . _ -, at most 100 characters", code="invalid_name", path="name"
+        )
+    if repository.by_name(session, name) is not None:
+        raise Conflict(f"there is already a project called {name}", code="project_exists")
+    audit.record(session, "project_created", name)
+    return repository.get_or_make(session, name)
+
+
+def own_projects(session: Session) -> list[str]:
+    """Names of the projects in which who asks has a role."""
+    principal = principal_of(session)
+    if principal.user_id is None or principal.admin:
+        return [project.name for project in repository.listing(session)]
+    return users.projects_of(session, principal.user_id)
 
 
 def actor_for(session: Session, project: Project, name: str = LOCAL, kind: ActorKind = ActorKind.PERSON) -> Actor:

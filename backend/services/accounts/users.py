@@ -7,12 +7,11 @@ from sqlalchemy.orm import Session
 
 from backend.db.models import UserAccount
 from backend.db.models.enums import Role
-from backend.db.repositories.accounts import projects
 from backend.db.repositories.accounts import users as repository
 from backend.domain.errors import Conflict, Gone, Invalid, NotFound
 from backend.services.accounts import audit, passwords
 from backend.services.accounts.principal import SERVICE, Principal, bind, principal_of
-from backend.services.accounts.projects import DEFAULT, LOCAL
+from backend.services.accounts.projects import LOCAL, default_project
 from backend.services.accounts.read_models import UserView
 from backend.services.accounts.secret_tokens import new_token, token_hash
 
@@ -84,7 +83,7 @@ def change_person(
         if not enabled:
             repository.end_sessions(session, user.id)
             user.link_hash = None
-    old_role = _roles(session, user).get(DEFAULT)
+    old_role = _roles(session, user).get(default_project(session).name)
     if role is not None:
         _set_role(session, user, role)
     after = {"admin": user.admin, "enabled": user.disabled_at is None, "role": role or old_role}
@@ -170,7 +169,7 @@ def _user(session: Session, name: str) -> UserAccount:
 
 
 def _set_role(session: Session, user: UserAccount, role: Role) -> None:
-    repository.set_role(session, user.id, projects.get_or_make(session, DEFAULT).id, role)
+    repository.set_role(session, user.id, default_project(session).id, role)
 
 
 def _roles(session: Session, user: UserAccount) -> dict[str, str]:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from backend.db.models import Actor, Attempt, Episode, Evaluation, Evidence, Reevaluation, Run, Task
+from backend.db.models import Actor, Attempt, Episode, Evaluation, Evidence, Reevaluation, Run, Task, TaskSet
 from backend.db.models.enums import ReevaluationState
 from backend.db.repositories.artifacts import artifacts as artifact_repository
 from backend.db.repositories.attempts import attempts as attempt_repository
@@ -350,8 +350,7 @@ def _ended_by(session: Session, before: Evaluation) -> EndedBy:
 
 def _latest(session: Session, episode: Episode) -> Task:
     own = session.get_one(Task, episode.task_id)
-    benchmark = benchmarks.by_name(session, benchmarks.name_of(session, own.task_set_id))
-    sets = benchmarks.task_sets(session, benchmark.id) if benchmark is not None else []
+    sets = benchmarks.task_sets(session, session.get_one(TaskSet, own.task_set_id).benchmark_id)
     newest = max(sets, key=lambda one: one.version, default=None)
     task = task_repository.by_key(session, newest.id, own.domain, own.name) if newest is not None else None
     if task is None:

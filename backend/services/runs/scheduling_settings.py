@@ -16,6 +16,7 @@ from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model.episode import ENDED_RUNS, RunState
 from backend.domain.scheduling.projects import ALL, PROVIDERS, ProjectRules
 from backend.services import events
+from backend.services.accounts.projects import own_projects
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.events import EventKind, worker_wakeup
 from backend.services.read_model import ReadModel
@@ -55,9 +56,9 @@ def update_scheduling(session: Session, run_id: UUID, tuning: SchedulingUpdate) 
 
 
 def list_projects(session: Session) -> list[ProjectView]:
-    """All projects by name."""
-    busy = scheduler.in_use_by_project(session)
-    return [_view(row, busy.get(row.id, {})) for row in project_repository.listing(session)]
+    """The projects in which who asks has a role, by name."""
+    busy, own = scheduler.in_use_by_project(session), set(own_projects(session))
+    return [_view(row, busy.get(row.id, {})) for row in project_repository.listing(session) if row.name in own]
 
 
 def _view(project: Project, in_use: dict[str, int]) -> ProjectView:

@@ -9,6 +9,7 @@ from threading import Lock
 
 from sqlalchemy.orm import Session
 
+from backend.db.project_scope import visible_project
 from backend.db.repositories.capacity import workers
 from backend.db.repositories.scheduling import autoscaling_signals as repository
 from backend.db.session import SessionFactory, read_only
@@ -114,7 +115,8 @@ class CachedSignals:
         """Signals of a few seconds ago at most. Raises Unavailable if the database is."""
         with self._lock:
             if self._signals is None or self._clock() >= self._until:
-                with read_only(self._factory) as session:
+                # Of the whole installation, whoever asks first.
+                with visible_project(None), read_only(self._factory) as session:
                     self._signals = gather(session)
                 self._until = self._clock() + self._seconds
             return self._signals

@@ -54,6 +54,7 @@ class SharedBoard:
     link: PublicLinkView
     query: BoardQuery
     ignored: list[str]
+    project_id: UUID
 
 
 def create_link(
@@ -129,7 +130,7 @@ def shared_board(session: Session, token: str) -> SharedBoard:
         raise Gone("This link was revoked.", code="public_link_revoked", hint="Ask the sender for a new one.")
     if link.state == "expired":
         raise Gone("This link has expired.", code="public_link_expired", hint="Ask the sender for a new one.")
-    return SharedBoard(link, *stored_query(row.PublicLink.query))
+    return SharedBoard(link, *stored_query(row.PublicLink.query), row.project_id)
 
 
 def _row(session: Session, link_id: UUID) -> AnyRow:

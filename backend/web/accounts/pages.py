@@ -2,6 +2,7 @@
 
 import json
 from typing import Annotated
+from urllib.parse import quote
 
 from fastapi import Form, Request
 from fastapi.responses import HTMLResponse, Response
@@ -10,9 +11,11 @@ from backend.db.models.enums import Role
 from backend.domain.errors import Conflict, DeskarenaError, Invalid, NotAllowed
 from backend.services.accounts import access_tokens, audit, passwords, sign_in, users
 from backend.services.accounts.access_tokens import TokenKind
-from backend.web.accounts.login_page import Password, browser_of, link_address, set_cookie
+from backend.services.accounts.projects import create_project, default_project, own_projects
+from backend.web.accounts.login_page import MONTH, Password, browser_of, link_address, set_cookie
 from backend.web.dependencies import EdgeDep, SessionDep
 from backend.web.page_common import Cursor, Id, page_router, redirect
+from backend.web.security_middleware import PROJECT_COOKIE
 from backend.web.table_files import TableDep
 from backend.web.templating import render
 
@@ -44,6 +47,12 @@ def change_password(
     answer = redirect("/account")
     set_cookie(request, answer, cookie)
     return answer
+
+
+@router.post("/account/project")
+def choose_project(session: SessionDep, project: PersonName) -> Response:
+    """Shows another of the person's projects in this browser."""
+    return _in_project(project if project in own_projects(session) else "", "/")
 
 
 @router.post("/account/sessions/{session_id}/end")
@@ -99,6 +108,16 @@ def add_person(
     return _people(request, session, link=(name.strip().lower(), link_address(request, token)))
 
 
+@router.post("/people/projects")
+def add_project(request: Request, session: SessionDep, name: PersonName) -> Response:
+    """Creates a project and shows its people."""
+    try:
+        project = create_project(session, name.strip())
+    except (Invalid, Conflict) as error:
+        return _people(request, session, problem=error.text, status=error.status)
+    return _in_project(project.name, "/people")
+
+
 @router.post("/people/{name}")
 def change_person(  # noqa: PLR0913 - the form's fields
     request: Request,
@@ -152,6 +171,7 @@ def _account(
         "token": token,
         "token_problem": token_problem,
         "roles": list(Role),
+        "projects": own_projects(session),
         "longest_days": access_tokens.LONGEST_DAYS,
     }
     return render(request, "account.html", page, status=422 if problem or token_problem else 200)
@@ -160,8 +180,21 @@ def _account(
 def _people(
     request: Request, session: SessionDep, *, link: tuple[str, str] | None = None, problem: str = "", status: int = 200
 ) -> HTMLResponse:
-    page = {"people": users.list_people(session), "roles": list(Role), "link": link, "problem": problem}
+    page = {
+        "people": users.list_people(session),
+        "roles": list(Role),
+        "link": link,
+        "problem": problem,
+        "project": default_project(session).name,
+        "projects": own_projects(session),
+    }
     return render(request, "users.html", page, status=status)
+
+
+def _in_project(name: str, address: str) -> Response:
+    answer = redirect(address)
+    answer.set_cookie(PROJECT_COOKIE, quote(name), max_age=MONTH, httponly=True, samesite="strict")
+    return answer
 
 
 def _require_accounts(accounts: bool) -> None:  # noqa: FBT001 - the setting

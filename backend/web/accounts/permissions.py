@@ -32,6 +32,7 @@ def _below(prefix: str, text: str) -> list[str]:
 _OWN = [
     "GET /account",
     "POST /account/password",
+    "POST /account/project",
     "POST /account/sessions/{session_id}/end",
     "POST /account/tokens",
     "POST /account/tokens/{token_id}/revoke",
@@ -118,6 +119,7 @@ _REVIEWERS = [
         POST /judges/{judge_id}/review
         PUT /episodes/{episode_id}/failure-labels
         POST /benchmarks/{name}/labels/people
+        POST /benchmarks/{name}/labels/solve-rates
         POST /tasks/{task_id}/quarantine
         POST /tasks/{task_id}/quarantine/lift
         POST /drafts/{draft_id}/approve
@@ -132,6 +134,7 @@ _REVIEWERS = [
         POST /judges/{judge_id}/review
         POST /episodes/{episode_id}/failures
         POST /leaderboards/{benchmark}/labels
+        POST /leaderboards/{benchmark}/labels/solve-rates
         POST /tasks/{task_id}/quarantine
         POST /tasks/{task_id}/quarantine/lift
         POST /compare/pairs
@@ -173,6 +176,7 @@ _ADMINS = [
         """
         POST /licences
         PATCH /projects/{name}
+        POST /projects
         GET /people
         POST /people
         PATCH /people/{name}
@@ -189,6 +193,7 @@ _ADMINS = [
         POST /people
         POST /people/{name}
         POST /people/{name}/link
+        POST /people/projects
         GET /audit-log
         GET /audit-log.csv
         """,

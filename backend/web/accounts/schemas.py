@@ -21,6 +21,12 @@ class ProjectBody(RequestModel):
     )
 
 
+class NewProject(RequestModel):
+    """A new project."""
+
+    name: str = Field(min_length=1, max_length=100, examples=["checkout-team"])
+
+
 class PersonBody(RequestModel):
     """A new account."""
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from backend.db.project_scope import current_project
+
 T = TypeVar("T")
 Reads = dict[Hashable, tuple[float, asyncio.Task[Any]]]
 MOST_KEYS = 2000
@@ -29,6 +31,7 @@ class SharedReads:
             seconds: how old it may be.
             read: reads it; runs in a thread.
         """
+        key = (current_project(), key)  # Viewers of other projects see other rows.
         reads = self._loops.setdefault(asyncio.get_running_loop(), {})
         started, task = reads.get(key, (0.0, None))
         if task is None or self._now() - started >= seconds or _failed(task):

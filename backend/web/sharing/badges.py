@@ -7,14 +7,13 @@ from fastapi import Query, Request
 from fastapi.responses import Response
 
 from backend.addresses import PUBLIC_PATH
-from backend.services.sharing.public_links import shared_board
 from backend.services.sharing.views.badges import BadgeText, Figures, badge_text
 from backend.web.conditional_requests import is_known
 from backend.web.dependencies import SessionDep
 from backend.web.page_common import Id, page_router
 from backend.web.results.leaderboard_page import QueryDep
 from backend.web.sharing.badge_svg import badge_svg
-from backend.web.sharing.public_pages import Token
+from backend.web.sharing.public_pages import Token, open_board
 
 router = page_router()
 Show = Annotated[Figures, Query()]
@@ -35,7 +34,7 @@ def public_badge(
     request: Request, session: SessionDep, token: Token, configuration_id: Id, show: Show = "all"
 ) -> Response:
     """A row of the view that a public link opens, for any page."""
-    shared = shared_board(session, token)
+    shared = open_board(session, token)
     text = badge_text(session, shared.link.benchmark, shared.query, configuration_id, show)
     response = _picture(request, text, "public")
     response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"

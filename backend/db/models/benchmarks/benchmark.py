@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from backend.db.models.base import Base, Created, Id, ref
@@ -15,10 +15,11 @@ class Benchmark(Base):
     """
 
     __tablename__ = "benchmark"
+    __table_args__ = (UniqueConstraint("project_id", "name"),)
 
     id: Mapped[Id]
     project_id: Mapped[UUID] = mapped_column(ref("project"), index=True)
-    name: Mapped[str] = mapped_column(unique=True)
+    name: Mapped[str]
     kind: Mapped[str]
     title: Mapped[str] = mapped_column(default="")
     licence: Mapped[str] = mapped_column(default="")

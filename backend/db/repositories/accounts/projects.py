@@ -22,6 +22,11 @@ def get_or_make(session: Session, name: str) -> Project:
     return project
 
 
+def get(session: Session, project_id: UUID) -> Project | None:
+    """The project of that id."""
+    return session.get(Project, project_id)
+
+
 def listing(session: Session) -> list[Project]:
     """All projects by name."""
     return list(session.scalars(select(Project).order_by(Project.name)))

@@ -49,6 +49,29 @@ def memberships(session: Session) -> Sequence[Row[UUID, str, str]]:
     ).all()
 
 
+def first_project(
+    session: Session, user_id: UUID | None, name: str, *, every: bool
+) -> tuple[UUID, str, str | None, int] | None:
+    """Id, name and the person's role of one of their projects, and the number of all projects.
+
+    The one of that name, else `default`, else the first by name; `every`: of all projects.
+    """
+    number = select(func.count()).select_from(Project).scalar_subquery()
+    query = select(Project.id, Project.name, Membership.role, number).outerjoin(
+        Membership, (Membership.project_id == Project.id) & (Membership.user_id == user_id)
+    )
+    query = query if every else query.where(Membership.role.is_not(None))
+    preferred = (Project.name == name).desc(), (Project.name == "default").desc(), Project.name
+    row = session.execute(query.order_by(*preferred).limit(1)).one_or_none()
+    return None if row is None else (row[0], row[1], row[2], row[3])
+
+
+def projects_of(session: Session, user_id: UUID) -> list[str]:
+    """Names of the projects in which a person has a role."""
+    query = select(Project.name).join(Membership, Membership.project_id == Project.id)
+    return list(session.scalars(query.where(Membership.user_id == user_id).order_by(Project.name)))
+
+
 def set_role(session: Session, user_id: UUID, project_id: UUID, role: str | None) -> None:
     """Sets or removes a person's role in a project."""
     if role is None:
@@ -60,15 +83,11 @@ def set_role(session: Session, user_id: UUID, project_id: UUID, role: str | None
     )
 
 
-def open_session(
-    session: Session, token_hash: str, project: str
-) -> tuple[UserSession, UserAccount, str | None, timedelta] | None:
-    """A cookie's session if it has not expired, its person, their role in a project, and how long it was not used."""
+def open_session(session: Session, token_hash: str) -> tuple[UserSession, UserAccount, timedelta] | None:
+    """A cookie's session if it has not expired, its person, and how long it was not used."""
     query = (
-        select(UserSession, UserAccount, Membership.role, type_coerce(func.now() - UserSession.used_at, Interval))
+        select(UserSession, UserAccount, type_coerce(func.now() - UserSession.used_at, Interval))
         .join(UserAccount, UserAccount.id == UserSession.user_id)
-        .outerjoin(Project, Project.name == project)
-        .outerjoin(Membership, (Membership.user_id == UserAccount.id) & (Membership.project_id == Project.id))
         .where(
             UserSession.token_hash == token_hash,
             UserSession.expires_at > func.now(),
@@ -76,7 +95,7 @@ def open_session(
         )
     )
     row = session.execute(query).one_or_none()
-    return None if row is None else (row[0], row[1], row[2], row[3])
+    return None if row is None else (row[0], row[1], row[2])
 
 
 def sessions_of(session: Session, user_id: UUID) -> list[UserSession]:

@@ -11,8 +11,11 @@ from backend.db.models import Benchmark, TaskAsset, TaskSet
 
 
 def by_name(session: Session, name: str, *, lock: bool = False) -> Benchmark | None:
-    """The benchmark of that name; with `lock`, other imports of it wait until the commit."""
-    query = select(Benchmark).where(Benchmark.name == name)
+    """The project's benchmark of that name, outside of requests the oldest one.
+
+    With `lock`, other imports of it wait until the commit.
+    """
+    query = select(Benchmark).where(Benchmark.name == name).order_by(Benchmark.id).limit(1)
     return session.scalar(query.with_for_update(key_share=True) if lock else query)
 
 

@@ -10,7 +10,10 @@ from backend.db.models import Benchmark, PublicLink
 from backend.db.repositories.common_queries import AnyRow
 
 _WITH_BENCHMARK = select(
-    PublicLink, Benchmark.name.label("benchmark"), (PublicLink.expires_at <= func.now()).label("expired")
+    PublicLink,
+    Benchmark.name.label("benchmark"),
+    Benchmark.project_id,
+    (PublicLink.expires_at <= func.now()).label("expired"),
 ).join(Benchmark, Benchmark.id == PublicLink.benchmark_id)
 
 

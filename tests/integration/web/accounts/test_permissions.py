@@ -102,6 +102,7 @@ class TestDecisions:
             "DELETE /api/v1/account/sessions/{session_id}",
             "DELETE /api/v1/tokens/{token_id}",
             "POST /account/password",
+            "POST /account/project",
             "POST /account/sessions/{session_id}/end",
             "POST /account/tokens",
             "POST /account/tokens/{token_id}/revoke",
