@@ -128,12 +128,12 @@ class TestSharedPages:
         self, installation: World, tmp_path: Path
     ) -> None:
         with team(installation, tmp_path) as people:
-            browsers = {name: people.add(name, admin=name == "bob") for name in ("ada", "bob")}
+            browsers = {name: people.add(name, admin=name == "benedict") for name in ("ada", "benedict")}
             texts = {name: browser.get("/runs", headers=PAGE).text for name, browser in browsers.items()}
             assert [name in texts[name] for name in texts] == [True, True]
-            assert "bob" not in texts["ada"]
+            assert "benedict" not in texts["ada"]
             assert browsers["ada"].get("/people", headers=PAGE).status_code == 403
-            assert browsers["bob"].get("/people", headers=PAGE).status_code == 200
+            assert browsers["benedict"].get("/people", headers=PAGE).status_code == 200
             assert browsers["ada"].get("/people", headers=PAGE).status_code == 403
             installation.do(lambda session: session.execute(update(UserAccount).values(disabled_at=func.now())))
             assert {browser.get("/runs", headers=PAGE).status_code for browser in browsers.values()} == {303}

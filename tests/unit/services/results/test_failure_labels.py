@@ -20,6 +20,7 @@ def failure(number: int, *reviews: LabelReview, suggested: str = "") -> Failure:
         run_id=RUN,
         attempt_id=UUID(int=100 + number),
         task="files/a",
+        instruction="Move the file.",
         score=0.0,
         ended_by=EndedBy.DONE,
         suggested=suggestions,
