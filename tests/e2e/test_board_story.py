@@ -85,7 +85,7 @@ class TestCompare:
         for name in ("alpha", "delta"):
             page.get_by_role("checkbox", name=f"Tick {name}", exact=True).focus()
             page.keyboard.press("Space")
-        expect(page.get_by_role("status")).to_contain_text("2 of 2 to 8")
+        expect(page.locator("[data-choice-target=count]")).to_contain_text("2 of 2 to 8")
         button.focus()
         page.keyboard.press("Enter")
         page.wait_for_url("**/compare?**")

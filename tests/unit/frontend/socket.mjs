@@ -69,6 +69,7 @@ const world = {
   WebSocket: FakeWebSocket,
   Date: { now: () => now },
   location: { protocol: "http:", host: "desk" },
+  at: (path) => path,
   document: { hidden: false, addEventListener: listen },
   addEventListener: listen,
   setTimeout: (act, ms) => timer(act, ms),
@@ -76,7 +77,9 @@ const world = {
   setInterval: (act, ms) => timer(act, ms, ms),
   clearInterval: stop,
 };
-const source = (await readFile(argv[2], "utf8")).replace("export class Socket", "return class Socket");
+const source = (await readFile(argv[2], "utf8"))
+  .replace(/^import .*$/gm, "")
+  .replace("export class Socket", "return class Socket");
 const Socket = new Function(...Object.keys(world), source)(...Object.values(world));
 
 function started() {
