@@ -90,7 +90,7 @@ def acting_as(principal: Principal) -> Iterator[None]:
 
 
 def bind(session: Session, principal: Principal) -> None:
-    """Binds an principal to a transaction."""
+    """Binds a principal to a transaction."""
     session.info[_KEY] = principal
 
 
