@@ -5,6 +5,7 @@ import { isAbsolute, switchTimes, zone } from "../lib/times.js";
 export default class Times extends Controller {
   connect() {
     this.part("zone").textContent = zone();
+    this.part("hover").hidden = zone() === "UTC";
     this.draw();
     this.on(this.part("switch"), "click", () => {
       switchTimes(!isAbsolute());
