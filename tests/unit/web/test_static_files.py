@@ -10,7 +10,15 @@ from backend.config import Settings
 from backend.web import errors
 from backend.web.app import create_app
 from backend.web.headers import CSP
-from backend.web.static_files import STATIC, Documentation, modules_of, static_url, version
+from backend.web.static_files import (
+    STATIC,
+    STYLE_SHEET,
+    STYLE_SHEETS,
+    Documentation,
+    modules_of,
+    static_url,
+    version,
+)
 
 LIMIT = 150 * 1000
 
@@ -30,6 +38,24 @@ class TestStaticFiles:
         answer = client.get("/static/old/js/main.js")
         assert answer.status_code == 200
         assert answer.headers["cache-control"] == "no-cache"
+
+    @pytest.mark.parametrize("encoding", ["gzip", "identity"])
+    def test_the_style_sheets_are_one_file(self, client: TestClient, encoding: str) -> None:
+        answer = client.get(static_url(STYLE_SHEET), headers={"Accept-Encoding": encoding})
+        parts = [(STATIC / "css" / f"{name}.css").read_text() for name in STYLE_SHEETS]
+        assert answer.text == "".join(parts)
+        assert (answer.headers["content-type"], answer.headers["vary"]) == (
+            "text/css; charset=utf-8",
+            "Accept-Encoding",
+        )
+        assert answer.headers.get("content-encoding", "identity") == encoding
+        assert {f"{name}.css" for name in STYLE_SHEETS} == {path.name for path in (STATIC / "css").iterdir()}
+
+    def test_what_is_compressed_already_is_sent_as_it_is(self, client: TestClient) -> None:
+        answer = client.get(static_url("fonts/plex-sans.woff2"))
+        assert answer.content == (STATIC / "fonts" / "plex-sans.woff2").read_bytes()
+        assert answer.headers["content-type"] == "font/woff2"
+        assert "content-encoding" not in answer.headers
 
     @pytest.mark.parametrize("path", ["../templates/base.html", "%2e%2e/templates/base.html", "js/nothing.js", ""])
     def test_nothing_else_is_served(self, client: TestClient, path: str) -> None:
