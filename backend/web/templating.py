@@ -1,16 +1,21 @@
 """Templates, and the formats of numbers, times and states on pages."""
 
+import hashlib
 import json
+import logging
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2.bccache import Bucket
 from starlette.datastructures import QueryParams
 
 from backend.addresses import EMBED_PATH, PUBLIC_PATH
@@ -29,6 +34,7 @@ from backend.services.runs.views.waiting import grouped
 from backend.web.conditional_requests import CACHE
 from backend.web.static_files import FRONTEND, modules_of, static_url
 
+logger = logging.getLogger(__name__)
 NBSP = "\u00a0"
 DESKTOP_KINDS = {"local": "Local desktops", "qemu": "Virtual machines (QEMU)", "k8s": "Kubernetes desktops"}
 THEMES = frozenset({"light", "dark"})
@@ -210,6 +216,29 @@ FILTERS = {
 }
 
 
+class CompiledTemplates(FileSystemBytecodeCache):
+    """Templates as earlier processes of this user compiled them, which takes a second for all.
+
+    Jinja checks that the folder is the user's own, and each file against its template's source.
+    """
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keeps a template; without its folder, which a cleaner may have removed, nothing is kept."""
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
+def compiled_templates() -> CompiledTemplates | None:
+    """None if the folder cannot be made or is not the user's own."""
+    # Not in a template's checksum: how this module has templates compiled.
+    options = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]
+    try:
+        return CompiledTemplates(pattern=f"deskarena-{options}-%s.cache")
+    except (OSError, RuntimeError) as error:
+        logger.info("compiled templates are not kept: %s", error)
+        return None
+
+
 @lru_cache(maxsize=1)
 def environment() -> Environment:
     """The one template environment. Everything is escaped; an unknown name raises."""
@@ -220,6 +249,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=output,
+        bytecode_cache=compiled_templates(),
     )
     environment.filters.update(FILTERS)
     environment.globals.update(

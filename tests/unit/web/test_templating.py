@@ -1,9 +1,13 @@
 import re
+import shutil
+import tempfile
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
+from jinja2 import DictLoader, Environment
 
 from backend.domain.model.outcome_style import OutcomeStyle
 from backend.services.benchmarks.views.benchmark import PublishedResultView
@@ -11,6 +15,7 @@ from backend.services.runs.views.episode import EpisodeView
 from backend.web.static_files import FRONTEND
 from backend.web.templating import (
     amount,
+    compiled_templates,
     duration,
     environment,
     interval,
@@ -25,6 +30,39 @@ from backend.web.templating import (
 )
 
 NB = "\u00a0"
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of temporary files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+class TestCompiledTemplates:
+    def page(self, source: str) -> str:
+        return (
+            Environment(loader=DictLoader({"a": source}), autoescape=True, bytecode_cache=compiled_templates())
+            .get_template("a")
+            .render()
+        )
+
+    def test_a_changed_template_is_compiled_anew(self, temporary: Path) -> None:
+        assert [self.page("one"), self.page("one"), self.page("two")] == ["one", "one", "two"]
+        (kept,) = temporary.rglob("*.cache")
+        kept.write_bytes(b"broken")
+        assert self.page("two") == "two"
+
+    def test_pages_go_on_without_the_folder(self, temporary: Path) -> None:
+        pages = Environment(loader=DictLoader({"a": "one"}), autoescape=True, bytecode_cache=compiled_templates())
+        for folder in temporary.iterdir():
+            shutil.rmtree(folder)
+        assert pages.get_template("a").render() == "one"
+
+    def test_where_nothing_can_be_written_nothing_is_kept(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(tempfile, "tempdir", "/proc")
+        assert compiled_templates() is None
+        assert self.page("one") == "one"
 
 
 class TestPercent:
