@@ -70,7 +70,7 @@ class TestHalfOpenSocket:
             page.route("**/lib/socket*.js", impatient)
             opened(page, "/")
             tile, stream = page.locator(f"[data-attempt='{attempt}']"), page.locator("[data-stream]")
-            until(lambda: events.watchers(attempt) >= 1, what="the page watches")
+            until(lambda: events.watched_width(attempt) >= 1, what="the page watches")
             events.put_frame(attempt, 1, pictures.desktop("live", 1), SIZE, ttl=60.0)
             expect(tile).to_have_attribute("data-frame-seq", "1", timeout=20_000)
             expect(stream).to_have_text("live")
@@ -163,7 +163,7 @@ class TestStoriesOnASlowMachine:
             made.begin(claim)
             bar = page.locator("[data-remote-desktop-target=bar]")
             expect(bar).to_have_attribute("data-in-control", "", timeout=60_000)
-            until(lambda: events.watchers(claim.attempt_id) >= 1, 60, what="the page watches")
+            until(lambda: events.watched_width(claim.attempt_id) >= 1, 60, what="the page watches")
             events.put_frame(claim.attempt_id, 1, pictures.desktop("live", 1), SIZE, ttl=60.0)
             expect(page.locator("[data-live-target=image]")).to_have_attribute("src", re.compile("^blob:"))
             for name in ("done", "fail"):

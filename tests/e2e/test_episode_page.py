@@ -137,7 +137,7 @@ def seen_and_taken_over(page: Page, attempt_id: UUID) -> None:
     view, bar = page.locator(f"[data-attempt='{attempt_id}']"), page.locator("[data-remote-desktop-target=bar]")
     expect(view).to_have_count(1, timeout=20_000)
     expect(bar).to_have_attribute("data-status", "agent", timeout=20_000)
-    until(lambda: events.watchers(attempt_id) >= 1, what="the worker knows that somebody watches")
+    until(lambda: events.watched_width(attempt_id) >= 1, what="the worker knows that somebody watches")
     events.put_frame(attempt_id, 1, pictures.desktop("live", 1), {"width": 1280, "height": 720})
     expect(view).to_have_attribute("data-frame-seq", "1", timeout=20_000)
     page.locator("[data-remote-desktop-target=take]").click()

@@ -123,10 +123,10 @@ class TestCompare:
 class TestLive:
     def test_frames_change_only_while_somebody_watches(self, browser: Browser, site: str, scene: PageScene) -> None:
         attempt = scene.attempts[0]
-        until(lambda: events.watchers(attempt) == 0, 30, what="the pages of other tests are closed")
+        until(lambda: events.watched_width(attempt) == 0, 30, what="the pages of other tests are closed")
         with window(browser, site) as page:
             opened(page, "/")
-            until(lambda: events.watchers(attempt) >= 1, 30, what="the worker knows that somebody watches")
+            until(lambda: events.watched_width(attempt) >= 1, 30, what="the worker knows that somebody watches")
             seen = set()
             tile = page.locator(f"[data-attempt='{attempt}']")
             for number in range(1, 4):
@@ -144,7 +144,7 @@ class TestLive:
             # The mark of the page's own stream stays one: its words once replaced what was on the tiles.
             assert page.locator("[data-stream]").count() == 1
             expect(tile.locator(".name")).to_be_visible()
-        until(lambda: events.watchers(attempt) == 0, 30, what="nobody watches any more")
+        until(lambda: events.watched_width(attempt) == 0, 30, what="nobody watches any more")
 
 
 class TestExports:

@@ -25,6 +25,7 @@ from uuid import UUID
 from PIL import Image, ImageDraw
 
 from backend.services import events
+from backend.services.events import FULL_WIDTH
 from backend.services.scheduling import claims
 from backend.services.scheduling.claims import Claim
 from tests.factories.records import World
@@ -37,16 +38,18 @@ from tools.bench.viewer import ApiServers, processor_seconds
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reports" / "performance-live.md"
 FPS, PICTURES, PROCESSES = 5, 10, 2
+SCREEN, TILE = (1920, 1080), (480, 270)
 VIEWERS, WALLS, TILES, STEPS = 300, 20, 40, 100
 AGE_MS, SLOWER = 500.0, 5.0
 HEAD = f"""# Performance of live views
 
-Measured by `make bench-live`, which writes this page: {PROCESSES} processes of the service send pictures of 1920x1080
-({{kilobytes:.0f}} kB) that change {FPS} times a second, first those of one episode to {{viewers}} viewers, then those
-of {{tiles}} episodes to {{walls}} viewers with a tile of each. A viewer acknowledges a picture as soon as it is there;
-one that is slow gets the newest picture next, so the age counts, not the number. The clock of an age runs from the
-capture until the whole picture has arrived, or until the next one replaces it. Meanwhile a program acts on a real
-desktop over REST; its step runs from the answer to the next picture.
+Measured by `make bench-live`, which writes this page: {PROCESSES} processes of the service send pictures that change
+{FPS} times a second, first those of one episode in {SCREEN[0]}x{SCREEN[1]} ({{kilobytes[0]:.0f}} kB) to {{viewers}}
+viewers, then those of {{tiles}} episodes in the size of a tile, {TILE[0]}x{TILE[1]} ({{kilobytes[1]:.0f}} kB), to
+{{walls}} viewers of a wall. A viewer acknowledges a picture as soon as it is there; one that is slow gets the newest
+picture next, so the age counts, not the number. The clock of an age runs from the capture until the whole picture has
+arrived, or until the next one replaces it. Meanwhile a program acts on a real desktop over REST; its step runs from the
+answer to the next picture.
 
 Everything shares this machine: service, database, broker, worker, desktop, the program that publishes the pictures and
 the one that plays all viewers, which alone takes {{share:.0f}} % of one processor. What the agent loses includes what
@@ -108,13 +111,14 @@ class LiveEpisodes:
         self._claims: list[Claim] = [world.must_claim(self._worker) for _ in range(number)]
         for claim in self._claims:
             world.begin(claim)
-        self._pictures = [_picture(seed) for seed in range(PICTURES)]
+        screens = [_picture(seed) for seed in range(PICTURES)]
+        self._pictures = {size[0]: [_jpeg(screen.resize(size)) for screen in screens] for size in (SCREEN, TILE)}
         self.attempts: Sequence[UUID] = [claim.attempt_id for claim in self._claims]
 
     @property
-    def kilobytes(self) -> float:
-        """Size of a picture."""
-        return sum(map(len, self._pictures)) / len(self._pictures) / 1000
+    def kilobytes(self) -> list[float]:
+        """Mean size of a whole picture, and of a tile's."""
+        return [sum(map(len, pictures)) / len(pictures) / 1000 for pictures in self._pictures.values()]
 
     @contextmanager
     def published(self) -> Iterator[None]:
@@ -132,33 +136,38 @@ class LiveEpisodes:
 
     def _publish(self, over: Event) -> None:
         """The attempts one after the other within the time of a picture."""
-        number, due, watched = 0, time.monotonic(), set[UUID]()
+        number, due, watched = 0, time.monotonic(), dict[UUID, int]()
         while not over.is_set():
             number += 1
             if number % FPS == 1:
-                watched = {attempt for attempt in self.attempts if events.watchers(attempt)}
+                watched = {attempt: events.watched_width(attempt) for attempt in self.attempts}
             for attempt in self.attempts:
                 due += 1 / FPS / len(self.attempts)
                 over.wait(max(0.0, due - time.monotonic()))
-                if attempt in watched:
-                    now, picture = time.time(), self._pictures[number % PICTURES]
+                if watched[attempt]:
+                    now, (width, height) = time.time(), TILE if watched[attempt] <= TILE[0] else SCREEN
                     meta = {"captured_at": now, "changed_at": now, "answered_at": now, "picture": number, "step": 1}
-                    events.put_frame(attempt, number, picture, {**meta, "width": 1920, "height": 1080})
+                    picture = self._pictures[width][number % PICTURES]
+                    events.put_frame(attempt, number, picture, {**meta, "width": width, "height": height})
 
     def _beat(self, over: Event) -> None:
         while not over.wait(2.0):
             self._world.do(claims.worker_heartbeat, self._worker.id, [claim.lease_id for claim in self._claims])
 
 
-def _picture(seed: int) -> bytes:
-    """A JPEG of a desktop with windows and text."""
-    chance, image = random.Random(seed), Image.new("RGB", (1920, 1080), "#2b5b84")
+def _picture(seed: int) -> Image.Image:
+    """A desktop with windows and text."""
+    chance, image = random.Random(seed), Image.new("RGB", SCREEN, "#2b5b84")
     draw = ImageDraw.Draw(image)
     for left, top in ((60, 60), (820, 180), (300, 420)):
         draw.rectangle((left, top, left + 900, top + 580), "#f4f4f4", "#888")
         for line in range(16):
             words = " ".join(str(chance.getrandbits(20)) for _ in range(chance.randrange(2, 12)))
             draw.text((left + 20, top + 20 + line * 22), words, "#202020")
+    return image
+
+
+def _jpeg(image: Image.Image) -> bytes:
     data = io.BytesIO()
     image.save(data, "JPEG", quality=70)
     return data.getvalue()
@@ -176,16 +185,19 @@ def measure(
         say("steps without viewers")
         _, alone = remote_steps(stack, api, steps)
         say("viewers of one episode")
-        one = _with_viewers(stack, api, shown.attempts[:1], viewers, steps)
+        one = _with_viewers(stack, api, shown.attempts[:1], (viewers, FULL_WIDTH), steps)
         say("walls of tiles")
-        wall = _with_viewers(stack, api, shown.attempts, walls, steps)
+        wall = _with_viewers(stack, api, shown.attempts, (walls, TILE[0]), steps)
     finally:
         api.stop()
     return alone, one, wall
 
 
-def _with_viewers(stack: WorkerStack, api: ApiServers, attempts: Sequence[UUID], each: int, steps: int) -> Measured:
-    line = [sys.executable, "-m", "tools.bench.live_viewers", str(api.port), str(each), *map(str, attempts)]
+def _with_viewers(
+    stack: WorkerStack, api: ApiServers, attempts: Sequence[UUID], viewers_of_width: tuple[int, int], steps: int
+) -> Measured:
+    """`viewers_of_width`: how many of each attempt, and the width of their pictures."""
+    line = [sys.executable, "-m", "tools.bench.live_viewers", *map(str, (api.port, *viewers_of_width, *attempts))]
     with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as viewers:
         assert viewers.stdout is not None
         assert viewers.stdout.readline() == "watching\n"

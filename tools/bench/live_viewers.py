@@ -1,4 +1,4 @@
-"""Many viewers of live views in one process: `python -m tools.bench.live_viewers PORT EACH ATTEMPT ...`.
+"""Many viewers of live views in one process: `python -m tools.bench.live_viewers PORT EACH WIDTH ATTEMPT ...`.
 
 Each viewer acknowledges every frame at once, as a page does that has drawn it. When stdin ends, prints one JSON object:
 ages of frames in milliseconds, from capture to arrival and when the next one replaced them, and the number of bytes.
@@ -101,12 +101,12 @@ class LiveViewer(asyncio.Protocol):
         self._captured = captured
 
 
-async def watch(port: int, each: int, attempts: Sequence[str]) -> Ages:
-    """Watches each attempt `each` times until stdin ends."""
+async def watch(port: int, each: int, width: int, attempts: Sequence[str]) -> Ages:
+    """Watches each attempt `each` times, in pictures of that width, until stdin ends."""
     loop, ages, viewers = asyncio.get_running_loop(), Ages(), list[LiveViewer]()
     for _ in range(each):
         for attempt in attempts:
-            address = f"/ws/attempts/{attempt}/live"
+            address = f"/ws/attempts/{attempt}/live?width={width}"
             _, viewer = await loop.create_connection(
                 lambda address=address: LiveViewer(address, ages),  # type: ignore[misc]
                 "127.0.0.1",
@@ -127,8 +127,8 @@ async def watch(port: int, each: int, attempts: Sequence[str]) -> Ages:
 
 def main() -> None:
     """Watches, and prints what was seen."""
-    port, each, *attempts = sys.argv[1:]
-    ages = asyncio.run(watch(int(port), int(each), attempts))
+    port, each, width, *attempts = sys.argv[1:]
+    ages = asyncio.run(watch(int(port), int(each), int(width), attempts))
     sys.stdout.write(json.dumps(vars(ages)))
     sys.stdout.flush()
     os._exit(0)  # Hundreds of open connections need no farewell.

@@ -72,7 +72,7 @@ class DesktopProgressWatch:
             self._number, self._log_at = activity.number, self._now()
             self._book.opening(facts_of(activity, seconds))
         look = None
-        if activity.screen is not None and self._viewers.watchers(self._attempt_id):
+        if activity.screen is not None and self._viewers.watched_width(self._attempt_id):
             look = activity.look()
             self._send(look)
         if self._now() >= self._log_at:

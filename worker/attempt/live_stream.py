@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 class Viewers(Protocol):
     """Broker side of the live view (`backend.services.events`)."""
 
-    def watchers(self, attempt_id: UUID) -> int:
-        """Number of viewers of the attempt."""
+    def watched_width(self, attempt_id: UUID) -> int:
+        """Width in pixels of the widest picture in which somebody watches the attempt; 0: nobody does."""
         ...
 
     def hurried(self, attempt_id: UUID) -> bool:
@@ -68,6 +68,7 @@ class LiveStreamThread:
         *,
         fps: float,
         step: Callable[[], int],
+        screen_width: int,
         quality: int = 70,
         otherwise: Callable[[], Frame | None] = lambda: None,
         clipboard: Callable[[], str] = str,
@@ -80,6 +81,7 @@ class LiveStreamThread:
             viewers: viewers, and sink of frames.
             fps: maximum frame rate.
             step: returns the number of the current step.
+            screen_width: of the desktop, in pixels.
             quality: JPEG quality.
             otherwise: the machine's own picture if the guest sends none (`OpenDesktop.picture`).
             clipboard: the text of the desktop's clipboard, for a person who acts there.
@@ -88,6 +90,7 @@ class LiveStreamThread:
         self._address = address
         self._viewers = viewers
         self._ask = {"fps": fps, "quality": quality}
+        self._screen_width = screen_width
         self._step = step
         self._otherwise = otherwise
         self._clipboard = clipboard
@@ -111,11 +114,12 @@ class LiveStreamThread:
         """No `PeriodicThread`: a turn lasts as long as somebody watches, and `close` waits for none."""
         while not self._closed.wait(0.0 if self._again else LOOK_SECONDS):
             self._again = False
-            if not self._viewers.watchers(self._attempt_id):
+            wish = self._wish()
+            if wish is None:
                 continue
             try:
-                self._stream()
-                self._again = True  # Only the rate changes, or nobody watches.
+                self._stream(wish)
+                self._again = True  # Only the rate or the size changes, or nobody watches.
             except (OSError, WebSocketException, ValueError, TypeError, KeyError) as error:
                 logger.info("live view interrupted: attempt %s: %s", self._attempt_id, error)
                 self._show_machine()
@@ -128,21 +132,28 @@ class LiveStreamThread:
             self._picture = self._picture.next(frame.data, meta)
             self._send()
 
-    def _stream(self) -> None:
-        address, secret = self._address
+    def _wish(self) -> "_Wish | None":
+        """What viewers want now; None without one."""
+        width = self._viewers.watched_width(self._attempt_id)
+        if not width:
+            return None
         hurried = self._viewers.hurried(self._attempt_id)
-        ask = {**self._ask, "fps": max(self._ask["fps"], HURRY_FPS)} if hurried else self._ask
-        with connect_stream(address, secret, ask) as socket:
-            self._pump(socket, hurried=hurried)
+        return _Wish(hurried, 1.0 if hurried else min(1.0, width / self._screen_width))
 
-    def _pump(self, socket: ClientConnection, *, hurried: bool) -> None:
+    def _stream(self, wish: "_Wish") -> None:
+        address, secret = self._address
+        fps = max(self._ask["fps"], HURRY_FPS) if wish.hurried else self._ask["fps"]
+        with connect_stream(address, secret, {**self._ask, "fps": fps, "scale": round(wish.scale, 3)}) as socket:
+            self._pump(socket, wish)
+
+    def _pump(self, socket: ClientConnection, wish: "_Wish") -> None:
         look_at, sent_at, answer = time.monotonic() + LOOK_SECONDS, 0.0, socket.ping()
         while not self._closed.is_set():
             if time.monotonic() >= look_at:
                 look_at = time.monotonic() + LOOK_SECONDS
-                if not self._viewers.watchers(self._attempt_id) or self._viewers.hurried(self._attempt_id) != hurried:
+                if self._wish() != wish:
                     return
-                if hurried:
+                if wish.hurried:
                     self._answer_clipboard()
                 if answer.is_set():
                     self._answered_at, answer = time.time(), socket.ping()
@@ -170,6 +181,14 @@ class LiveStreamThread:
         meta = {**self._picture.meta, "picture": self._picture.number, **facts, "step": self._step()}
         self._viewers.put_frame(self._attempt_id, self._seq, self._picture.data, meta)
         return time.monotonic()
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """`hurried`: a person acts; `scale`: of the picture, at most 1."""
+
+    hurried: bool
+    scale: float
 
 
 @dataclass(frozen=True)

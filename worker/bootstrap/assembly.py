@@ -123,6 +123,7 @@ class AttemptParts:
             events,
             fps=self._settings.live_fps,
             step=step,
+            screen_width=opened.desktop.screen.width,
             otherwise=opened.picture,
             clipboard=partial(read_clipboard, address),
         )

@@ -6,7 +6,7 @@ read Postgres periodically.
 
 from backend.services.events.broker import broker_state, configure
 from backend.services.events.clipboard import clipboard_request, put_clipboard, read_clipboard
-from backend.services.events.live import LiveFrame, hurried, put_frame, watchers
+from backend.services.events.live import FULL_WIDTH, LiveFrame, hurried, put_frame, watched_width
 from backend.services.events.log import EventKind, append, append_all, list_after
 from backend.services.events.patience import end_patience, patience
 from backend.services.events.watch import (
@@ -19,6 +19,7 @@ from backend.services.events.watch import (
 )
 
 __all__ = [
+    "FULL_WIDTH",
     "EventKind",
     "LiveFrame",
     "append",
@@ -39,5 +40,5 @@ __all__ = [
     "read_clipboard",
     "subscribe_attempt",
     "subscribe_run",
-    "watchers",
+    "watched_width",
 ]

@@ -1,4 +1,4 @@
-"""Live view from the worker's side: newest frame of an attempt, and number of viewers."""
+"""Live view from the worker's side: newest frame of an attempt, and how large somebody watches it."""
 
 import json
 import time
@@ -11,6 +11,9 @@ from backend.services.events import broker
 
 WATCH_SECONDS = 6.0
 """Seconds for which a viewer's mark counts; viewers renew it every 2 s."""
+
+FULL_WIDTH = 16_384
+"""Width in pixels that stands for the whole picture of any desktop."""
 
 HURRY_SECONDS = 6.0
 """Seconds for which a request for a higher frame rate counts."""
@@ -43,8 +46,13 @@ def frame_channel(attempt_id: UUID) -> str:
 
 
 def watch_key(attempt_id: UUID) -> str:
-    """Key of viewers' marks: a sorted set by expiry."""
+    """Key of viewers' marks (`watch_mark`): a sorted set by expiry."""
     return f"deskarena:watch:{attempt_id}"
+
+
+def watch_mark(viewer: str, width: int) -> str:
+    """Mark of a viewer whose picture is `width` pixels wide."""
+    return f"{width}:{viewer}"
 
 
 def pack(seq: int, data: bytes, meta: Mapping[str, Any]) -> bytes:
@@ -76,11 +84,15 @@ def put_frame(attempt_id: UUID, seq: int, jpeg: bytes, meta: Mapping[str, Any], 
     return broker.current().call(work, default=False)
 
 
-def watchers(attempt_id: UUID) -> int:
-    """Number of viewers of the attempt; 0 while the broker is unavailable."""
+def watched_width(attempt_id: UUID) -> int:
+    """Width in pixels of the widest picture in which somebody watches the attempt.
+
+    0 if nobody does, and while the broker is unavailable.
+    """
 
     def work(client: Any) -> int:
-        return int(client.zcount(watch_key(attempt_id), time.time(), "+inf"))
+        marks = client.zrangebyscore(watch_key(attempt_id), time.time(), "+inf")
+        return max((int(mark.partition(b":")[0]) for mark in marks), default=0)
 
     return broker.current().call(work, 0)
 

@@ -106,15 +106,18 @@ async def latest_frame(attempt_id: UUID) -> live.LiveFrame | None:
     return None if value is None else live.unpack(value)
 
 
-async def mark_watching(attempt_id: UUID, viewer: str = "viewer") -> bool:
-    """Marks `viewer` as watching the attempt for the next 6 s. False while the broker is unavailable."""
+async def mark_watching(attempt_id: UUID, viewer: str = "viewer", width: int = live.FULL_WIDTH) -> bool:
+    """Marks `viewer` as watching the attempt for the next 6 s, in a picture of that many pixels.
+
+    False while the broker is unavailable.
+    """
     client = broker_client()
     if client is None:
         return False
     now, key = time.time(), live.watch_key(attempt_id)
     try:
         async with client.pipeline(transaction=False) as pipe:
-            pipe.zadd(key, {viewer: now + live.WATCH_SECONDS})
+            pipe.zadd(key, {live.watch_mark(viewer, width): now + live.WATCH_SECONDS})
             pipe.zremrangebyscore(key, "-inf", now)
             pipe.expire(key, int(live.WATCH_SECONDS * 2))
             await pipe.execute()

@@ -1,11 +1,12 @@
 """The live frames of an attempt: read once for all of its viewers in this process, each of whom takes the newest."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from uuid import UUID, uuid4
 
-from backend.services.events import LiveFrame, latest_frame, mark_watching, subscribe_attempt
+from backend.services.events import FULL_WIDTH, LiveFrame, latest_frame, mark_watching, subscribe_attempt
 from backend.web.per_loop import PerLoop
 from backend.web.socket_lifetime import over
 
@@ -19,17 +20,18 @@ class FrameFeed:
     """One attempt's subscription, newest frame and mark for the worker that somebody watches.
 
     Attributes:
-        viewers: number of those who watch.
+        widths: of the pictures in which viewers watch, one each, in pixels.
         ended: the attempt has ended, so there are no further frames.
     """
 
     def __init__(self, attempt_id: UUID, goes_on: GoesOn) -> None:
-        self.viewers = 0
+        self.widths: list[int] = []
         self.ended = False
         self._attempt_id = attempt_id
         self._goes_on = goes_on
         self._frame: LiveFrame | None = None
         self._waiting: list[asyncio.Future[None]] = []
+        self._wider = asyncio.Event()
         self._tasks = [asyncio.create_task(part()) for part in (self._keep_marking, self._follow)]
 
     async def newer(self, seq: int | None) -> LiveFrame | None:
@@ -46,6 +48,12 @@ class FrameFeed:
             await waiting
         return None
 
+    def join(self, width: int) -> None:
+        """Adds a viewer. One with a wider picture than all others waits for nothing."""
+        if width > max(self.widths, default=0):
+            self._wider.set()
+        self.widths.append(width)
+
     async def close(self) -> None:
         """Ends the subscription."""
         await over(*self._tasks)
@@ -53,8 +61,11 @@ class FrameFeed:
     async def _keep_marking(self) -> None:
         viewer = uuid4().hex
         while True:
-            await mark_watching(self._attempt_id, viewer)
-            await asyncio.sleep(MARK_SECONDS)
+            self._wider.clear()
+            await mark_watching(self._attempt_id, viewer, max(self.widths, default=FULL_WIDTH))
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(MARK_SECONDS):
+                    await self._wider.wait()
 
     async def _follow(self) -> None:
         try:
@@ -86,23 +97,24 @@ class FrameFeeds:
         self._feeds = PerLoop[dict[UUID, FrameFeed]](dict)
 
     @asynccontextmanager
-    async def watch(self, attempt_id: UUID, goes_on: GoesOn) -> AsyncGenerator[FrameFeed]:
+    async def watch(self, attempt_id: UUID, goes_on: GoesOn, width: int = FULL_WIDTH) -> AsyncGenerator[FrameFeed]:
         """The attempt's feed, which the first viewer begins and the last one ends.
 
         Args:
             attempt_id: which attempt.
             goes_on: whether it is still live; asked while no new frame comes.
+            width: of the viewer's picture, in pixels.
         """
         feeds = self._feeds.get()
         feed = feeds.get(attempt_id)
         if feed is None or feed.ended:
             feed = feeds[attempt_id] = FrameFeed(attempt_id, goes_on)
-        feed.viewers += 1
+        feed.join(width)
         try:
             yield feed
         finally:
-            feed.viewers -= 1
-            if not feed.viewers:
+            feed.widths.remove(width)
+            if not feed.widths:
                 if feeds.get(attempt_id) is feed:
                     del feeds[attempt_id]
                 await feed.close()

@@ -4,13 +4,14 @@ import asyncio
 import json
 import time
 from functools import partial
+from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, WebSocket
+from fastapi import APIRouter, Query, WebSocket
 
 from backend.db.session import read_only
 from backend.domain.errors import Unavailable
-from backend.services.events import LiveFrame
+from backend.services.events import FULL_WIDTH, LiveFrame
 from backend.services.runs import episodes
 from backend.web.dependencies import AppContext
 from backend.web.events.frame_feed import FrameFeed
@@ -51,10 +52,13 @@ def packed(frame: LiveFrame, shown: int | None = None) -> bytes:
 
 
 @router.websocket("/ws/attempts/{attempt_id}/live")
-async def live(socket: WebSocket, attempt_id: UUID) -> None:
+async def live(
+    socket: WebSocket, attempt_id: UUID, width: Annotated[int, Query(ge=1, le=FULL_WIDTH)] = FULL_WIDTH
+) -> None:
     """Sends binary messages: a JSON line `{seq, age_ms, ...}` and a JPEG. The viewer acknowledges each with any text.
 
-    Without a JPEG the screen is still the same, and the desktop has answered.
+    Without a JPEG the screen is still the same, and the desktop has answered. Pictures are as wide as the widest of
+    all who watch wants them: `width` is what this viewer needs, in pixels.
 
     The next frame, always the newest, is sent after the acknowledgement: slow viewers skip frames and delay nobody. The
     worker knows meanwhile that somebody is watching.
@@ -63,7 +67,7 @@ async def live(socket: WebSocket, attempt_id: UUID) -> None:
     if not await accept(socket, partial(_is_live, edge, attempt_id), bool):
         return
     ack = asyncio.Event()
-    async with edge.feeds.watch(attempt_id, partial(_still, edge, attempt_id)) as feed:
+    async with edge.feeds.watch(attempt_id, partial(_still, edge, attempt_id), width) as feed:
         await until_closed(socket, _serve(socket, feed, ack), ack.set)
 
 

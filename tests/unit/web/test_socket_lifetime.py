@@ -40,7 +40,7 @@ def test_a_frame_taken_in_the_moment_of_leaving_ends_the_view(monkeypatch: pytes
         yield 1
         await asyncio.Event().wait()
 
-    async def marked(attempt_id: UUID, viewer: str) -> None:
+    async def marked(attempt_id: UUID, viewer: str, width: int) -> None:
         """Nothing is to be done."""
 
     async def frame(attempt_id: UUID) -> LiveFrame:

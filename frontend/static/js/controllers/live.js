@@ -2,6 +2,7 @@ import { Controller } from "../lib/controller.js";
 import { Socket } from "../lib/socket.js";
 
 const SILENT_MS = 5000;
+const TILE_WIDTHS = [480, 640, 960, 1280]; // pixels; a wider tile has the whole picture
 
 function short(ms) {
   const seconds = Math.floor(ms / 1000);
@@ -11,19 +12,22 @@ function short(ms) {
 // The newest frame of an attempt. Each message is one JSON line and a JPEG; a frame that is drawn asks for the next,
 // so a slow viewer skips frames. Without a JPEG the picture is still the same. Says two things: when the desktop last
 // answered, and since when its screen has not changed. Connected only while the screen is in view; where that fails,
-// the newest recorded picture is shown.
+// the newest recorded picture is shown. A tile asks for a picture of its own size.
 export default class Live extends Controller {
   connect() {
     this.watcher = new IntersectionObserver((entries) =>
       entries.some((one) => one.isIntersecting) ? this.open() : this.close(),
     );
     this.watcher.observe(this.element);
+    this.sizes = new ResizeObserver(() => this.grow());
+    if (this.tile) this.sizes.observe(this.element);
     this.on(document, "visibilitychange", () => (document.hidden ? this.close() : this.open()));
     this.timer = setInterval(() => this.age(), 250);
   }
 
   ended() {
     this.watcher.disconnect();
+    this.sizes.disconnect();
     clearInterval(this.timer);
     this.close();
     // The page may know that the attempt is over before the stream says so.
@@ -37,7 +41,9 @@ export default class Live extends Controller {
 
   open() {
     if (this.socket || document.hidden) return;
-    this.socket = new Socket(`/ws/attempts/${this.element.dataset.attempt}/live`, {
+    this.width = this.needed();
+    const query = this.width < Number.POSITIVE_INFINITY ? `?width=${this.width}` : "";
+    this.socket = new Socket(`/ws/attempts/${this.element.dataset.attempt}/live${query}`, {
       binary: true,
       message: (data, socket) => this.frame(data, socket),
       state: (state) => {
@@ -47,6 +53,22 @@ export default class Live extends Controller {
       },
     });
     this.socket.open();
+  }
+
+  get tile() {
+    return this.element.hasAttribute("data-live-tile");
+  }
+
+  // Width of the picture in pixels; infinite for the whole one.
+  needed() {
+    const shown = this.element.clientWidth * devicePixelRatio;
+    return (this.tile && TILE_WIDTHS.find((width) => width >= shown)) || Number.POSITIVE_INFINITY;
+  }
+
+  grow() {
+    if (!this.socket || this.needed() <= this.width) return;
+    this.close();
+    this.open();
   }
 
   close() {

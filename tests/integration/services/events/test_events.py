@@ -197,25 +197,26 @@ class TestLiveFrames:
 
 
 class TestWatchers:
-    def mark(self, attempt: UUID, *viewers: str) -> None:
+    def mark(self, attempt: UUID, **widths: int) -> None:
         async def scenario() -> None:
-            for viewer in viewers:
-                assert await events.mark_watching(attempt, viewer)
+            for viewer, width in widths.items():
+                assert await events.mark_watching(attempt, viewer, width)
             await events.close_listeners()
 
         asyncio.run(scenario())
 
-    def test_counts_each_viewer_once(self, broker: str) -> None:
+    def test_the_widest_picture_counts(self, broker: str) -> None:
         attempt = uuid7()
-        assert events.watchers(attempt) == 0
-        self.mark(attempt, "a", "b", "a")
-        assert events.watchers(attempt) == 2
+        assert events.watched_width(attempt) == 0
+        self.mark(attempt, a=480, b=1280)
+        self.mark(attempt, a=960)
+        assert events.watched_width(attempt) == 1280
 
     def test_a_mark_ends_by_itself(self, broker: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("backend.services.events.live.WATCH_SECONDS", 0.6)
         attempt = uuid7()
-        self.mark(attempt, "a")
-        until(lambda: not events.watchers(attempt), 10)
+        self.mark(attempt, a=480)
+        until(lambda: not events.watched_width(attempt), 10)
 
 
 class TestBrokerAway:
@@ -228,7 +229,7 @@ class TestBrokerAway:
         with ready.work() as session:
             assert session.get_one(Run, run.id).state == "completed"
         assert events.put_frame(uuid7(), 1, b"x", {}) is False
-        assert events.watchers(uuid7()) == 0
+        assert events.watched_width(uuid7()) == 0
         assert events.broker_state() == "away"
 
     def test_a_failure_is_remembered_so_that_the_next_call_costs_nothing(self, dead_broker: str) -> None:

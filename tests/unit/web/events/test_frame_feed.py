@@ -21,7 +21,7 @@ class FrameSource:
         self.seq = 0
         self.reads = 0
         self.subscriptions = 0
-        self.marks: set[str] = set()
+        self.marks: list[tuple[str, int]] = []
         self._signs: list[asyncio.Queue[int]] = []
         monkeypatch.setattr(frame_feed, "subscribe_attempt", self._subscribe)
         monkeypatch.setattr(frame_feed, "latest_frame", self._latest)
@@ -48,8 +48,8 @@ class FrameSource:
         self.reads += 1
         return LiveFrame(self.seq, b"picture", {})
 
-    async def _mark(self, attempt_id: UUID, viewer: str) -> None:
-        self.marks.add(viewer)
+    async def _mark(self, attempt_id: UUID, viewer: str, width: int) -> None:
+        self.marks.append((viewer, width))
 
 
 class AttemptEnd:
@@ -98,6 +98,21 @@ class TestFrameFeeds:
 
         assert asyncio.run(work()) == [[1, 2, 3]] * VIEWERS
         assert (source.subscriptions, source.reads, len(source.marks), attempt.asked) == (1, 3, 1, 0)
+
+    def test_a_wider_viewer_is_marked_at_once(self, source: FrameSource) -> None:
+        feeds, attempt_id = FrameFeeds(), uuid4()
+
+        async def work() -> None:
+            async with feeds.watch(attempt_id, AttemptEnd().goes_on, 480):
+                await turns()
+                async with feeds.watch(attempt_id, AttemptEnd().goes_on, 320):
+                    await turns()
+                async with feeds.watch(attempt_id, AttemptEnd().goes_on, 960):
+                    await turns()
+
+        asyncio.run(work())
+        assert [width for _, width in source.marks] == [480, 960]
+        assert len({viewer for viewer, _ in source.marks}) == 1
 
     def test_others_have_their_turn_between_viewers(self, source: FrameSource) -> None:
         attempt = AttemptEnd()

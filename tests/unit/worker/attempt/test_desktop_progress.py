@@ -23,7 +23,7 @@ class Watching:
     def __init__(self, viewers: int) -> None:
         self.viewers, self.frames = viewers, list[tuple[int, bytes, Mapping[str, Any]]]()
 
-    def watchers(self, attempt_id: UUID) -> int:
+    def watched_width(self, attempt_id: UUID) -> int:
         return self.viewers if attempt_id == ATTEMPT else 0
 
     def hurried(self, attempt_id: UUID) -> bool:

@@ -68,10 +68,10 @@ class StreamingGuest:
 
 
 class FakeViewers:
-    """Reports a scripted number of viewers; records frames."""
+    """Reports the scripted width of the widest picture; records frames."""
 
     def __init__(self) -> None:
-        self.number = 0
+        self.width = 0
         self.asked = 0
         self.hurry = False
         self.frames: list[tuple[int, bytes, Mapping[str, Any]]] = []
@@ -84,9 +84,9 @@ class FakeViewers:
     def put_clipboard(self, attempt_id: UUID, request: str, text: str) -> None:
         self.clipboards.append((request, text))
 
-    def watchers(self, attempt_id: UUID) -> int:
+    def watched_width(self, attempt_id: UUID) -> int:
         self.asked += 1
-        return self.number
+        return self.width
 
     def hurried(self, attempt_id: UUID) -> bool:
         return self.hurry
@@ -111,7 +111,7 @@ def viewers() -> FakeViewers:
 @pytest.fixture
 def pump(guest: StreamingGuest, viewers: FakeViewers) -> Iterator[LiveStreamThread]:
     made = LiveStreamThread(
-        uuid4(), (guest.address, SECRET), viewers, fps=5.0, step=lambda: 3, clipboard=guest.clipboard
+        uuid4(), (guest.address, SECRET), viewers, fps=5.0, step=lambda: 3, screen_width=1920, clipboard=guest.clipboard
     )
     yield made
     made.close()
@@ -125,7 +125,7 @@ class TestLivePump:
         assert guest.asked == []
 
     def test_frames_flow_while_somebody_watches(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
-        viewers.number = 1
+        viewers.width = 1920
         until(lambda: viewers.frames)
         guest.change()
         until(lambda: len(viewers.frames) >= 2)
@@ -136,12 +136,26 @@ class TestLivePump:
         assert abs(meta["captured_at"] - time.time()) < 10.0
 
     def test_the_rate_is_asked_of_the_guest(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
-        viewers.number = 1
+        viewers.width = 1920
         until(lambda: guest.asked)
-        assert guest.asked[0] == "/stream?fps=5.0&quality=70"
+        assert guest.asked[0] == "/stream?fps=5.0&quality=70&scale=1.0"
+
+    def test_the_picture_is_as_wide_as_the_widest_viewer_wants(
+        self, guest: StreamingGuest, viewers: FakeViewers
+    ) -> None:
+        def scale() -> str:
+            return guest.asked[-1].rpartition("&scale=")[2] if guest.asked else ""
+
+        for width, wanted in ((480, "0.25"), (960, "0.5"), (16_384, "1.0"), (480, "0.25")):
+            viewers.width = width
+            until(lambda: scale() == wanted)  # noqa: B023 - called before the next one
+        viewers.hurry = True
+        until(
+            lambda: guest.asked[-1] == "/stream?fps=20.0&quality=70&scale=1.0", what="a person sees the whole picture"
+        )
 
     def test_a_person_who_acts_gets_the_clipboard(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
-        viewers.number, viewers.request = 1, "first"
+        viewers.width, viewers.request = 1920, "first"
         until(lambda: viewers.frames)
         assert viewers.clipboards == []
         viewers.hurry = True
@@ -154,16 +168,16 @@ class TestLivePump:
         assert "second" not in dict(viewers.clipboards)
 
     def test_it_stops_when_the_last_viewer_leaves(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
-        viewers.number = 1
+        viewers.width = 1920
         until(lambda: guest.open == 1)
-        viewers.number = 0
+        viewers.width = 0
         until(lambda: guest.open == 0)
 
     def test_a_picture_that_stands_still_is_renewed(
         self, guest: StreamingGuest, viewers: FakeViewers, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(live_stream, "RENEW_SECONDS", 0.1)
-        viewers.number = 1
+        viewers.width = 1920
         until(lambda: len(viewers.frames) >= 2)
         assert viewers.frames[0][2]["captured_at"] == viewers.frames[1][2]["captured_at"]
 
@@ -172,7 +186,7 @@ class TestLivePump:
     ) -> None:
         monkeypatch.setattr(live_stream, "RENEW_SECONDS", 0.1)
         monkeypatch.setattr(live_stream, "LOOK_SECONDS", 0.05)
-        viewers.number = 1
+        viewers.width = 1920
         until(lambda: viewers.frames)
         first = viewers.frames[0][2]
         until(lambda: viewers.frames[-1][2]["answered_at"] > first["answered_at"] + 0.1)
@@ -186,16 +200,18 @@ class TestLivePump:
 
 class TestTrouble:
     def test_a_wrong_secret_hurts_nobody(self, guest: StreamingGuest, viewers: FakeViewers) -> None:
-        viewers.number = 1
-        pump = LiveStreamThread(uuid4(), (guest.address, "wrong"), viewers, fps=5.0, step=lambda: 0)
+        viewers.width = 1920
+        pump = LiveStreamThread(uuid4(), (guest.address, "wrong"), viewers, fps=5.0, step=lambda: 0, screen_width=9)
         until(lambda: guest.refused >= 1)
         pump.close()
         pump.join(10.0)
         assert viewers.frames == []
 
     def test_no_guest_at_all_hurts_nobody(self, tmp_path: Path, viewers: FakeViewers) -> None:
-        viewers.number = 1
-        pump = LiveStreamThread(uuid4(), (f"unix:{tmp_path}/none", SECRET), viewers, fps=5.0, step=lambda: 0)
+        viewers.width = 1920
+        pump = LiveStreamThread(
+            uuid4(), (f"unix:{tmp_path}/none", SECRET), viewers, fps=5.0, step=lambda: 0, screen_width=9
+        )
         until(lambda: viewers.asked >= 2)
         pump.close()
         pump.join(10.0)
