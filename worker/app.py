@@ -16,6 +16,7 @@ from celery import Celery
 from celery.signals import worker_init, worker_shutdown, worker_shutting_down
 
 from backend.config import settings_or_exit
+from backend.domain.formats.foreign_text import make_logs_visible
 from backend.services.events.worker_wakeup import tls
 from worker.bootstrap.process import PROCESS
 
@@ -56,6 +57,7 @@ def make_app(broker: str) -> Celery:
 app = make_app(settings_or_exit().redis_url.get_secret_value())
 
 
+make_logs_visible()
 # Every guest call is an HTTP request: too many for the log.
 logging.getLogger("httpx").setLevel(logging.WARNING)
 

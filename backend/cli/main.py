@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
 
 import typer
 
@@ -32,10 +31,10 @@ from backend.cli.commands import (
     up,
     worker,
 )
-from backend.cli.embedded.interrupt import StopRequested
 from backend.cli.errors import CliError, ExitCode
+from backend.cli.interrupt import StopRequested
 from backend.cli.output import ErrorForm, print_error, progress
-from backend.domain.formats.foreign_text import VisibleStream
+from backend.domain.formats.foreign_text import make_logs_visible, visible_streams
 from backend.environment import RenamedVariable, check_renamed
 
 app = typer.Typer(
@@ -82,7 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     form = ErrorForm()
     try:
         check_renamed(os.environ)
-        with redirect_stdout(VisibleStream(sys.stdout)), redirect_stderr(VisibleStream(sys.stderr)):
+        make_logs_visible()
+        with visible_streams():
             app(args=list(arguments) if arguments is not None else None, prog_name="deskarena", obj=form)
     except CliError as error:
         print_error(str(error), error.code, form)

@@ -44,6 +44,15 @@ def print_error(message: str, code: str, form: ErrorForm) -> None:
         progress(f"deskarena: {message}")
 
 
+def print_bytes(pieces: Iterable[bytes]) -> None:
+    """Prints a file as it is to a pipe, and visibly to a terminal."""
+    if sys.stdout.isatty():
+        for piece in pieces:
+            print(piece.decode(errors="replace"), end="")
+    else:
+        sys.stdout.buffer.writelines(pieces)
+
+
 def print_rows(rows: Iterable[Row], output: Output, columns: Columns, empty: str = "No results.") -> None:
     """Prints a list: one JSON array, one object per line, or a table.
 

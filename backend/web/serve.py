@@ -18,6 +18,7 @@ import uvicorn
 
 from backend.config import Settings, settings_or_exit
 from backend.db.compatibility import old_schema
+from backend.domain.formats.foreign_text import make_logs_visible
 from backend.services.events import end_patience
 from backend.web.app import create_app
 from backend.web.graceful_shutdown import ShutdownState
@@ -95,6 +96,7 @@ def make_server(settings: Settings, *, finish_seconds: int = FINISH_SECONDS) -> 
         port=settings.port,
         log_level=settings.log_level.lower(),
         access_log=False,
+        use_colors=False,
         server_header=False,
         proxy_headers=False,  # `behind_proxy` reads them, from configured addresses only.
         timeout_keep_alive=IDLE_SECONDS,
@@ -116,6 +118,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="backend.web.serve", description="Serve the API and the pages.")
     parser.add_argument("--fd", type=int, help="number of a listening socket that was handed over")
     descriptor = parser.parse_args(arguments).fd
+    make_logs_visible()
     settings = settings_or_exit()
     if problem := old_schema(settings.database_url.get_secret_value()):
         sys.exit(problem)

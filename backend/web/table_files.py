@@ -1,6 +1,5 @@
 """Tables of pages as files: CSV, or Parquet with typed columns. One dependency of every route that offers a table."""
 
-import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -11,7 +10,7 @@ from uuid import UUID
 from fastapi import Depends, Header, Query
 from fastapi.responses import Response
 
-from backend.domain.formats.foreign_text import cell
+from backend.domain.formats.foreign_text import csv_text
 from backend.services.export.rows import COMPRESSION, load_arrow
 
 PARQUET = "application/vnd.apache.parquet"
@@ -43,15 +42,6 @@ def csv_file(name: str, head: Sequence[str], rows: Rows) -> Response:
     return _download(f"{name}.csv", csv_text(head, rows), "text/csv; charset=utf-8")
 
 
-def csv_text(head: Sequence[str], rows: Rows) -> str:
-    """A table as CSV. Texts come from tasks and agents: none is interpreted as a formula."""
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(map(_cell, head))
-    writer.writerows([_cell(value) for value in row] for row in rows)
-    return out.getvalue()
-
-
 def parquet_file(name: str, head: Sequence[str], rows: Rows) -> Response:
     """A Parquet download: numbers, flags and times have their types. Raises Unavailable without pyarrow."""
     arrow, parquet = load_arrow()
@@ -60,10 +50,6 @@ def parquet_file(name: str, head: Sequence[str], rows: Rows) -> Response:
     table = arrow.table([_column(arrow, values) for values in columns], names=_different(head))
     parquet.write_table(table, target, compression=COMPRESSION)
     return _download(f"{name}.parquet", target.getvalue(), PARQUET)
-
-
-def _cell(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else cell(value)
 
 
 def _column(arrow: Any, values: Sequence[Any]) -> Any:

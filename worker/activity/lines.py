@@ -9,6 +9,7 @@ from threading import RLock
 from types import TracebackType
 from typing import Self, TextIO
 
+from backend.domain.formats.foreign_text import VisibleStream
 from worker.activity.screen import ScreenSample
 from worker.activity.tracker import Activity, Tracker
 from worker.base.periodic_thread import PeriodicThread
@@ -50,7 +51,8 @@ class ProgressLines:
             every: seconds between two samples of the screen.
             now: monotonic clock.
         """
-        self._tracker, self._out, self._picture, self._prefix = tracker, out, picture, prefix
+        self._out = out if isinstance(out, VisibleStream) else VisibleStream(out)
+        self._tracker, self._picture, self._prefix = tracker, picture, prefix
         self._only_meanwhile, self._every, self._now = only_meanwhile, every, now
         self._terminal, self._lock = out.isatty(), RLock()
         self._handlers = list(logging.getLogger().handlers)
@@ -128,7 +130,8 @@ class ProgressLines:
             self._save(self._look)
         text = activity.progress(self._tracker.seconds(activity), self._look)
         if self._terminal:
-            self._out.write(f"{_CLEAR}{f'{self._prefix}{text}'[: _width(self._out) - 1]}")
+            self._out.stream.write(_CLEAR)
+            self._out.write(f"{self._prefix}{text}"[: _width(self._out.stream) - 1])
             self._out.flush()
             self._pending = True
         elif due:
@@ -136,7 +139,7 @@ class ProgressLines:
 
     def _clear(self) -> None:
         if self._pending:
-            self._out.write(_CLEAR)
+            self._out.stream.write(_CLEAR)
             self._pending = False
 
     def _save(self, look: ScreenSample | None) -> None:

@@ -15,6 +15,7 @@ from backend.domain import registry
 from backend.domain.benchmarks.windowsworld import FILE
 from backend.domain.errors import DeskarenaError, Invalid
 from backend.domain.file_generators import FileRequest, asset_of, writable, write
+from backend.domain.formats.foreign_text import visible_streams
 from backend.domain.model.task import LoadedBenchmark
 from backend.domain.ports.model import ModelClient
 from backend.domain.registry import PluginKind
@@ -93,4 +94,5 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with visible_streams():
+        sys.exit(main())

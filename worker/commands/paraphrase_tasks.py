@@ -14,6 +14,7 @@ from uuid import uuid4
 from backend.config import Settings
 from backend.domain.benchmarks import read_pool, read_tasks
 from backend.domain.errors import DeskarenaError
+from backend.domain.formats.foreign_text import visible_streams
 from backend.domain.omnibench.by_model import TextModel, retold
 from backend.domain.omnibench.task_file import GraphTask
 from backend.domain.registry import load
@@ -56,4 +57,5 @@ def _write(file: Path, tasks: Sequence[GraphTask]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with visible_streams():
+        sys.exit(main())

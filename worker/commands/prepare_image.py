@@ -18,6 +18,7 @@ from typing import Any
 from backend.config import get_settings
 from backend.domain import registry
 from backend.domain.errors import DeskarenaError, Unavailable
+from backend.domain.formats.foreign_text import make_logs_visible, visible_streams
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, Provider
 from backend.domain.ports.templates import TemplateProvider
@@ -68,6 +69,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--screen", default="1920x1080")
     arguments = parser.parse_args(words)
     width, _, height = arguments.screen.partition("x")
+    make_logs_visible()
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     logging.getLogger("httpx").setLevel(logging.WARNING)
     registry.load("worker.providers")
@@ -88,4 +90,5 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with visible_streams():
+        sys.exit(main())

@@ -14,14 +14,14 @@ import typer
 
 from backend.cli.client import Api
 from backend.cli.embedded.data_dir import is_in_use
-from backend.cli.embedded.interrupt import Interruptible
 from backend.cli.embedded.stack import Stack, StackPlan
 from backend.cli.errors import ExitCode
 from backend.cli.exit_code import judge
+from backend.cli.interrupt import Interruptible
 from backend.cli.options import OutputForm, Tasks, Timeout
 from backend.cli.output import Output, print_object, progress
 from backend.cli.tables.runs import show_run
-from backend.cli.waiting import wait_for_run, wait_for_worker
+from backend.cli.waiting import WaitLimits, wait_for_run, wait_for_worker
 
 PREFIX = "deskarena-demo-"
 YOUNG_SECONDS = 60.0
@@ -60,7 +60,7 @@ def demonstrate(
         with Stack(plan, progress, lambda: signals.in_a_hurry) as stack, _watched(stack), Api(stack.url, "") as api:
             wait_for_worker(api)
             run_id = api.post("/runs", submission)["id"]
-            wait_for_run(api, run_id, timeout, progress)
+            wait_for_run(api, run_id, WaitLimits(timeout=timeout), progress)
             run: Mapping[str, Any] = api.get(f"/runs/{run_id}", include="episodes")
             progress("Stopping ...")
             return run

@@ -1,6 +1,5 @@
 """`deskarena run export` and `import-results`: runs as files, for and from other tools."""
 
-import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +9,7 @@ import typer
 from backend.cli.client import Api
 from backend.cli.errors import UsageError
 from backend.cli.options import OutputForm, RunId, Server
-from backend.cli.output import Output, print_facts, print_object, progress
+from backend.cli.output import Output, print_bytes, print_facts, print_object, progress
 from backend.cli.run_options import RunName
 from backend.domain.errors import Invalid
 
@@ -48,8 +47,7 @@ def export(
     """Export a run with all its episodes, attempts, steps and evaluations as one file."""
     with Api(server) as api, api.stream(f"/runs/{run}/export", format=form.value, pictures=pictures) as source:
         if to is None:
-            while data := source.read(CHUNK):
-                sys.stdout.buffer.write(data)
+            print_bytes(iter(lambda: source.read(CHUNK), b""))
             return
         part = to.with_name(f"{to.name}.part")
         try:

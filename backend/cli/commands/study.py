@@ -1,6 +1,5 @@
 """`deskarena study`: submit, list, show, results."""
 
-import csv
 import json
 import sys
 from enum import StrEnum
@@ -15,7 +14,7 @@ from backend.cli.errors import UsageError
 from backend.cli.options import DEFAULT_LIMIT, Concurrency, Limit, OutputForm, Priority, Server, Tasks, note_output
 from backend.cli.output import Output, print_facts, print_object, print_rows, progress
 from backend.cli.tables.studies import COMPARISONS, STUDIES, flat, show_results, study_facts
-from backend.domain.formats.foreign_text import cell
+from backend.domain.formats.foreign_text import csv_text
 from backend.domain.studies.levels import levels_of
 
 app = typer.Typer(help="Compare settings pairwise.", no_args_is_help=True)
@@ -132,9 +131,7 @@ def results(
         results = api.get(f"/studies/{study}/results")
     if output is ResultFormat.CSV:
         rows = [flat(row) for row in results["comparisons"]]
-        writer = csv.DictWriter(sys.stdout, list(rows[0]) if rows else [])
-        writer.writeheader()
-        writer.writerows([{name: cell(value) for name, value in row.items()} for row in rows])
+        print(csv_text(list(rows[0]) if rows else [], [row.values() for row in rows]), end="")
     elif output is ResultFormat.JSONL:
         print_rows(results["comparisons"], Output.JSONL, COMPARISONS)
     else:

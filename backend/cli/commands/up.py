@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from backend.addresses import DEFAULT_PORT
-from backend.cli.embedded.interrupt import Interruptible, StopRequested
 from backend.cli.embedded.stack import Stack, StackPlan
 from backend.cli.errors import StackError
+from backend.cli.interrupt import Interruptible, StopRequested
 from backend.cli.options import Data, default_data
 from backend.cli.output import progress
 

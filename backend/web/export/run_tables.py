@@ -8,6 +8,7 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from backend.domain.formats.foreign_text import csv_text
 from backend.services.export.archives import as_zip
 from backend.services.export.export import IN_MEMORY, ExportFile, Work
 from backend.services.runs import episodes as service
@@ -15,7 +16,6 @@ from backend.services.runs import runs
 from backend.services.runs.views.attempt import attempt_views, step_view
 from backend.services.runs.views.episode import EpisodeView, episode_view
 from backend.services.runs.views.run import RunView
-from backend.web.table_files import csv_text
 
 COLUMNS = (
     "id", "task", "domain", "difficulty", "level", "repeat", "seed", "state", "outcome", "ended_by", "failure_class",

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 import worker
 from backend.config import get_settings
 from backend.domain.errors import Conflict, DeskarenaError, Invalid, NotFound
+from backend.domain.formats.foreign_text import visible_streams
 from backend.domain.machines.machine_image import find_image
 from worker.activity import ProgressLines, Tracker
 from worker.images.checks import in_words
@@ -142,4 +143,5 @@ def _stop(_number: int, _frame: FrameType | None) -> NoReturn:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with visible_streams():
+        sys.exit(main())

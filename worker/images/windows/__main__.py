@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from backend.config import get_settings
 from backend.domain.errors import DeskarenaError, Invalid, NotFound
+from backend.domain.formats.foreign_text import visible_streams
 from backend.domain.machines.machine_image import NAME
 from worker.activity import ProgressLines, Tracker
 from worker.images.windows.build import Builder
@@ -145,4 +146,5 @@ def _stop(_: int, __: FrameType | None) -> NoReturn:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with visible_streams():
+        sys.exit(main())

@@ -1,14 +1,27 @@
 import csv
 import io
+import logging
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from backend.domain.formats.foreign_text import VisibleStream, cell, visible
+from backend.domain.formats.foreign_text import (
+    VisibleLogRecord,
+    VisibleStream,
+    cell,
+    csv_text,
+    markdown,
+    one_line,
+    visible,
+    xml_document,
+)
 
 ESCAPES: Sequence[tuple[str, str]] = (
     ("\x1b[2J", "\\x1b[2J"),
@@ -50,6 +63,63 @@ class TestCell:
         out = io.StringIO()
         csv.writer(out).writerow([cell(text), "next"])
         assert list(csv.reader(io.StringIO(out.getvalue()))) == [[cell(text), "next"]]
+
+
+class TestTable:
+    def test_heads_and_cells_are_no_formulas(self) -> None:
+        when = datetime(2026, 3, 1, tzinfo=UTC)
+        assert csv_text(["=a", "b"], [["@x", 1], [None, when]]).splitlines() == [
+            "'=a,b", "'@x,1", ",2026-03-01T00:00:00+00:00",
+        ]  # fmt: skip
+
+
+class TestDocument:
+    @given(st.text(st.characters()))
+    def test_is_xml_whatever_is_in_it(self, text: str) -> None:
+        root = Element("a", b=text)
+        SubElement(root, "c").text = text
+        read = etree.fromstring(xml_document(root))
+        assert read.get("b") is not None
+        assert (read.findtext("c") or "").replace("\n", "") == visible(text).replace("\r\n", "\n").replace("\n", "")
+
+
+class TestMarkdown:
+    @pytest.mark.parametrize(
+        ("text", "escaped"),
+        [
+            ("a | b\n<script>", "a \\| b \\<script\\>"),
+            ("![x](http://e.example)", "\\!\\[x\\](http\\://e.example)"),
+            ("@everyone #12 `x` *y* www.e.example", "@\u200beveryone \\#12 \\`x\\` \\*y\\* www\\.e.example"),
+            ("\x1b[2J", "\\\\x1b\\[2J"),
+            ("50.0 % (20.0-90.0)", "50.0 % (20.0-90.0)"),
+        ],
+    )
+    def test_formats_links_and_mentions_nothing(self, text: str, escaped: str) -> None:
+        assert markdown(text) == escaped
+
+
+def fail() -> None:
+    raise ValueError("x\nERROR root: forged\x1b[2J")
+
+
+class TestLogRecord:
+    def record(self, exc_info: Any = None) -> VisibleLogRecord:
+        return VisibleLogRecord("x", 20, "x.py", 1, "it said %s", ("a\nERROR root: b\x1b[2J",), exc_info)
+
+    def test_is_one_line(self) -> None:
+        assert logging.Formatter("%(message)s").format(self.record()) == "it said a\\x0aERROR root: b\\x1b[2J"
+
+    def test_a_traceback_begins_no_line(self) -> None:
+        try:
+            fail()
+        except ValueError:
+            lines = logging.Formatter("%(message)s").format(self.record(sys.exc_info())).splitlines()
+        assert lines[-1] == "  ERROR root: forged\\x1b[2J"
+        assert all(line.startswith("  ") for line in lines[1:])
+
+    @given(st.text(st.characters()))
+    def test_no_text_begins_a_line(self, text: str) -> None:
+        assert len(one_line(text).splitlines()) <= 1
 
 
 class TestStream:

@@ -8,6 +8,7 @@ from pathlib import Path
 from backend.config import Settings, get_settings
 from backend.domain import registry
 from backend.domain.errors import Unavailable
+from backend.domain.formats.foreign_text import visible_streams
 from backend.domain.machines.machine_image import read_image
 from backend.domain.machines.slots import SlotRef
 from backend.domain.ports.desktop import DesktopSpec, Provider
@@ -114,4 +115,5 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with visible_streams():
+        sys.exit(main())

@@ -3,7 +3,7 @@ import signal
 
 import pytest
 
-from backend.cli.embedded.interrupt import Interruptible, StopRequested
+from backend.cli.interrupt import Interruptible, StopRequested
 
 
 class TestInterruptible:
