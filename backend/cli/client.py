@@ -2,22 +2,28 @@
 
 import io
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import httpx
 
 from backend.addresses import API, DEFAULT_PORT
-from backend.cli.errors import CliError, UsageError
+from backend.cli.errors import CliError, ServiceAway, UsageError
 
 DEFAULT_SERVER = f"http://127.0.0.1:{DEFAULT_PORT}"
 TIMEOUT = httpx.Timeout(60.0, connect=5.0)
 STREAM_TIMEOUT = httpx.Timeout(600.0, connect=5.0)
 PAGE_SIZE = 200
+PAUSE_SECONDS = 1.0
+LONGEST_PAUSE_SECONDS = 60.0
+IDEMPOTENCY_KEY = "Idempotency-Key"
+NOT_NOW = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
+T = TypeVar("T")
 
 
 class Api:
@@ -29,7 +35,12 @@ class Api:
         transport: httpx transport; None = HTTP.
 
     Every method raises CliError with a one-line message: exit code 2 if the request is wrong, 3 if the service fails.
+
+    Attributes:
+        patience: Seconds for which a request that may be repeated is repeated while the service does not answer.
     """
+
+    patience: float = 0.0
 
     def __init__(
         self, server: str | None = None, token: str | None = None, transport: httpx.BaseTransport | None = None
@@ -57,6 +68,10 @@ class Api:
     def get(self, path: str, **params: Any) -> Any:
         """GET below /api/v1, as JSON. Parameters that are None are left out."""
         return self._json("GET", API + path, params={k: v for k, v in params.items() if v is not None})
+
+    def poll(self, path: str, seconds: float) -> Any:
+        """GET below /api/v1, as JSON, once. `seconds` is the read timeout."""
+        return self._json_once("GET", API + path, timeout=seconds)
 
     def post(
         self, path: str, body: Any = None, headers: Mapping[str, str] | None = None, seconds: float | None = None
@@ -95,7 +110,7 @@ class Api:
 
     def download(self, path: str) -> bytes:
         """GET bytes from a `path` that the API returned."""
-        return self._send("GET", path).content
+        return self._repeated(lambda: self._send("GET", path).content)
 
     def download_if_there(self, path: str) -> bytes | None:
         """Like `download`, but None if the response is 404."""
@@ -123,13 +138,29 @@ class Api:
             ) from None
 
     def _json(self, method: str, path: str, **more: Any) -> Any:
+        repeatable = method == "GET" or IDEMPOTENCY_KEY in (more.get("headers") or {})
+        ask: Callable[[], Any] = lambda: self._json_once(method, path, **more)  # noqa: E731
+        return self._repeated(ask) if repeatable else ask()
+
+    def _repeated(self, ask: Callable[[], T]) -> T:
+        deadline = time.monotonic() + self.patience
+        while True:
+            try:
+                return ask()
+            except ServiceAway as error:
+                pause = min(max(error.retry_after, PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
+                if time.monotonic() + pause > deadline:
+                    raise
+            time.sleep(pause)
+
+    def _json_once(self, method: str, path: str, **more: Any) -> Any:
         response = self._send(method, path, **more)
         if response.status_code == HTTPStatus.NO_CONTENT:
             return None
         try:
             return response.json()
         except ValueError:
-            raise CliError(
+            raise ServiceAway(
                 f"{self.server} is not a Deskarena service (no JSON from {path}). Check --server.", code="not_a_service"
             ) from None
 
@@ -142,7 +173,7 @@ class Api:
         except httpx.ConnectError:
             raise self._nobody() from None
         except httpx.TransportError as error:
-            raise CliError(
+            raise ServiceAway(
                 f"{self.server} did not respond to {method} {path}: {error or type(error).__name__}.",
                 code="no_response",
             ) from None
@@ -153,8 +184,8 @@ class Api:
             raise problem(response)
         return response
 
-    def _nobody(self) -> CliError:
-        return CliError(
+    def _nobody(self) -> ServiceAway:
+        return ServiceAway(
             f"No Deskarena service at {self.server}. Start one with `deskarena up`, or set "
             "--server or DESKARENA_SERVER.",
             code="service_not_found",
@@ -191,8 +222,14 @@ def problem(response: httpx.Response) -> CliError:
     others = [f"{field['path']}: {field['message']}" for field in body.get("errors", [])[1:]]
     parts = [detail, *others, body.get("hint") or _hint(response.status_code)]
     text = " ".join(_sentence(part) for part in parts if part)
-    kind = UsageError if response.is_client_error else CliError
-    return kind(text, code=str(body["code"])) if "code" in body else kind(text, code="unexpected_answer")
+    retry_after = response.headers.get("Retry-After", "")
+    in_progress = response.status_code == HTTPStatus.CONFLICT and retry_after
+    not_now = not response.is_client_error or response.status_code in NOT_NOW or in_progress
+    kind = ServiceAway if not_now else UsageError
+    error = kind(text, code=str(body["code"])) if "code" in body else kind(text, code="unexpected_answer")
+    if isinstance(error, ServiceAway) and retry_after.isdecimal():
+        error.retry_after = float(retry_after)
+    return error
 
 
 def _hint(status: int) -> str:

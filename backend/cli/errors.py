@@ -1,6 +1,7 @@
 """Errors of the command line and their exit codes."""
 
 from enum import IntEnum
+from typing import Self
 
 
 class ExitCode(IntEnum):
@@ -31,11 +32,23 @@ class CliError(Exception):
         if exit_code is not None:
             self.exit_code = exit_code
 
+    def with_advice(self, advice: str) -> Self:
+        """The same error, whose message ends with advice."""
+        self.args = (f"{self} {advice}",)
+        return self
+
 
 class UsageError(CliError):
     """The command's arguments are wrong or cannot be used here."""
 
     exit_code = ExitCode.USAGE
+
+
+class ServiceAway(CliError):
+    """The service does not answer, or not now; the same request may succeed later."""
+
+    retry_after: float = 0.0
+    """Seconds that the service asks to wait."""
 
 
 class StackError(CliError):

@@ -58,6 +58,19 @@ Timeout = Annotated[
     float | None,
     typer.Option("--timeout", min=0.1, metavar="SECONDS", help=("Maximum seconds to wait; work continues afterwards.")),
 ]
+Patience = Annotated[
+    float | None,
+    typer.Option(
+        "--patience",
+        min=0,
+        metavar="SECONDS",
+        help="Seconds to wait for a service that does not answer (default: 300 while waiting for the run, else 0).",
+    ),
+]
+CancelOnInterrupt = Annotated[
+    bool,
+    typer.Option("--cancel-on-interrupt", help="Cancel the run on Ctrl-C, SIGTERM and SIGHUP (default: it continues)."),
+]
 Junit = Annotated[
     Path | None,
     typer.Option("--junit", metavar="FILE", help=("Write the episodes as JUnit XML to this file; implies --wait.")),

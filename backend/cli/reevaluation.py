@@ -9,6 +9,7 @@ import typer
 from backend.cli.client import Api
 from backend.cli.errors import CliError, ExitCode
 from backend.cli.output import Columns, Output, print_object, print_rows, progress
+from backend.cli.waiting import PATIENCE_SECONDS, resumable
 
 LOOK_AGAIN_SECONDS = 0.5
 
@@ -57,7 +58,8 @@ def wait_for_rescores(
     ids = {row["id"] for row in requests}
     deadline = None if timeout is None else time.monotonic() + timeout
     last_waiting = -1
-    try:
+    api.patience = PATIENCE_SECONDS
+    with resumable(f"Workers continue. Check them with GET {path}."):
         while True:
             rows = [row for row in api.items(path) if row["id"] in ids]
             waiting = sum(row["state"] == "waiting" for row in rows)
@@ -67,13 +69,9 @@ def wait_for_rescores(
             if not waiting:
                 return rows
             if deadline is not None and time.monotonic() > deadline:
-                message = f"{waiting} still waiting after {timeout:g} s; workers continue. Check them with GET {path}."
+                message = f"{waiting} still waiting after {timeout:g} s."
                 raise CliError(message, ExitCode.WAIT_TIMED_OUT, code="wait_timeout")
             time.sleep(LOOK_AGAIN_SECONDS)
-    except KeyboardInterrupt:
-        raise CliError(
-            f"Interrupted; workers continue. Check them with GET {path}.", ExitCode.INTERRUPTED, code="interrupted"
-        ) from None
 
 
 def show_rescores(reply: Mapping[str, Any], output: Output) -> None:

@@ -11,12 +11,13 @@ from backend.cli.client import Api
 from backend.cli.errors import CliError, ExitCode, UsageError
 from backend.cli.exit_code import ExitReason, judge, with_regression
 from backend.cli.junit import junit_xml
-from backend.cli.markdown_summary import markdown
+from backend.cli.markdown_summary import markdown_summary
 from backend.cli.output import Output, print_object, progress
 from backend.cli.tables.runs import show_run
-from backend.cli.waiting import attach, wait_for_run
+from backend.cli.waiting import WaitLimits, attach, resumable, wait_for_run
 
 ALPHA = 0.05
+CANCEL_SECONDS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +27,7 @@ class RunChecks:
     Attributes:
         baseline: Run that it must not score significantly lower than.
         alpha: Probability of a false alarm of that test.
+        cancel_on_interrupt: Whether a signal to this command cancels the run.
     """
 
     junit: Path | None = None
@@ -33,6 +35,7 @@ class RunChecks:
     fail_under: float | None = None
     baseline: str | None = None
     alpha: float = ALPHA
+    cancel_on_interrupt: bool = False
 
     @property
     def need_end(self) -> bool:
@@ -40,28 +43,61 @@ class RunChecks:
         return any(value is not None for value in (self.junit, self.summary, self.fail_under, self.baseline))
 
 
-def finish(api: Api, run_id: str, timeout: float | None, checks: RunChecks, output: Output) -> None:
+def finish(api: Api, run_id: str, limits: WaitLimits, checks: RunChecks, output: Output) -> None:
     """Waits, prints the run with its episodes and writes the reports.
 
     Raises:
         typer.Exit: With the result's exit code if it is not 0.
-        CliError: The wait was interrupted; the run continues.
+        CliError: There is no result, or no report; says how to watch the run.
     """
+    watch = f"Watch the run with `{attach(api, run_id)}`."
     try:
-        wait_for_run(api, run_id, timeout, progress)
-    except KeyboardInterrupt:
-        message = f"Interrupted; the run continues. Watch it with `{attach(api, run_id)}`."
-        raise CliError(message, ExitCode.INTERRUPTED, code="interrupted") from None
-    run = api.get(f"/runs/{run_id}", include="episodes")
-    print_object(run, output, show_run)
-    report, verdict = _judged(api, run, checks)
-    if checks.junit is not None:
-        _write(checks.junit, junit_xml(run, run["episodes"], report), "--junit")
-    if checks.summary is not None:
-        _write(checks.summary, markdown(run, verdict.message, report).encode(), "--summary", append=True)
+        with resumable(watch):
+            wait_for_run(api, run_id, limits, progress)
+            api.patience = limits.patience
+            verdict = _report(api, run_id, checks, output, watch)
+    except CliError as error:
+        if error.exit_code is ExitCode.INTERRUPTED and checks.cancel_on_interrupt:
+            raise _cancel(api, run_id, watch) from None
+        raise
     progress(verdict.message)
     if verdict.code is not ExitCode.PASSED:
         raise typer.Exit(verdict.code)
+
+
+def _cancel(api: Api, run_id: str, watch: str) -> CliError:
+    """Cancels the run; the error says whether that worked."""
+    api.patience = 0.0
+    try:
+        api.post(f"/runs/{run_id}/cancel", seconds=CANCEL_SECONDS)
+    except CliError as error:
+        words = f"Interrupted. The run could not be cancelled and continues: {error} {watch}"
+    else:
+        words = f"Interrupted. The run was cancelled. {watch}"
+    return CliError(words, ExitCode.INTERRUPTED, code="interrupted")
+
+
+def _report(api: Api, run_id: str, checks: RunChecks, output: Output, watch: str) -> ExitReason:
+    """Prints the ended run and writes its files. `watch`: how to get them again."""
+    run = api.get(f"/runs/{run_id}", include="episodes")
+    print_object(run, output, show_run)
+    report, verdict = _judged(api, run, checks)
+    try:
+        if checks.junit is not None:
+            _write(checks.junit, junit_xml(run, run["episodes"], api.server, report), "--junit")
+        if checks.summary is not None:
+            comparison = None if report is None else _comparison(api, run, report)
+            text = markdown_summary(run, verdict.message, api.server, report, comparison)
+            _write(checks.summary, text.encode(), "--summary", append=True)
+    except UsageError as error:
+        raise error.with_advice(watch) from None
+    return verdict
+
+
+def _comparison(api: Api, run: Mapping[str, Any], report: Mapping[str, Any]) -> Mapping[str, Any]:
+    """With the baseline, task by task."""
+    comparison: Mapping[str, Any] = api.get("/compare", run=[report["baseline"], run["id"]])
+    return comparison
 
 
 def _judged(api: Api, run: Mapping[str, Any], checks: RunChecks) -> tuple[Mapping[str, Any] | None, ExitReason]:

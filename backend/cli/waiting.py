@@ -1,43 +1,94 @@
 """Waits for a run's end and reports progress; the run does not depend on the waiting process."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from backend.cli.client import Api
-from backend.cli.errors import CliError, ExitCode, UsageError
+from backend.cli.errors import CliError, ExitCode, ServiceAway, UsageError
 from backend.cli.exit_code import ENDED
+from backend.cli.interrupt import Interruptible, StopRequested
 
 LOOK_AGAIN_SECONDS = 1.0
-AWAY_SECONDS = 60.0
+LONGEST_POLL_SECONDS = 15.0
+"""A poll that takes longer is repeated: the service may be frozen."""
+PATIENCE_SECONDS = 300.0
 WORKER_SECONDS = 60.0
 WORKER_LOOK_SECONDS = 0.1
 
 
-def wait_for_run(api: Api, run_id: str, timeout: float | None, say: Callable[[str], None]) -> Mapping[str, Any]:
+@dataclass(frozen=True, kw_only=True)
+class WaitLimits:
+    """How long a command waits.
+
+    Attributes:
+        timeout: Seconds for the end of the run; None waits without limit.
+        patience: Seconds for a service that does not answer.
+    """
+
+    timeout: float | None = None
+    patience: float = PATIENCE_SECONDS
+
+    @property
+    def poll_seconds(self) -> float:
+        """For the answer to one poll: several fit into the patience."""
+        return min(LONGEST_POLL_SECONDS, max(1.0, self.patience / 20))
+
+
+def wait_for_run(api: Api, run_id: str, limits: WaitLimits, say: Callable[[str], None]) -> Mapping[str, Any]:
     """Polls a run until it has ended; returns it without episodes.
 
-    Tolerates a service that is temporarily unavailable.
+    Tolerates a service that is temporarily unavailable, also one that accepts connections and never answers.
 
     Raises:
-        CliError: Exit code 4 after `timeout` seconds, 3 if the service stays unavailable.
+        CliError: Exit code 4 after the timeout, 3 if the service stays unavailable.
     """
-    deadline = None if timeout is None else time.monotonic() + timeout
-    last_counts: object = None
+    now = time.monotonic()
+    deadline = None if limits.timeout is None else now + limits.timeout
+    last_answer, last_counts, status = now, None, "waiting"
     while True:
-        run = _patiently(lambda: api.get(f"/runs/{run_id}"))
-        if (ended := ended_counts(run)) != last_counts:
-            say(progress_line(run))
-            last_counts = ended
-        if run["status"] in ENDED:
-            return run
+        try:
+            run: Mapping[str, Any] = api.poll(f"/runs/{run_id}", limits.poll_seconds)
+        except ServiceAway as error:
+            if time.monotonic() - last_answer > limits.patience:
+                raise
+            if last_counts != (outage := ("away", str(error))):
+                say(f"{error} Trying for {limits.patience:g} s.")
+                last_counts = outage
+        else:
+            last_answer, status = time.monotonic(), run["status"]
+            if (counts := ended_counts(run)) != last_counts:
+                say(progress_line(run))
+                last_counts = counts
+            if status in ENDED:
+                return run
         left = LOOK_AGAIN_SECONDS if deadline is None else deadline - time.monotonic()
         if left <= 0:
-            message = (
-                f"Still {run['status']} after {timeout:g} s; the run continues. Watch it with `{attach(api, run_id)}`."
-            )
-            raise CliError(message, ExitCode.WAIT_TIMED_OUT, code="wait_timeout")
+            raise CliError(f"Still {status} after {limits.timeout:g} s.", ExitCode.WAIT_TIMED_OUT, code="wait_timeout")
         time.sleep(min(LOOK_AGAIN_SECONDS, left))
+
+
+@contextmanager
+def resumable(words: str) -> Iterator[None]:
+    """Ends the block on SIGINT, SIGTERM and SIGHUP; every error that is not the command's own says how to go on.
+
+    Args:
+        words: What goes on without this command, and how to watch it.
+
+    Raises:
+        CliError: Exit code 130 on a signal.
+    """
+    try:
+        with Interruptible():
+            yield
+    except (KeyboardInterrupt, StopRequested):
+        raise CliError(f"Interrupted. {words}", ExitCode.INTERRUPTED, code="interrupted") from None
+    except UsageError:
+        raise
+    except CliError as error:
+        raise error.with_advice(words) from None
 
 
 def wait_for_worker(api: Api) -> None:
@@ -81,16 +132,3 @@ def progress_line(run: Mapping[str, Any]) -> str:
         if counts.get(name)
     ]
     return f"{run['status']}: " + ", ".join(parts)
-
-
-def _patiently(ask: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
-    deadline = time.monotonic() + AWAY_SECONDS
-    while True:
-        try:
-            return ask()
-        except UsageError:
-            raise
-        except CliError:
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(LOOK_AGAIN_SECONDS)

@@ -14,6 +14,7 @@ from backend.cli.client import Api
 from backend.cli.errors import CliError, ExitCode, UsageError
 from backend.cli.options import OutputForm, Server, Timeout
 from backend.cli.output import Columns, Output, print_facts, print_object, print_rows, progress
+from backend.cli.waiting import PATIENCE_SECONDS, resumable
 
 app = typer.Typer(help="Import and inspect benchmarks.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Benchmark name.")]
@@ -195,19 +196,17 @@ def wait_for_validation(api: Api, name: str, report: Any, timeout: float | None)
     """Poll the validation until its three runs have ended."""
     deadline = None if timeout is None else time.monotonic() + timeout
     last_line = ""
-    while not report["complete"]:
-        if deadline is not None and time.monotonic() > deadline:
-            message = (
-                f"Not finished after {timeout:g} s; the validation continues. Check it with `deskarena "
-                f"benchmark show {name}`."
-            )
-            raise CliError(message, ExitCode.WAIT_TIMED_OUT, code="wait_timeout")
-        line = f"{report['sound']} sound, {report['unsound']} unsound, {report['not_runnable']} not runnable here ..."
-        if line != last_line:
-            progress(line)
-            last_line = line
-        time.sleep(LOOK_AGAIN_SECONDS)
-        report = api.get(f"/benchmarks/{name}/validation")
+    api.patience = PATIENCE_SECONDS
+    with resumable(f"The validation continues. Check it with `deskarena benchmark show {name}`."):
+        while not report["complete"]:
+            if deadline is not None and time.monotonic() > deadline:
+                raise CliError(f"Not finished after {timeout:g} s.", ExitCode.WAIT_TIMED_OUT, code="wait_timeout")
+            line = "{sound} sound, {unsound} unsound, {not_runnable} not runnable here ...".format(**report)
+            if line != last_line:
+                progress(line)
+                last_line = line
+            time.sleep(LOOK_AGAIN_SECONDS)
+            report = api.get(f"/benchmarks/{name}/validation")
     return report
 
 

@@ -2,21 +2,24 @@
 
 import json
 from typing import Annotated, Any
+from uuid import uuid4
 
 import typer
 
-from backend.cli.client import Api
+from backend.cli.client import IDEMPOTENCY_KEY, Api
 from backend.cli.errors import UsageError
 from backend.cli.options import (
     DEFAULT_LIMIT,
     Alpha,
     Baseline,
+    CancelOnInterrupt,
     Concurrency,
     FailUnder,
     Junit,
     Limit,
     MakeCurrent,
     OutputForm,
+    Patience,
     Priority,
     Rejudge,
     RescoreTimeout,
@@ -61,6 +64,7 @@ from backend.cli.tables.comparison import show_comparison
 from backend.cli.tables.failures import show_failures
 from backend.cli.tables.runs import RUNS, show_run
 from backend.cli.wait_and_report import ALPHA, RunChecks, finish
+from backend.cli.waiting import PATIENCE_SECONDS, WaitLimits, resumable
 
 app = typer.Typer(help="Submit and inspect runs.", no_args_is_help=True)
 RESCORE_SECONDS = 600.0
@@ -97,6 +101,8 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     idempotency_key: IdempotencyKey = None,
     wait: Wait = False,
     timeout: Timeout = None,
+    patience: Patience = None,
+    cancel_on_interrupt: CancelOnInterrupt = False,
     junit: Junit = None,
     summary: SummaryFile = None,
     fail_under: FailUnder = None,
@@ -106,37 +112,48 @@ def submit(  # noqa: PLR0913, PLR0917  a command has as many options as it has
     server: Server = None,
 ) -> None:
     """Submit a run and print its id. With --wait, wait for its end and exit by its result."""
-    body: dict[str, Any] = {
-        "benchmark": benchmark,
-        "agent": agent,
-        "params": parameters(param or []),
-        "provider": provider,
-        "tasks": [*(tasks or []), *(f"@{name}" for name in selection or [])],
-        "repeats": repeats,
-        "seed": seed,
-        "name": name,
-    }
+    body: dict[str, Any] = {"benchmark": benchmark, "agent": agent, "provider": provider, "name": name, "seed": seed}
+    body |= {"tasks": [*(tasks or []), *(f"@{name}" for name in selection or [])]}
+    body |= {"repeats": repeats, "params": parameters(param or [])}
     body |= set_options(desktop_image=desktop_image, variant=variant, preset=preset, where=where)
-    body |= set_options(priority=priority, concurrency=concurrency)
     body |= set_options(
+        priority=priority,
+        concurrency=concurrency,
         screen=screen_size(screen) if screen else None,
         **spaces(observation, observation_param, action_space, action_param, image),
         judge=parameters(judge or [], "--judge"),
         budget=set_options(max_steps=max_steps, max_seconds=max_seconds, max_tokens=max_tokens, max_usd=max_usd),
     )
+    checks = RunChecks(
+        junit=junit, summary=summary, fail_under=fail_under, baseline=baseline, alpha=alpha,
+        cancel_on_interrupt=cancel_on_interrupt,
+    )  # fmt: skip
     with Api(server) as api:
-        run = api.post("/runs", body, {"Idempotency-Key": idempotency_key} if idempotency_key else None)
-        checks = RunChecks(junit=junit, summary=summary, fail_under=fail_under, baseline=baseline, alpha=alpha)
-        report(api, run, output, checks, wait=wait, timeout=timeout)
+        run = send_once(api, "/runs", body, idempotency_key, patience or 0.0)
+        report(api, run, output, checks, limits_of(timeout, patience), wait=wait)
+
+
+def send_once(api: Api, path: str, body: dict[str, Any], key: str | None, patience: float) -> dict[str, Any]:
+    """Submit with an idempotency key, so that a request whose answer is lost can be repeated."""
+    key = key or uuid4().hex
+    api.patience = patience
+    with resumable(f"`--idempotency-key {key}` submits it only if that has not happened yet."):
+        reply: dict[str, Any] = api.post(path, body, {IDEMPOTENCY_KEY: key})
+    return reply
+
+
+def limits_of(timeout: float | None, patience: float | None) -> WaitLimits:
+    """The options as limits."""
+    return WaitLimits(timeout=timeout, patience=PATIENCE_SECONDS if patience is None else patience)
 
 
 def report(  # noqa: PLR0913 - the options
-    api: Api, run: dict[str, Any], output: Output, checks: RunChecks, *, wait: bool, timeout: float | None
+    api: Api, run: dict[str, Any], output: Output, checks: RunChecks, limits: WaitLimits, *, wait: bool
 ) -> None:
     """Print the run's id, or wait for its end if an option asks for that, and exit by its result."""
     if wait or checks.need_end:
-        progress(f"run {run['id']}")
-        finish(api, run["id"], timeout, checks, output)
+        progress(f"run {run['id']}: {api.server}/runs/{run['id']}")
+        finish(api, run["id"], limits, checks, output)
     else:
         print_object(run, output, lambda run: print(run["id"]))
 
@@ -197,6 +214,8 @@ def show(run: RunId, output: OutputForm = Output.TABLE, server: Server = None) -
 def watch(  # noqa: PLR0913, PLR0917  same
     run: RunId,
     timeout: Timeout = None,
+    patience: Patience = None,
+    cancel_on_interrupt: CancelOnInterrupt = False,
     junit: Junit = None,
     summary: SummaryFile = None,
     fail_under: FailUnder = None,
@@ -206,9 +225,16 @@ def watch(  # noqa: PLR0913, PLR0917  same
     server: Server = None,
 ) -> None:
     """Wait until a run has ended, show it and exit by its result."""
-    checks = RunChecks(junit=junit, summary=summary, fail_under=fail_under, baseline=baseline, alpha=alpha)
+    checks = RunChecks(
+        junit=junit,
+        summary=summary,
+        fail_under=fail_under,
+        baseline=baseline,
+        alpha=alpha,
+        cancel_on_interrupt=cancel_on_interrupt,
+    )
     with Api(server) as api:
-        finish(api, run, timeout, checks, output)
+        finish(api, run, limits_of(timeout, patience), checks, output)
 
 
 @app.command()

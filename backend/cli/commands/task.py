@@ -14,6 +14,7 @@ from backend.cli.errors import CliError, ExitCode, UsageError
 from backend.cli.options import DEFAULT_LIMIT, Limit, OutputForm, Server, Timeout, Wait
 from backend.cli.output import Output, print_object, print_rows, progress
 from backend.cli.tables.drafts import DRAFTS, REQUESTS, show_draft, show_review, tried_words
+from backend.cli.waiting import PATIENCE_SECONDS, resumable
 
 app = typer.Typer(help="Write, record, test, review and publish tasks of your own.", no_args_is_help=True)
 LOOK_AGAIN_SECONDS = 1.0
@@ -301,14 +302,12 @@ def read(path: Path) -> Any:
 def _wait(api: Api, row: Any, timeout: float | None) -> Any:
     """Polls a trial until its three runs have ended."""
     deadline = None if timeout is None else time.monotonic() + timeout
-    while not row["trial"]["complete"]:
-        if deadline is not None and time.monotonic() > deadline:
-            message = (
-                f"Not finished after {timeout:g} s; the trial continues. Check it with `deskarena task "
-                f"show {row['id']}`."
-            )
-            raise CliError(message, ExitCode.WAIT_TIMED_OUT, code="wait_timeout")
-        time.sleep(LOOK_AGAIN_SECONDS)
-        row = api.get(f"/drafts/{row['id']}")
+    api.patience = PATIENCE_SECONDS
+    with resumable(f"The trial continues. Check it with `deskarena task show {row['id']}`."):
+        while not row["trial"]["complete"]:
+            if deadline is not None and time.monotonic() > deadline:
+                raise CliError(f"Not finished after {timeout:g} s.", ExitCode.WAIT_TIMED_OUT, code="wait_timeout")
+            time.sleep(LOOK_AGAIN_SECONDS)
+            row = api.get(f"/drafts/{row['id']}")
     progress("All three runs have ended")
     return row

@@ -97,12 +97,14 @@ class TestSubmit:
         junit, summary = tmp_path / "result.xml", tmp_path / "summary.md"
         replies = answers(run(scored=2, solved=1), episode(), episode(solved=False, score=0.0))
         report = regression(baseline_status="running")
-        with serving({**replies, f"GET /api/v1/runs/{ID}/regression": report}) as service:
+        compared = {"runs": [{"id": report["baseline"]}, {"id": ID}], "common_tasks": 0, "tasks": []}
+        replies |= {f"GET /api/v1/runs/{ID}/regression": report, "GET /api/v1/compare": compared}
+        with serving(replies) as service:
             options = ("--baseline", report["baseline"], "--junit", str(junit), "--summary", str(summary))
             done = deskarena(*SUBMIT, *options, server=service.url)
         assert done.returncode == 1
         assert report["sentence"] in done.stderr
-        assert f"`{report['baseline']}` (running)" in summary.read_text()
+        assert f"/runs/{report['baseline']}>) (running)" in summary.read_text()
         root = parse(junit).getroot()
         assert root is not None
         assert root.find("testsuite/properties/property") is not None
@@ -130,6 +132,12 @@ class TestSubmit:
                 _, rest = process.communicate(timeout=30)
         assert process.returncode == 130
         assert f"deskarena run watch {ID}" in rest
+
+    def test_a_report_that_cannot_be_written_says_how_to_get_it_again(self, tmp_path: Path) -> None:
+        with serving(answers(run(scored=1, solved=1), episode())) as service:
+            done = deskarena(*SUBMIT, "--junit", str(tmp_path / "no" / "x.xml"), server=service.url)
+        assert done.returncode == 2
+        assert f"deskarena run watch {ID} --server {service.url}" in done.stderr
 
     def test_junit(self, tmp_path: Path) -> None:
         file = tmp_path / "result.xml"
