@@ -185,6 +185,7 @@ lock: setup ## Pin the dependencies of pyproject.toml and package.json (UPGRADE=
 	@$(COMPILE) pyproject.toml -o requirements/service.txt
 	@$(COMPILE) --group dev --group build -c requirements/service.txt -o requirements/dev.txt
 	@$(COMPILE) --group docs -c requirements/service.txt -c requirements/dev.txt -o requirements/docs.txt
+	@$(COMPILE) --group cli -c requirements/service.txt -o requirements/cli.txt
 	@$(COMPILE) --group bootstrap -o requirements/bootstrap.txt
 	@$(COMPILE) --group guest --no-deps -o requirements/guest.txt
 	@$(COMPILE) --group guest-windows --no-deps -o requirements/guest-windows.txt

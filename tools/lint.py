@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / ".venv" / "bin"
 PRODUCT = ("backend", "deskarena", "worker")
-TYPED = (*PRODUCT, "tests", "migrations", "tools", "docs/site/conf.py")
+TYPED = (*PRODUCT, "integrations", "tests", "migrations", "tools", "docs/site/conf.py")
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ def spelling() -> tuple[bool, str]:
 
 
 def yaml() -> tuple[bool, str]:
-    """Manifests and the compose file."""
-    return call(BIN / "yamllint", "--strict", "deploy", "docker-compose.yml")
+    """Manifests, the compose file and files for CI systems."""
+    return call(BIN / "yamllint", "--strict", "deploy", "integrations", "docker-compose.yml")
 
 
 def manifests() -> tuple[bool, str]:

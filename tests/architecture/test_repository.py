@@ -1,7 +1,9 @@
 """The files around the code: locks, tracked files, decisions, the README."""
 
+import importlib.metadata
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -16,6 +18,7 @@ LOCKS = {
     "requirements/service.txt": PROJECT["project"]["dependencies"],
     "requirements/dev.txt": [*PROJECT["dependency-groups"]["dev"], *PROJECT["dependency-groups"]["build"]],
     "requirements/docs.txt": PROJECT["dependency-groups"]["docs"],
+    "requirements/cli.txt": PROJECT["dependency-groups"]["cli"],
     "requirements/bootstrap.txt": PROJECT["dependency-groups"]["bootstrap"],
     "requirements/guest.txt": PROJECT["dependency-groups"]["guest"],
     "requirements/guest-windows.txt": PROJECT["dependency-groups"]["guest-windows"],
@@ -38,6 +41,17 @@ class TestLocks:
     def test_every_pin_has_a_hash(self, lock: str) -> None:
         pins = re.split(r"^(?=[a-z0-9])", (ROOT / lock).read_text(), flags=re.MULTILINE)[1:]
         assert all("--hash=sha256:" in pin for pin in pins)
+
+
+class TestCommandLine:
+    def test_starts_with_the_packages_of_its_own_lock(self) -> None:
+        """Jobs of CI systems install nothing else (integrations/). click: typer has its own, and takes both."""
+        code = "import sys, backend.cli.main; print(*{name.partition('.')[0] for name in sys.modules})"
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+        packages = importlib.metadata.packages_distributions()
+        loaded = {name.lower() for module in done.stdout.split() for name in packages.get(module, ())} - {"deskarena"}
+        pinned = set(re.findall(r"^([a-z0-9._-]+)==", (ROOT / "requirements/cli.txt").read_text(), re.MULTILINE))
+        assert {name.replace("_", "-") for name in loaded} - pinned - {"click", "setuptools"} == set()
 
 
 class TestTrackedFiles:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PRODUCT = ("backend", "deskarena", "worker", "vm_images", "migrations", "tools")
+PRODUCT = ("backend", "deskarena", "integrations", "worker", "vm_images", "migrations", "tools")
 TESTS = ("tests",)
 
 
