@@ -20,7 +20,9 @@ MOST_CELLS = 200
 MOST_FACTORS = 20
 NOTHING = "none"
 """Name of the level `null`: the field's default."""
-_SAME = frozenset({"tasks", "where", "repeats", "seed"})
+TASKS = "tasks"
+"""The factor whose levels are task sets: every other cell is measured on each of them, and compared within each."""
+_SAME = frozenset({"where", "repeats", "seed"})
 """What pairs share, so that no factor may change it."""
 _SIZES = frozenset({"screen", "image.fit"})
 _NAME = re.compile(r"\w[\w-]*(\.\w[\w-]*)*", re.ASCII)
@@ -39,8 +41,8 @@ class Factor(Frozen):
 
     Attributes:
         name: a field of `RunConfig`, with dots into it: `image.scale`, `params.history`, `perturbation`, `variant`.
-        levels: values of the field, the first one being the base cell's. A size may be written `1280x800`; null
-            leaves the field out.
+        levels: values of the field, the first one being the base cell's. A size may be written `1280x800`, a task set
+            as its patterns with spaces between; null leaves the field out.
     """
 
     name: str = Field(min_length=1, max_length=100)
@@ -74,8 +76,14 @@ class StudyConfig(Frozen):
     @property
     def cells_wanted(self) -> int:
         """How many cells the design has."""
-        numbers = [len(factor.levels) for factor in self.factors]
-        return math.prod(numbers) if self.design is Design.FULL else 1 + sum(number - 1 for number in numbers)
+        numbers = [len(factor.levels) for factor in self.factors if factor.name != TASKS]
+        sets = math.prod(len(factor.levels) for factor in self.factors if factor.name == TASKS)
+        return sets * (math.prod(numbers) if self.design is Design.FULL else 1 + sum(number - 1 for number in numbers))
+
+    @property
+    def compared(self) -> tuple[Factor, ...]:
+        """The factors whose levels are compared: all but the task sets."""
+        return tuple(factor for factor in self.factors if factor.name != TASKS)
 
     def in_order(self, levels: Mapping[str, JSON]) -> dict[str, JSON]:
         """A cell's levels in the order of the factors, which a database does not keep."""
@@ -96,6 +104,16 @@ def check(study: StudyConfig) -> None:
                 path=f"factors.{factor.name}",
                 hint=f"The other: {other}.",
             )
+    if study.factors and not study.compared:
+        raise Invalid(
+            "task sets are not compared with each other",
+            code="invalid_study",
+            path=f"factors.{TASKS}",
+            hint="Add a factor, for example agent.",
+        )
+    if len(study.compared) < len(study.factors) and study.sample is not None:
+        hint = "Leave it out, or list the tasks of each set."
+        raise Invalid("a sample is drawn from one selection of tasks", code="invalid_study", path="sample", hint=hint)
     if study.cells_wanted > MOST_CELLS:
         hint = "Take fewer factors or levels, or one factor at a time."
         raise Invalid(
@@ -180,13 +198,21 @@ def cells(study: StudyConfig, tasks: Sequence[str] | None = None) -> list[Design
 
 
 def _combinations(study: StudyConfig) -> Iterator[dict[str, JSON]]:
+    sets = next((factor.levels for factor in study.factors if factor.name == TASKS), None)
+    for levels in _conditions(study):
+        yield from [levels] if sets is None else ({**levels, TASKS: level} for level in sets)
+
+
+def _conditions(study: StudyConfig) -> Iterator[dict[str, JSON]]:
+    """Levels of the compared factors."""
+    factors = study.compared
     if study.design is Design.FULL:
-        for levels in product(*(factor.levels for factor in study.factors)):
-            yield dict(zip((factor.name for factor in study.factors), levels, strict=True))
+        for levels in product(*(factor.levels for factor in factors)):
+            yield dict(zip((factor.name for factor in factors), levels, strict=True))
         return
-    first = {factor.name: factor.levels[0] for factor in study.factors}
+    first = {factor.name: factor.levels[0] for factor in factors}
     yield first
-    for factor in study.factors:
+    for factor in factors:
         for level in factor.levels[1:]:
             yield {**first, factor.name: level}
 
@@ -219,7 +245,9 @@ def _set(config: dict[str, JSON], factor: str, level: JSON, study: StudyConfig) 
 
 
 def _value(factor: str, level: JSON, study: StudyConfig) -> JSON:
-    """The field's value; a size as text becomes what the field takes."""
+    """The field's value; a size or a task set as text becomes what the field takes."""
+    if factor == TASKS and isinstance(level, str):
+        return list(level.split())
     if factor not in _SIZES or not isinstance(level, str):
         return level
     match = _SIZE.fullmatch(level)

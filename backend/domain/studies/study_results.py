@@ -142,7 +142,7 @@ def _levels(
 ) -> list[LevelResult]:
     by_key = [{(fact.task, fact.repeat): fact for fact in facts} for _, facts in outcomes]
     results = []
-    for factor in study.factors:
+    for factor in study.compared:
         for level in factor.levels[1:]:
             sides = matched([levels for levels, _ in outcomes], factor.name, level, factor.levels[0])
             both, excluded = _pairs([(by_key[one], by_key[other]) for one, other in sides])

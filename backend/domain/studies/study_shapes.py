@@ -48,7 +48,7 @@ def sensitivities(study: StudyConfig, cells: Cells) -> list[Sensitivity]:
     standard deviation of the mean over repeats, over the levels; then the mean over tasks.
     """
     results = []
-    for factor in study.factors:
+    for factor in study.compared:
         groups: dict[str, list[Mapping[str, Mapping[str, float]]]] = {}
         for levels, episodes in cells:
             rest = json.dumps({name: level for name, level in levels.items() if name != factor.name}, sort_keys=True)

@@ -1,7 +1,7 @@
 """Studies: submit, list, progress, results."""
 
 import glob
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -114,7 +114,7 @@ def submit_study(  # noqa: PLR0913 - what the edge gives, the study, how its run
             return _same(known, request_hash, key)
     drawn = _with_sample(session, study)
     grid = cells(drawn)
-    _check_size(session, drawn, len(grid))
+    _check_size(session, drawn, grid)
     row = Study(
         id=uuid7(),
         project_id=project.id,
@@ -151,15 +151,19 @@ def _with_sample(session: Session, study: StudyConfig) -> StudyConfig:
     return study.model_copy(update={"base": base})
 
 
-def _select_keys(session: Session, study: StudyConfig) -> list[str]:
+def _select_keys(session: Session, study: StudyConfig, patterns: Sequence[str] | None = None) -> list[str]:
+    """Tasks of these patterns; default: those of the base cell."""
     task_set = latest_task_set(session, study.benchmark)
     base, selections = study.base, parts.selections(session, task_set.id)
-    selection = selected(tasks.all_of(session, task_set.id), base.tasks, selections, base.where)
+    patterns = base.tasks if patterns is None else patterns
+    selection = selected(tasks.all_of(session, task_set.id), patterns, selections, base.where)
     return [task.key for task in selection]
 
 
-def _check_size(session: Session, study: StudyConfig, number: int) -> None:
-    episodes = number * len(_select_keys(session, study)) * study.base.repeats
+def _check_size(session: Session, study: StudyConfig, grid: Sequence[DesignCell]) -> None:
+    cells_by_tasks = Counter(cell.config.tasks for cell in grid)
+    numbers = (cells * len(_select_keys(session, study, patterns)) for patterns, cells in cells_by_tasks.items())
+    episodes = sum(numbers) * study.base.repeats
     if episodes > MOST_EPISODES:
         hint = "Take a sample of the tasks, fewer factors or fewer repeats."
         raise Invalid(

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, Response
 from sqlalchemy.orm import Session
 from starlette.datastructures import FormData, QueryParams
 
-from backend.domain.errors import DeskarenaError, Invalid
+from backend.domain.errors import Conflict, DeskarenaError, Invalid
 from backend.domain.model.presets import PRESETS
 from backend.services.capacity.config_checks import field_problems
 from backend.services.capacity.views.capabilities import AgentView
@@ -28,6 +28,7 @@ from backend.web.templating import render
 
 router = page_router()
 FIRST = "random"
+KEY_REUSED = "idempotency_key_reused"
 SIZES = ("1920x1080", "1440x900", "1280x800")
 FormFields = QueryParams | FormData
 Agents = Sequence[tuple[AgentView, list[Parameter]]]
@@ -136,6 +137,24 @@ def problems_at(problems: Sequence[FieldProblem], path: str) -> list[FieldProble
     return [each for each in problems if each.path == path or each.path.startswith(f"{path}.")]
 
 
+def key_of(form: FormFields, error: DeskarenaError | None) -> str:
+    """The key of the shown form: the posted one while its run has not been started, else a new one."""
+    again = error is not None and error.code != KEY_REUSED
+    return (text(form, "key") if again else "") or uuid4().hex
+
+
+def wrong_form(problems: Sequence[FieldProblem]) -> Invalid:
+    """The error of a form with these problems."""
+    return Invalid("the form is not valid", code="invalid_request", path=problems[0].path)
+
+
+def said_on_a_form(error: DeskarenaError) -> DeskarenaError:
+    """The error as a form says it, whose reader never saw its key."""
+    if error.code != KEY_REUSED:
+        return error
+    return Conflict("This form has started something already.", code=KEY_REUSED, hint="Start again to start another.")
+
+
 def show(
     request: Request, session: Session, page: NewRun, form: FormFields, *, error: DeskarenaError | None = None
 ) -> HTMLResponse:
@@ -175,9 +194,9 @@ def show(
         "study_form": urlencode(run_form.study_form_of(wish)),
         "refused": error is not None,
         "opened": set(form.getlist("open")),
-        "key": text(form, "key") if error else "",
+        "key": key_of(form, error),
     }
-    return render(request, "new_run.html", values, status=error.status if error else 200)
+    return render(request, "new_run.html", values, status=error.status if error else 200, once=True)
 
 
 @router.get("/runs/new")
@@ -216,11 +235,10 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
     values = {**values_of(form, page.agents, text(form, "agent"), problems), "benchmark": page.benchmark}
     run_request = run_form.request_of({**values, "idempotency_key": text(form, "key") or None}, problems)
     if run_request is None or problems:
-        wrong = Invalid("the form is not valid", code="invalid_request", path=problems[0].path)
-        return show(request, session, page, form, error=wrong)
+        return show(request, session, page, form, error=wrong_form(problems))
     try:
         run = submit_run(session, run_request, project=project, actor=actor)
     except DeskarenaError as error:
         session.rollback()
-        return show(request, session, page, form, error=error)
+        return show(request, session, page, form, error=said_on_a_form(error))
     return redirect(f"/runs/{run.id}")

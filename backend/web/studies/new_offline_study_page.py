@@ -1,7 +1,7 @@
 """`/studies/offline/new`: a form that starts what `POST /api/v1/offline-studies` would start."""
 
+from collections.abc import Sequence
 from typing import Any
-from uuid import uuid4
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, Response
@@ -10,17 +10,33 @@ from sqlalchemy.orm import Session
 from starlette.datastructures import FormData
 
 from backend.db.models import Project
-from backend.domain.errors import DeskarenaError, Invalid
+from backend.domain.errors import DeskarenaError
 from backend.domain.studies.offline_study import FIELDS
 from backend.domain.studies.study import Design
 from backend.services.capacity.views.capabilities import abilities
+from backend.services.read_model import FieldProblem
+from backend.services.runs.views.run_form import validation_problems
 from backend.services.studies.demonstrations import list_sets
 from backend.services.studies.offline_studies import can_be_asked, submit_offline_study
 from backend.services.studies.views.offline_study import set_view
 from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
 from backend.web.page_common import page_router, redirect
-from backend.web.runs.new_run_page import FormFields, read_form, text
-from backend.web.studies.new_study_page import factor_rows, json_object, number_of, typed_factors
+from backend.web.runs.new_run_page import (
+    FormFields,
+    key_of,
+    read_form,
+    said_on_a_form,
+    text,
+    wrong_form,
+)
+from backend.web.studies.new_study_page import (
+    factor_rows,
+    noted,
+    number_of,
+    objects_of,
+    problems_by_field,
+    typed_factors,
+)
 from backend.web.studies.offline_schemas import OfflineStudySubmit
 from backend.web.templating import render
 
@@ -31,24 +47,22 @@ _BASE = ("agent", "observation", "action_space")
 _OBJECTS = ("params", "more")
 
 
-def requested(form: FormFields) -> OfflineStudySubmit:
-    """The request, checked as REST checks it. Raises Invalid."""
-    more = json_object(form, "more") if text(form, "more") else {}
-    base: dict[str, Any] = {**more, **{name: text(form, name) for name in _BASE if text(form, name)}}
-    if text(form, "params"):
-        base["params"] = json_object(form, "params")
-    if text(form, "seed"):
-        base["seed"] = number_of(form, "seed")
+def requested(form: FormFields, problems: list[FieldProblem]) -> OfflineStudySubmit | None:
+    """The request, checked as REST checks it; None, with all problems, if it is none."""
+    base = {**objects_of(form, problems), **{name: text(form, name) for name in _BASE if text(form, name)}}
     body: dict[str, Any] = {name: text(form, name) for name in _TEXTS if text(form, name)}
-    body |= {"base": base, "factors": dict(typed_factors(form))}
+    body |= {"base": base, "factors": typed_factors(form, problems)}
+    if text(form, "seed"):
+        with noted(problems):
+            base["seed"] = number_of(form, "seed")
     if text(form, "sample"):
-        body["sample"] = number_of(form, "sample") / 100
+        with noted(problems):
+            body["sample"] = number_of(form, "sample") / 100
     try:
-        return OfflineStudySubmit.model_validate(body)
+        request = OfflineStudySubmit.model_validate(body)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        path = ".".join(map(str, first["loc"]))
-        raise Invalid(first["msg"], code="invalid_study", path=path) from None
+        problems += validation_problems(error)
+    return None if problems else request
 
 
 def place_of(path: str, form: FormFields) -> str:
@@ -61,11 +75,16 @@ def place_of(path: str, form: FormFields) -> str:
     return first if first in {*_TEXTS, *_BASE, *_OBJECTS, "seed", "sample"} else "more" if first in FIELDS else ""
 
 
-def show(
-    request: Request, session: Session, project: Project, form: FormFields, *, error: DeskarenaError | None = None
+def show(  # noqa: PLR0913 - whose form, its values, and what is wrong with them
+    request: Request,
+    session: Session,
+    project: Project,
+    form: FormFields,
+    *,
+    error: DeskarenaError | None = None,
+    problems: Sequence[FieldProblem] = (),
 ) -> HTMLResponse:
-    """The form with submitted values."""
-    path = getattr(error, "path", None) or ""
+    """The form with submitted values, and all that is wrong with them."""
     values = {
         "given": form,
         "sets": list(map(set_view, list_sets(session, project, limit=MOST_SETS).items)),
@@ -73,9 +92,8 @@ def show(
         "designs": {Design.ONE_AT_A_TIME: "One factor at a time", Design.FULL: "Every combination"},
         "rows": factor_rows(form),
         "fields": FIELDS,
-        "error": error,
-        "place": place_of(path, form) if path else "",
-        "key": text(form, "key") or uuid4().hex,
+        "problems": problems_by_field(problems, error, lambda path: place_of(path, form)),
+        "key": key_of(form, error),
     }
     return render(request, "new_offline_study.html", values, status=error.status if error else 200, once=True)
 
@@ -95,11 +113,15 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
     *,
     form: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
 ) -> Response:
-    """Starts the study, or shows the form again with the error. The form's key makes a double click safe."""
+    """Starts the study, or shows the form again with all errors. The form's key makes a double click safe."""
+    problems: list[FieldProblem] = []
+    body = requested(form, problems)
+    if body is None:
+        return show(request, session, project, form, error=wrong_form(problems), problems=problems)
     try:
-        config, key = requested(form).config(), text(form, "key") or None
-        study = submit_offline_study(session, config, project=project, actor=actor, key=key)
+        key = text(form, "key") or None
+        study = submit_offline_study(session, body.config(), project=project, actor=actor, key=key)
     except DeskarenaError as error:
         session.rollback()
-        return show(request, session, project, form, error=error)
+        return show(request, session, project, form, error=said_on_a_form(error))
     return redirect(f"/studies/offline/{study.id}")

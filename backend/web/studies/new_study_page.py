@@ -1,9 +1,10 @@
 """`/studies/new`: form that starts a study."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
-from uuid import uuid4
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, Response
@@ -16,12 +17,22 @@ from backend.domain.model.presets import PRESETS
 from backend.domain.model.run import RunConfig
 from backend.domain.studies.levels import levels_of
 from backend.domain.studies.study import Design
+from backend.services.capacity.config_checks import field_problems
 from backend.services.capacity.views.capabilities import abilities
+from backend.services.read_model import FieldProblem
 from backend.services.results.views.leaderboard import names
+from backend.services.runs.views.run_form import validation_problems
 from backend.services.studies.studies import submit_study
 from backend.web.dependencies import ActorDep, ProjectDep, SessionDep
 from backend.web.page_common import page_router, redirect
-from backend.web.runs.new_run_page import FormFields, read_form, text
+from backend.web.runs.new_run_page import (
+    FormFields,
+    key_of,
+    read_form,
+    said_on_a_form,
+    text,
+    wrong_form,
+)
 from backend.web.studies.schemas import StudySubmit
 from backend.web.templating import render
 
@@ -31,6 +42,8 @@ ROWS = 6
 NUMBERS = ("repeats", "seed", "priority", "concurrency")
 LINES = ("tasks", "where")
 """Fields with one value per line."""
+TASK_SETS = "task_sets"
+"""One task set per line: patterns with spaces between."""
 TEXTS = ("benchmark", "agent", "provider", "preset")
 OBJECTS = ("params", "more")
 OWN = ("name", "design", "sample", "max_steps")
@@ -43,21 +56,47 @@ def factor_rows(form: FormFields) -> list[tuple[str, str]]:
     return [(text(form, f"factor_{row}"), text(form, f"levels_{row}")) for row in range(ROWS)]
 
 
-def values_of(form: FormFields) -> dict[str, Any]:
-    """The request, as for REST. Raises Invalid."""
+@contextmanager
+def noted(problems: list[FieldProblem]) -> Iterator[None]:
+    """Adds what is wrong instead of raising it, so that a form shows all of it."""
+    try:
+        yield
+    except Invalid as error:
+        problems += field_problems(error)
+
+
+def values_of(form: FormFields, problems: list[FieldProblem]) -> dict[str, Any]:
+    """The request, as for REST. Adds what is wrong."""
     base: dict[str, Any] = {name: text(form, name) for name in TEXTS if text(form, name)}
     base |= {name: _lines(form, name) for name in LINES if _lines(form, name)}
-    base |= {name: number_of(form, name) for name in NUMBERS if text(form, name)}
-    if text(form, "params"):
-        base["params"] = json_object(form, "params")
+    for name in NUMBERS:
+        if text(form, name):
+            with noted(problems):
+                base[name] = number_of(form, name)
     if text(form, "max_steps"):
-        base["budget"] = {"max_steps": number_of(form, "max_steps")}
-    more = json_object(form, "more") if text(form, "more") else {}
-    body: dict[str, Any] = {"base": {**more, **base}, "factors": dict(typed_factors(form))}
+        with noted(problems):
+            base["budget"] = {"max_steps": number_of(form, "max_steps")}
+    base = objects_of(form, problems) | base
+    body: dict[str, Any] = {"base": base, "factors": typed_factors(form, problems)}
+    if sets := _lines(form, TASK_SETS):
+        body["factors"]["tasks"] = sets
     body |= {name: text(form, name) for name in ("name", "design") if text(form, name)}
     if text(form, "sample"):
-        body["sample"] = number_of(form, "sample") / 100
+        with noted(problems):
+            body["sample"] = number_of(form, "sample") / 100
     return body
+
+
+def objects_of(form: FormFields, problems: list[FieldProblem]) -> dict[str, Any]:
+    """Parameters and further fields, which are typed as JSON. Adds what is wrong."""
+    values: dict[str, Any] = {}
+    if text(form, "more"):
+        with noted(problems):
+            values |= json_object(form, "more")
+    if text(form, "params"):
+        with noted(problems):
+            values["params"] = json_object(form, "params")
+    return values
 
 
 def _lines(form: FormFields, name: str) -> list[str]:
@@ -81,29 +120,35 @@ def json_object(form: FormFields, name: str) -> dict[str, Any]:
     return value
 
 
-def typed_factors(form: FormFields) -> Iterator[tuple[str, list[Any]]]:
+def typed_factors(form: FormFields, problems: list[FieldProblem]) -> dict[str, list[Any]]:
+    """Levels by field. Adds what is wrong."""
     rows = [(name, levels) for name, levels in factor_rows(form) if name or levels]
+    factors: dict[str, list[Any]] = {}
     for name, levels in rows:
-        if sum(name == other for other, _ in rows) > 1:
-            raise Invalid("two factors set the same field", code="invalid_study", path=f"factors.{name}")
+        path = f"factors.{name}"
+        if name in factors:
+            problems.append(FieldProblem(path=path, message="Two factors set the same field."))
         try:
-            yield name, levels_of(levels)
+            factors[name] = levels_of(levels)
         except ValueError as error:
-            raise Invalid(f"expected JSON, {error}", code="invalid_study", path=f"factors.{name}") from None
+            problems.append(FieldProblem(path=path, message=f"Enter JSON: {error}."))
+    return factors
 
 
-def requested(form: FormFields) -> StudySubmit:
-    """The request, checked as REST checks it. Raises Invalid."""
+def requested(form: FormFields, problems: list[FieldProblem]) -> StudySubmit | None:
+    """The request, checked as REST checks it; None, with all problems, if it is none."""
+    values = values_of(form, problems)
     try:
-        return StudySubmit.model_validate(values_of(form))
+        body = StudySubmit.model_validate(values)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        path = ".".join(map(str, first["loc"]))
-        raise Invalid(first["msg"], code="invalid_study", path=path) from None
+        problems += validation_problems(error)
+    return None if problems else body
 
 
-def place_of(path: str, rows: Sequence[tuple[str, str]]) -> str:
+def place_of(path: str, rows: Sequence[tuple[str, str]], *, with_sets: bool) -> str:
     """The form's field for an error's path: `factor_0` for `factors.image.scale.1`; empty if there is none."""
+    if with_sets and f"{path}.".startswith(("tasks.", "factors.tasks.")):
+        return TASK_SETS
     if path.startswith("factors"):
         named = [at for at, (name, _) in enumerate(rows) if name and f"{path}.".startswith(f"factors.{name}.")]
         return f"factor_{max(named, key=lambda at: len(rows[at][0]), default=0)}"
@@ -112,10 +157,27 @@ def place_of(path: str, rows: Sequence[tuple[str, str]]) -> str:
     return first if first in known else "more" if first in RunConfig.model_fields else ""
 
 
-def show(request: Request, session: Session, form: FormFields, *, error: DeskarenaError | None = None) -> HTMLResponse:
-    """The form with submitted values."""
+def problems_by_field(
+    problems: Sequence[FieldProblem], error: DeskarenaError | None, place: Callable[[str], str]
+) -> dict[str, list[str]]:
+    """What is wrong, by the form's field; "" has what belongs to none."""
+    by_field: dict[str, list[str]] = {}
+    for each in problems or (field_problems(error) if error else ()):
+        by_field.setdefault(place(each.path) if each.path else "", []).append(each.message)
+    return {field: list(dict.fromkeys(messages)) for field, messages in by_field.items()}
+
+
+def show(
+    request: Request,
+    session: Session,
+    form: FormFields,
+    *,
+    error: DeskarenaError | None = None,
+    problems: Sequence[FieldProblem] = (),
+) -> HTMLResponse:
+    """The form with submitted values, and all that is wrong with them."""
     rows = factor_rows(form)
-    path = getattr(error, "path", None) or ""
+    place = partial(place_of, rows=rows, with_sets=bool(text(form, TASK_SETS)))
     values = {
         "given": form,
         "benchmarks": names(session),
@@ -124,9 +186,8 @@ def show(request: Request, session: Session, form: FormFields, *, error: Deskare
         "designs": {Design.ONE_AT_A_TIME: "One factor at a time", Design.FULL: "Every combination"},
         "rows": rows,
         "fields": FIELDS,
-        "error": error,
-        "place": place_of(path, rows) if path else "",
-        "key": text(form, "key") or uuid4().hex,
+        "problems": problems_by_field(problems, error, place),
+        "key": key_of(form, error),
     }
     return render(request, "new_study.html", values, status=error.status if error else 200, once=True)
 
@@ -146,12 +207,15 @@ def submit(  # noqa: PLR0913 - what the edge gives, and the form
     *,
     form: FormData = Depends(read_form),  # noqa: B008, FAST002 - FormData is no type that Annotated could describe
 ) -> Response:
-    """Starts the study, or shows the form again with the error. The form's key makes a double click safe."""
+    """Starts the study, or shows the form again with all errors. The form's key makes a double click safe."""
+    problems: list[FieldProblem] = []
+    body = requested(form, problems)
+    if body is None:
+        return show(request, session, form, error=wrong_form(problems), problems=problems)
+    key = text(form, "key") or None
     try:
-        body = requested(form)
-        key = text(form, "key") or None
         study = submit_study(session, body.config(), project=project, actor=actor, tuning=body.tuning(), key=key)
     except DeskarenaError as error:
         session.rollback()
-        return show(request, session, form, error=error)
+        return show(request, session, form, error=said_on_a_form(error))
     return redirect(f"/studies/{study.id}")

@@ -63,9 +63,9 @@ def studies(
 def study(request: Request, session: SessionDep, study_id: Id, label: Text = "") -> HTMLResponse:
     """One study: paired differences, its cells task by task as on `/compare`, distributions of steps and endings."""
     results = tables.results_view(service.study_results(session, study_id))
-    sides = ComparedSides(runs=[cell.run for cell in results.cells[:MOST_RUNS]])
+    sides = ComparedSides(runs=[cell.run for cell in results.alike[:MOST_RUNS]])
     page = comparison_page(session, sides, label or None, MatrixFilter(show=FLIPPED)) if len(sides.ids) > 1 else None
-    titles = [cell_label(cell.levels) for cell in results.cells[:MOST_RUNS]]
+    titles = [cell_label(cell.levels) for cell in results.alike[:MOST_RUNS]]
     values = {
         "comparison": page and page.comparison.with_titles(titles),
         "flipped": page.tasks[:MOST_FLIPPED] if page else [],

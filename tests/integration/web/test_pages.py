@@ -253,6 +253,20 @@ class TestNewRun:
         run = fresh.get("/api/v1" + first.headers["location"]).json()
         assert (run["counts"]["waiting"], run["config"]["budget"]["max_steps"]) == (2, 5)
 
+    def test_two_clicks_without_scripts_start_one_run(self, fresh: TestClient) -> None:
+        page = fresh.get("/runs/new?benchmark=starter&agent=noop", headers=PAGE).text
+        (key,) = re.findall(r'name="key" value="(\w+)"', page)
+        form = {"benchmark": "starter", "agent": "noop", "provider": "local", "key": key}
+        places = {fresh.post("/runs/new", data=form).headers["location"] for _ in range(2)}
+        assert len(places) == 1
+        # Sent again with other settings: the reader is told, and the form is a new one.
+        other = fresh.post("/runs/new", data={**form, "max_steps": "7"})
+        assert other.status_code == 409
+        assert "This form has started something already." in other.text
+        (fresh_key,) = re.findall(r'name="key" value="(\w+)"', other.text)
+        assert fresh_key != key
+        assert fresh.post("/runs/new", data={**form, "max_steps": "7", "key": fresh_key}).status_code == 303
+
     @pytest.mark.parametrize(
         ("change", "word"),
         [

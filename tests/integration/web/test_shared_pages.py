@@ -87,8 +87,9 @@ class TestSharedPages:
         assert whole.status_code == 200
         assert whole.text == page.text
 
-    def test_a_form_with_a_key_belongs_to_one_reader(self, app: FastAPI) -> None:
-        (answers,) = fetched(app, ["/studies/new"] * 3)
+    @pytest.mark.parametrize("form", ["/runs/new", "/studies/new"])
+    def test_a_form_with_a_key_belongs_to_one_reader(self, app: FastAPI, form: str) -> None:
+        (answers,) = fetched(app, [form] * 3)
         keys = {re.search(r'name="key" value="(\w+)"', answer.text).group(1) for answer in answers}  # type: ignore[union-attr]
         assert len(keys) == len(answers)
 

@@ -81,13 +81,18 @@ def request_of(values: Mapping[str, Any], problems: list[FieldProblem]) -> RunRe
     try:
         return RunRequest.model_validate(values)
     except ValidationError as error:
-        problems += [
-            FieldProblem(path=".".join(map(str, each["loc"])), message=_WORDS.get(each["type"], f"{each['msg']}."))
-            for each in error.errors(include_url=False)
-        ]
+        problems += validation_problems(error)
     except Invalid as error:
         problems.append(FieldProblem(path=error.path, message=error.text_at_field))
     return None
+
+
+def validation_problems(error: ValidationError) -> list[FieldProblem]:
+    """Everything that is wrong with a request, in the page's words."""
+    return [
+        FieldProblem(path=".".join(map(str, each["loc"])), message=_WORDS.get(each["type"], f"{each['msg']}."))
+        for each in error.errors(include_url=False)
+    ]
 
 
 def form_of(session: Session, run_id: UUID) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from pydantic import Field
 from backend.domain.statistics import paired
 from backend.domain.statistics.distributions import Bar, Spread
 from backend.domain.statistics.intervals import Interval
-from backend.domain.studies.study import Design, cell_label, level_label
+from backend.domain.studies.study import TASKS, Design, cell_label, level_label
 from backend.domain.studies.study_results import CellResult, LevelResult
 from backend.services.configurations.configuration_ref import ConfigurationRef, configuration_ref
 from backend.services.read_model import ReadModel
@@ -148,6 +148,25 @@ class StudyResults(ReadModel):
     sensitivity: list[Deviation] = Field(default=[], description="How much values vary with a factor's levels.")
     shapes: list[ShapeComparison] = Field(default=[], description="Chains against graphs, in each cell with both.")
     bars: list[Bar] = Field(description="First and last number of steps of each bar.")
+
+    @property
+    def task_sets(self) -> list[str]:
+        """Names of the study's task sets; empty if all cells have the same tasks."""
+        return list(dict.fromkeys(level_label(cell.levels[TASKS]) for cell in self.cells if TASKS in cell.levels))
+
+    @property
+    def by_task_set(self) -> dict[str, dict[str, StudyCellView]]:
+        """Cells by condition and task set: the matrix of a study with task sets."""
+        matrix: dict[str, dict[str, StudyCellView]] = {}
+        for cell in self.cells:
+            condition = cell_label({name: level for name, level in cell.levels.items() if name != TASKS})
+            matrix.setdefault(condition, {})[level_label(cell.levels.get(TASKS))] = cell
+        return matrix
+
+    @property
+    def alike(self) -> list[StudyCellView]:
+        """Cells with the base cell's tasks."""
+        return [cell for cell in self.cells if cell.levels.get(TASKS) == self.cells[0].levels.get(TASKS)]
 
     @property
     def ways(self) -> list[str]:

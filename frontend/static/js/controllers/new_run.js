@@ -6,13 +6,6 @@ const DRAFT = "draft:/runs/new";
 // Their placeholders and choices depend on the agent and the preset.
 const FOLLOWING = ["forecast", "spaces", "budgets"];
 
-// Also without https, where crypto.randomUUID is missing.
-function randomKey() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, "0"),
-  ).join("");
-}
-
 // Keeps the forecast and the address in line with the form. The server computes the forecast.
 export default class NewRun extends Controller {
   connect() {
@@ -22,8 +15,6 @@ export default class NewRun extends Controller {
     this.on(this.element, "click", (event) => this.list(event));
     this.on(this.element, "submit", () => {
       this.submitting = true;
-      // Of this form: the second of two quick clicks gets the run of the first.
-      this.element.elements.key.value ||= randomKey();
       localStorage.removeItem(DRAFT);
     });
     this.offerDraft();

@@ -81,6 +81,33 @@ class TestForm:
         assert marked(answer.text) == [field]
         assert fresh.get("/api/v1/studies").json()["items"] == []
 
+    def test_a_matrix_of_conditions_and_task_sets(self, fresh: TestClient) -> None:
+        answer = sent(fresh, params="", task_sets="files/*\n* @none", tasks="")
+        assert marked(answer.text) == ["task_sets"]
+        answer = sent(fresh, params="", task_sets="files/*\n*", tasks="", factor_2="", levels_2="")
+        assert answer.status_code == 303
+        (study,) = fresh.get("/api/v1/studies").json()["items"]
+        # Two and three tasks, at two scales.
+        assert (study["cells"], study["episodes"]) == (4, 2 * (2 + 3))
+        results = fresh.get(f"/api/v1{study['url']}/results").json()
+        assert [each["factor"] for each in results["comparisons"]] == ["image.scale"]
+        page = fresh.get(study["url"], headers=PAGE).text
+        matrix = page[page.index('id="task-sets"') : page.index('id="cells"')]
+        assert re.findall(r"data-list-link>([^<]+)</a></th>", matrix) == ["Condition", "files/*", "*"]
+        assert matrix.count('href="/runs/') == 4
+
+    def test_says_all_that_is_wrong_at_once(self, fresh: TestClient) -> None:
+        text = sent(fresh, params="{", repeats="many", max_steps="0", levels_2="[1,", benchmark="").text
+        assert set(marked(text)) == {"params", "repeats", "max_steps", "factor_2", "benchmark"}
+        assert "The study was not started." in text
+
+    def test_a_form_that_was_sent_says_so(self, fresh: TestClient) -> None:
+        assert sent(fresh, params="").status_code == 303
+        again = sent(fresh, params="", name="another")
+        assert again.status_code == 409
+        assert "This form has started something already." in again.text
+        assert 'name="key" value="k"' not in again.text
+
     def test_keeps_what_was_typed(self, fresh: TestClient) -> None:
         text = sent(fresh, params="", levels_2="<b>").text
         assert 'value="&lt;b&gt;"' in text

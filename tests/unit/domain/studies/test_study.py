@@ -49,6 +49,17 @@ class TestCells:
     def test_tasks_of_a_sample(self) -> None:
         assert {cell.config.tasks for cell in cells(study(SCALE), ["a/b", "c/d"])} == {("a/b", "c/d")}
 
+    def test_every_cell_is_measured_on_each_task_set(self) -> None:
+        sets = ("tasks", ("a/* b/c", ["d/e f"], None))
+        result = cells(study(SCALE, sets, WINDOWS, base=RunConfig(agent="random", tasks=("x/*",))))
+        assert len(result) == study(SCALE, sets, WINDOWS).cells_wanted == 4 * 3
+        assert [cell.config.tasks for cell in result[:3]] == [("a/*", "b/c"), ("d/e f",), ()]
+        assert len(matched([cell.levels for cell in result], "image.scale", 0.5, 1.0)) == 3
+
+    def test_no_sample_of_several_task_sets(self) -> None:
+        with raises_code(Invalid, "invalid_study", path="sample"):
+            cells(study(SCALE, ("tasks", ("a/*", "b/*")), sample=0.5))
+
     @pytest.mark.parametrize(
         ("factor", "levels", "field", "value"),
         [
@@ -88,7 +99,8 @@ class TestCells:
             ([("agent.name", ("a", "b"))], "factors.agent.name", "has no fields"),
             ([("colour", (1, 2))], "factors.colour", "no field 'colour'"),
             ([("seed", (1, 2))], "factors.seed", "share seed"),
-            ([("tasks", (["a"], ["b"]))], "factors.tasks", "share tasks"),
+            ([("tasks", ("a/*", "b/*"))], "factors.tasks", "not compared with each other"),
+            ([("where", (["a=b"], []))], "factors.where", "share where"),
             ([("image.scale", (1.0,))], "factors.image.scale", "two levels or more"),
             ([("image.scale", (0.5, 0.5))], "factors.image.scale", "occurs twice"),
             ([("bad name", (1, 2))], "factors.bad name", "with dots into it"),
