@@ -1,11 +1,13 @@
 """Shared parts of page routes: a router outside OpenAPI, ids from addresses, and forms."""
 
-from collections.abc import Mapping
-from typing import Annotated
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
 from fastapi.responses import RedirectResponse
+
+from backend.domain.model.sort_order import SortOrder
 
 
 def page_router() -> APIRouter:
@@ -16,6 +18,33 @@ def page_router() -> APIRouter:
 Id = Annotated[UUID, Path()]
 Cursor = Annotated[UUID | None, Query()]
 Text = Annotated[str, Query(max_length=200)]
+MOST_PAGES = 2_000
+"""Pages of a list in another order than its own."""
+
+
+def sort_order(sort: Text = "", page: Annotated[int, Query(ge=1, le=MOST_PAGES)] = 1) -> SortOrder | None:
+    """The order in the address: `sort=-steps&page=2`; None is the list's own."""
+    return SortOrder(sort.removeprefix("-"), sort.startswith("-"), page) if sort else None
+
+
+OrderDep = Annotated[SortOrder | None, Depends(sort_order)]
+
+
+def known_order(order: SortOrder | None, columns: Collection[str]) -> SortOrder | None:
+    """The order, if the list can be sorted by its column; else None, the list's own."""
+    return order if order is not None and order.column in columns else None
+
+
+def is_begun(order: SortOrder | None, cursor: UUID | None) -> bool:
+    """Whether the page is not the list's first one."""
+    return cursor is not None if order is None else order.page > 1
+
+
+def next_page(order: SortOrder | None, **cursor: Any) -> dict[str, Any] | None:
+    """What the address of the next page has: its number, or the cursor; None on the last page (no cursor)."""
+    if not any(cursor.values()):
+        return None
+    return cursor if order is None else {"page": order.page + 1}
 
 
 def changed_fields(fields: Mapping[str, str], shown: Mapping[str, str]) -> dict[str, str]:

@@ -10,13 +10,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemBytecodeCache, FileSystemLoader, StrictUndefined, select_autoescape
 from jinja2.bccache import Bucket
-from starlette.datastructures import QueryParams
 
 from backend.addresses import EMBED_PATH, PUBLIC_PATH
 from backend.domain.model.episode import EpisodeState
@@ -32,6 +30,8 @@ from backend.services.runs.views.episode_page import checks_of, phases_of
 from backend.services.runs.views.run_page import event_words
 from backend.services.runs.views.waiting import grouped
 from backend.web.conditional_requests import CACHE
+from backend.web.lists import listing
+from backend.web.query_strings import query_of, with_query
 from backend.web.static_files import FRONTEND, modules_of, static_url
 
 logger = logging.getLogger(__name__)
@@ -133,19 +133,6 @@ def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def query_of(params: QueryParams) -> dict[str, str | list[str]]:
-    """The query of an address: a value by name, several as a list."""
-    values = {name: params.getlist(name) for name in params}
-    return {name: each[0] if len(each) == 1 else each for name, each in values.items()}
-
-
-def with_query(path: str, query: Mapping[str, Any], **changes: Any) -> str:
-    """`path` with the query's non-empty values, a list's one by one; `changes` replace, None removes."""
-    merged = {**query, **changes}
-    text = urlencode({key: value for key, value in merged.items() if value not in (None, "", [])}, doseq=True)
-    return f"{path}?{text}" if text else path
-
-
 def style(episode: EpisodeView, *, unrated: bool = False) -> StateStyle:
     """Style and text of an episode's state; `unrated`: its person must rate it first."""
     if unrated:
@@ -211,6 +198,7 @@ FILTERS = {
     "size": size,
     "moment": moment,
     "iso": iso,
+    "listing": listing,
     "pretty": pretty,
     "compact": compact,
 }

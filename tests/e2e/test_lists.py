@@ -9,33 +9,73 @@ from tests.factories.scene import PageScene
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 
-def column(page: Page, number: int) -> list[str]:
-    """Texts of a column of the run's episodes, without rows that are filtered out."""
-    return page.locator(f"#episodes tbody tr:not([data-off]) > :nth-child({number})").all_inner_texts()
+def column(page: Page, name: str) -> list[str]:
+    """Texts of a column of the run's episodes."""
+    heads = [text.strip() for text in page.locator("#episodes thead th").all_text_contents()]
+    return page.locator(f"#episodes tbody tr > :nth-child({heads.index(name) + 1})").all_inner_texts()
+
+
+def steps(page: Page) -> list[int]:
+    return [int(text.split()[0]) for text in column(page, "Steps") if text != "–"]
 
 
 def test_sort_find_and_columns(browser: Browser, site: str, scene: PageScene) -> None:
+    address = f"/runs/{scene.finished}"
     with window(browser, site) as page:
-        opened(page, f"/runs/{scene.finished}")
-        heads = page.locator("#episodes thead th").all_text_contents()
-        steps = next(place for place, head in enumerate(heads, 1) if head.strip() == "Steps")
-        page.locator("#episodes").get_by_role("button", name="Sort by Steps").click()
-        numbers = [int(text.split()[0]) for text in column(page, steps) if text != "–"]
+        opened(page, address)
+        own = column(page, "Task")
+        page.locator("#episodes").get_by_role("link", name="Steps", exact=True).click()
+        expect(page.locator("#episodes th[aria-sort=ascending]")).to_contain_text("Steps")
+        numbers = steps(page)
         assert numbers == sorted(numbers)
-        page.locator("#episodes").get_by_role("button", name="Sort by Steps").click()
+        page.locator("#episodes").get_by_role("link", name="Steps", exact=True).click()
         expect(page.locator("#episodes th[aria-sort=descending]")).to_contain_text("Steps")
-        descending = [int(text.split()[0]) for text in column(page, steps) if text != "–"]
-        assert descending == numbers[::-1]
-        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-        every = len(column(page, 1))
-        page.locator("#episodes input[type=search]").fill("make-link")
-        assert 0 < len(column(page, 1)) < every
-        page.locator("#episodes .list-tools summary").click()
-        page.locator("#episodes .list-tools label", has_text="Steps").locator("input").uncheck()
-        expect(page.locator(f"#episodes tbody tr:not([data-off]) > :nth-child({steps})").first).to_be_hidden()
-        page.reload()
-        expect(page.locator("#episodes .list-tools")).to_be_visible()
-        expect(page.locator(f"#episodes tbody tr > :nth-child({steps})").first).to_be_hidden()
+        assert steps(page) == numbers[::-1] == sorted(numbers, reverse=True)
+        assert "sort=-steps" in page.url
+        # The way back leads through each order.
+        page.go_back()
+        expect(page.locator("#episodes th[aria-sort=ascending]")).to_contain_text("Steps")
+        page.go_back()
+        expect(page.locator("#episodes th[aria-sort]")).to_have_count(0)
+        assert column(page, "Task") == own
+        page.locator("#episodes .columns summary").click()
+        page.locator("#episodes .columns").get_by_role("link", name="Hide Steps").click()
+        expect(page.locator("#episodes thead th", has_text="Steps")).to_be_hidden()
+        shared = page.url
+        # Who has hidden a column does not see it on the next visit; the link shows the same to others.
+        opened(page, f"/runs/{scene.pilot}")
+        expect(page.locator("#episodes thead th", has_text="Steps")).to_be_hidden()
+        assert "hide=steps" in page.url
+        page.locator("#episodes input[name=q]").fill("make-link")
+        page.keyboard.press("Enter")
+        page.wait_for_url("**q=make-link*")
+        found = column(page, "Task")
+        assert found
+        assert all("make-link" in text for text in found)
+        page.evaluate("scrollTo(0, 0)")
+        usable(page)
+    with window(browser, site) as other:
+        opened(other, shared)
+        expect(other.locator("#episodes thead th", has_text="Steps")).to_be_hidden()
+
+
+def test_lists_work_without_scripts(browser: Browser, site: str, scene: PageScene) -> None:
+    context = browser.new_context(base_url=site, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/runs")
+    page.get_by_role("link", name="Run", exact=True).click()
+    assert "sort=run" in page.url
+    titles = [text.split("\n")[0].lower() for text in page.locator("tbody th a").all_inner_texts()]
+    expect(page.locator("th[aria-sort=ascending]")).to_contain_text("Run")
+    assert len(titles) > 2
+    page.locator(".columns summary").click()
+    page.locator(".columns").get_by_role("link", name="Hide Time").click()
+    expect(page.locator("thead th", has_text="Time")).to_be_hidden()
+    page.locator("input[name=q]").fill("nothing has this name")
+    page.get_by_role("button", name="Filter").click()
+    assert "sort=run" in page.url
+    expect(page.locator("[data-empty=no-matches]")).to_be_visible()
+    context.close()
 
 
 def test_search_everything(browser: Browser, site: str, scene: PageScene) -> None:

@@ -1,16 +1,43 @@
-"""Keyset pagination: the cursor is the last row's id, so every page costs the same."""
+"""Pages of lists, from a cursor or, in another order, by number.
 
+The cursor is the last row's id, so every page costs the same. In the order of another column the rows before a page are
+sorted, too: only lists are sorted whose rows are few or indexed.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
-from sqlalchemy import Select
+from sqlalchemy import ColumnElement, Select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from backend.domain.errors import Invalid
+from backend.domain.model.sort_order import SortOrder
 
 T = TypeVar("T")
 MOST = 500
+
+
+Columns = Mapping[str, ColumnElement[Any] | InstrumentedAttribute[Any]]
+"""By what a list can be sorted."""
+
+
+def in_order(
+    query: Select[Any], columns: Columns, order: SortOrder, key: InstrumentedAttribute[UUID], size: int
+) -> Select[Any]:
+    """One page of `query` and the first row of the next one; rows without a value are last.
+
+    Args:
+        query: selects the rows.
+        columns: by what they can be sorted; `order.column` is among them.
+        order: the order, and the page.
+        key: decides between equal ones.
+        size: rows of a page.
+    """
+    column = columns[order.column]
+    by = (column.desc() if order.descending else column.asc()).nulls_last()
+    return query.order_by(by, key).offset((order.page - 1) * size).limit(size + 1)
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,18 @@ def page(session: Session, cursor: str | None, limit: int) -> CursorPage[AuditVi
     return CursorPage(rows[:limit], rows[limit - 1].id.hex if len(rows) > limit else None)
 
 
-def list_entries(session: Session, limit: int = 100, before: UUID | None = None) -> list[AuditView]:
-    """Entries, the newest first. Raises NotAllowed unless an administrator asks."""
+def list_entries(
+    session: Session,
+    limit: int = 100,
+    cursor: UUID | None = None,
+    *,
+    words: str = "",
+    oldest_first: bool = False,
+) -> list[AuditView]:
+    """Entries beyond `cursor`, the newest first or the oldest; `words`: part of who, action, target or address.
+
+    Raises NotAllowed unless an administrator asks.
+    """
     principal_of(session).require_admin()
-    return [AuditView.model_validate(entry) for entry in repository.newest(session, limit, before)]
+    rows = repository.listing(session, limit, cursor, words=words.strip(), oldest_first=oldest_first)
+    return [AuditView.model_validate(entry) for entry in rows]

@@ -12,6 +12,7 @@ from backend.db.repositories.configurations import agent_configurations as repos
 from backend.db.repositories.pagination import CursorPage
 from backend.domain.errors import Conflict, Invalid, NotFound
 from backend.domain.model.run import RunConfig
+from backend.domain.model.sort_order import SortOrder
 from backend.services.configurations.definitions import (
     LONGEST_NAME,
     SEPARATOR,
@@ -58,11 +59,21 @@ def get_configuration(session: Session, configuration_id: UUID) -> AgentConfigur
     return row
 
 
-def list_configurations(
-    session: Session, project: Project, *, words: str = "", cursor: str | None = None, limit: int = 50
+COLUMNS = frozenset(repository.ORDER)
+"""Columns by which the list can be sorted."""
+
+
+def list_configurations(  # noqa: PLR0913 - whose, which, in which order, from where on
+    session: Session,
+    project: Project,
+    *,
+    words: str = "",
+    cursor: str | None = None,
+    limit: int = 50,
+    order: SortOrder | None = None,
 ) -> CursorPage[AnyRow]:
     """Rows (AgentConfiguration, runs, newest run's time), newest first; `words`: part of name, agent or model."""
-    return repository.listing(session, project.id, words.strip(), cursor=cursor, limit=limit)
+    return repository.listing(session, project.id, words.strip(), cursor=cursor, limit=limit, order=order)
 
 
 def rename(session: Session, configuration_id: UUID, name: str) -> AgentConfiguration:

@@ -14,7 +14,7 @@ from backend.services.accounts.access_tokens import TokenKind
 from backend.services.accounts.projects import create_project, default_project, own_projects
 from backend.web.accounts.login_page import MONTH, Password, browser_of, link_address, set_cookie
 from backend.web.dependencies import EdgeDep, SessionDep
-from backend.web.page_common import Cursor, Id, page_router, redirect
+from backend.web.page_common import Cursor, Id, Text, next_page, page_router, redirect
 from backend.web.security_middleware import PROJECT_COOKIE
 from backend.web.table_files import TableDep
 from backend.web.templating import render
@@ -143,19 +143,22 @@ def renew_link(request: Request, session: SessionDep, name: str) -> HTMLResponse
 
 
 @router.get("/audit-log")
-def audit_log(request: Request, session: SessionDep, before: Cursor = None) -> HTMLResponse:
-    """Who did what."""
-    entries = audit.list_entries(session, PAGE + 1, before)
+def audit_log(
+    request: Request, session: SessionDep, sort: Text = "", q: Text = "", before: Cursor = None
+) -> HTMLResponse:
+    """Who did what: from `before` on in the order of `sort`, which is `time` for the oldest first."""
+    entries = audit.list_entries(session, PAGE + 1, before, words=q, oldest_first=sort == "time")
     more = entries[PAGE - 1].id if len(entries) > PAGE else None
-    return render(request, "audit_log.html", {"entries": entries[:PAGE], "more": more})
+    values = {"entries": entries[:PAGE], "q": q, "by": {"time"}, "next": next_page(None, before=more)}
+    return render(request, "audit_log.html", {**values, "begun": before is not None})
 
 
 @router.get("/audit-log.csv")
-def audit_table(session: SessionDep, write: TableDep, before: Cursor = None) -> Response:
+def audit_table(session: SessionDep, write: TableDep, q: Text = "", before: Cursor = None) -> Response:
     """The newest entries as a table, at most 10,000; `before` (an id) continues."""
     rows = [
         [entry.created_at, entry.who, entry.action, entry.target, entry.address, json.dumps(entry.changes), entry.id]
-        for entry in audit.list_entries(session, MOST_ROWS, before)
+        for entry in audit.list_entries(session, MOST_ROWS, before, words=q)
     ]
     return write("audit-log", ["time", "who", "action", "target", "address", "changes", "id"], rows)
 

@@ -13,7 +13,7 @@ from backend.services.capacity.views.capabilities import LOCAL, abilities
 from backend.services.results.leaderboards import other_version_with_runs
 from backend.web.api_common import Where
 from backend.web.dependencies import SessionDep
-from backend.web.page_common import Text, page_router
+from backend.web.page_common import OrderDep, Text, known_order, next_page, page_router
 from backend.web.table_files import TableDep
 from backend.web.templating import render
 
@@ -37,6 +37,7 @@ def benchmark(  # noqa: PLR0913 - one parameter per filter in the address
     difficulty: Text = "",
     q: Text = "",
     where: Where = (),
+    order: OrderDep,
     after: Text = "",
 ) -> HTMLResponse:
     """One benchmark at one version."""
@@ -44,11 +45,16 @@ def benchmark(  # noqa: PLR0913 - one parameter per filter in the address
     folder, slash, task = after.partition("/")
     why_not = partial(abilities(session).why_not, LOCAL)
     start = (folder, task) if slash else None
-    page = benchmark_page.benchmark_page(session, name, version, filters, start, where=where, why_not=why_not)
+    order = known_order(order, benchmark_page.TASK_COLUMNS)
+    page = benchmark_page.benchmark_page(
+        session, name, version, filters, start, where=where, why_not=why_not, order=order
+    )
     shown = {**filters, "where": list(where)}
     without = page.tasks and not any(row.scored or row.lost for row in page.tasks)
     other = other_version_with_runs(session, name, page.task_set.version) if without else None
-    values = {"page": page, "benchmark": page.benchmark, "filters": shown, "after": after, "with_runs": other}
+    values = {"page": page, "benchmark": page.benchmark, "filters": shown, "with_runs": other}
+    values |= {"by": benchmark_page.TASK_COLUMNS, "begun": bool(after) if order is None else order.page > 1}
+    values["next"] = next_page(order, after=page.next and "/".join(page.next))
     return render(request, "benchmark.html", values)
 
 

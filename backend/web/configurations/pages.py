@@ -1,6 +1,6 @@
 """`/configurations` and `/configurations/{id}`: who acts, under which name, with which results."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Form, Request
@@ -13,7 +13,7 @@ from backend.services.configurations.definitions import LONGEST_NAME
 from backend.services.configurations.views import HEAD, configuration_row, table_row
 from backend.services.results.views.configuration import configuration_page
 from backend.web.dependencies import ProjectDep, SessionDep
-from backend.web.page_common import Cursor, Id, Text, page_router, redirect
+from backend.web.page_common import Cursor, Id, OrderDep, Text, is_begun, known_order, next_page, page_router, redirect
 from backend.web.table_files import TableDep
 from backend.web.templating import render
 
@@ -22,12 +22,20 @@ PAGE = 500
 
 
 @router.get("/configurations")
-def configurations(
-    request: Request, session: SessionDep, project: ProjectDep, q: Text = "", after: Cursor = None
+def configurations(  # noqa: PLR0913 - one parameter per part of the address
+    request: Request,
+    session: SessionDep,
+    project: ProjectDep,
+    *,
+    order: OrderDep,
+    q: Text = "",
+    after: Cursor = None,
 ) -> HTMLResponse:
     """The searchable list of configurations."""
-    page = service.list_configurations(session, project, words=q, cursor=after.hex if after else None)
-    values = {"rows": [configuration_row(row) for row in page.items], "next": page.next, "q": q, "after": after}
+    order = known_order(order, service.COLUMNS)
+    page = service.list_configurations(session, project, words=q, cursor=after.hex if after else None, order=order)
+    values: dict[str, Any] = {"rows": [configuration_row(row) for row in page.items], "q": q, "by": service.COLUMNS}
+    values |= {"next": next_page(order, after=page.next), "begun": is_begun(order, after)}
     return render(request, "configurations.html", values)
 
 

@@ -11,8 +11,9 @@ from backend.services.results.views import cuts, languages, pair_cuts, paper_tab
 from backend.services.results.views.leaderboard import RATES
 from backend.web.dependencies import NodePricesDep, SessionDep
 from backend.web.page_common import Text, page_router, redirect
+from backend.web.query_strings import with_query
 from backend.web.table_files import TableDep
-from backend.web.templating import render, with_query
+from backend.web.templating import render
 
 router = page_router()
 FormText = Annotated[str, Form(max_length=100)]

@@ -15,12 +15,23 @@ from backend.domain.model.measures import in_order, info
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
 from backend.services.runs import runs as service
 from backend.services.runs.scheduling_settings import update_scheduling
-from backend.services.runs.views import progress
+from backend.services.runs.views import progress, run_list
 from backend.services.runs.views import run_page as run_view
 from backend.services.runs.views.run_page import RunPageQuery
 from backend.web.api_common import Where
 from backend.web.dependencies import SessionDep
-from backend.web.page_common import Cursor, Id, Text, changed_fields, page_router, redirect
+from backend.web.page_common import (
+    Cursor,
+    Id,
+    OrderDep,
+    Text,
+    changed_fields,
+    is_begun,
+    known_order,
+    next_page,
+    page_router,
+    redirect,
+)
 from backend.web.table_files import TableDep
 from backend.web.templating import render
 
@@ -57,14 +68,18 @@ FiltersDep = Annotated[dict[str, str], Depends(list_filters)]
 @router.get("/runs.csv")
 def run_table(session: SessionDep, write: TableDep, filters: FiltersDep) -> Response:
     """The same list as a table, the newest runs of it."""
-    return write("runs", run_view.RUN_HEAD, run_view.table_rows(session, filters, MOST_RUNS))
+    return write("runs", run_list.RUN_HEAD, run_list.table_rows(session, filters, MOST_RUNS))
 
 
 @router.get("/runs")
-def runs(request: Request, session: SessionDep, filters: FiltersDep, before: Cursor = None) -> HTMLResponse:
+def runs(
+    request: Request, session: SessionDep, filters: FiltersDep, order: OrderDep, before: Cursor = None
+) -> HTMLResponse:
     """The filterable list of runs."""
-    page = run_view.run_list(session, filters, before)
-    values = {"list": page, "filters": filters, "before": before, "statuses": list(RunState)}
+    order = known_order(order, run_list.RUN_COLUMNS)
+    page = run_list.run_list(session, filters, before, order=order)
+    values = {"list": page, "filters": filters, "statuses": list(RunState), "by": run_list.RUN_COLUMNS}
+    values |= {"next": next_page(order, before=page.next), "begun": is_begun(order, before)}
     return render(request, "runs.html", values)
 
 
@@ -78,14 +93,19 @@ def run(  # noqa: PLR0913 - same
     difficulty: Text = "",
     outcome: Text = "",
     where: Where = (),
+    q: Text = "",
     row: Text = "",
     column: Text | None = None,
+    order: OrderDep,
     after: Cursor = None,
 ) -> HTMLResponse:
-    filters = {"domain": domain, "difficulty": difficulty, "outcome": outcome}
-    page = run_view.run_page(session, run_id, RunPageQuery(filters, where, after, row, column))
+    filters = {"domain": domain, "difficulty": difficulty, "outcome": outcome, "q": q}
+    order = known_order(order, run_view.EPISODE_COLUMNS)
+    page = run_view.run_page(session, run_id, RunPageQuery(filters, where, after, row, column, order))
     means = {} if page.unrated else progress.measures(session, [run_id]).get(run_id, {})
-    values = {"page": page, "run": page.run, "filters": {**filters, "where": list(where)}, "after": after}
+    values = {"page": page, "run": page.run, "filters": {**filters, "where": list(where)}}
+    values |= {"next": next_page(order, after=page.episodes.next), "begun": is_begun(order, after)}
+    values["by"] = run_view.EPISODE_COLUMNS
     values["exports"] = EXPORTS
     return render(request, "run.html", {**values, "means": means, "measures": in_order(list(means)), "info": info})
 

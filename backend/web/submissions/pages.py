@@ -14,8 +14,9 @@ from backend.services.submissions import submissions
 from backend.web.dependencies import EdgeDep, ProjectDep, SessionDep
 from backend.web.file_responses import guest_file
 from backend.web.page_common import Id, page_router, redirect
+from backend.web.query_strings import with_query
 from backend.web.table_files import TableDep
-from backend.web.templating import render, with_query
+from backend.web.templating import render
 
 router = page_router()
 Person = Annotated[str, Query(max_length=LONGEST_NAME)]

@@ -2,13 +2,34 @@
 
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
 from backend.db.models import AuditEntry
 
+MOST_SEARCHED = 100_000
+"""Newest entries in which words are searched for: no index has them."""
 
-def newest(session: Session, limit: int, before: UUID | None) -> list[AuditEntry]:
-    """Entries, the newest first; those older than `before` (ids are ordered by time)."""
-    query = select(AuditEntry).order_by(AuditEntry.id.desc()).limit(limit)
-    return list(session.scalars(query if before is None else query.where(AuditEntry.id < before)))
+
+def listing(
+    session: Session, limit: int, cursor: UUID | None, *, words: str = "", oldest_first: bool = False
+) -> list[AuditEntry]:
+    """Entries beyond `cursor` (ids are ordered by time), the newest or the oldest first.
+
+    Args:
+        session: the transaction.
+        limit: entries at most.
+        cursor: the last entry of the page before.
+        words: part of who, action, target or address.
+        oldest_first: the order.
+    """
+    key = AuditEntry.id
+    query = select(AuditEntry).order_by(key if oldest_first else key.desc()).limit(limit)
+    if cursor is not None:
+        query = query.where(key > cursor if oldest_first else key < cursor)
+    if words:
+        first = session.scalar(select(key).order_by(key.desc()).offset(MOST_SEARCHED).limit(1))
+        columns = (AuditEntry.who, AuditEntry.action, AuditEntry.target, AuditEntry.address)
+        query = query.where(or_(*(column.icontains(words, autoescape=True) for column in columns)))
+        query = query if first is None else query.where(key > first)
+    return list(session.scalars(query))

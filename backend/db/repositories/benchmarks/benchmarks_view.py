@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, case, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session, aliased, defer
 
@@ -21,9 +21,17 @@ from backend.db.models import (
 )
 from backend.db.repositories.benchmarks import labels
 from backend.db.repositories.common_queries import AnyRow, has_difficulty, newest_attempt
+from backend.db.repositories.pagination import Columns, in_order
 from backend.domain.model.run import VALIDATION_AGENTS
+from backend.domain.model.sort_order import SortOrder
+from backend.domain.model.task import DIFFICULTIES
 
 MEASURED = ("measure", "demo")
+TASK_ORDER: Columns = {
+    "task": Task.domain + "/" + Task.name,
+    "difficulty": case({name: place for place, name in enumerate(DIFFICULTIES)}, value=Task.difficulty),
+}
+"""What the tasks of a task set can be sorted by."""
 
 
 def benchmarks(session: Session) -> Sequence[AnyRow]:
@@ -96,24 +104,23 @@ def results(session: Session, task_ids: Sequence[UUID]) -> Mapping[UUID, AnyRow]
     return {row.task_id: row for row in session.execute(query)}
 
 
-def tasks(
+def tasks(  # noqa: PLR0913, PLR0917 - which ones, in which order, from where on
     session: Session,
     task_set_id: UUID,
     filters: Mapping[str, Any],
     after: tuple[str, str] | None,
     limit: int,
+    order: SortOrder | None = None,
 ) -> Sequence[AnyRow]:
-    """(Task, reason of its quarantine) by domain and name.
+    """(Task, reason of its quarantine) by domain and name or in another order, one more than `limit` if there is one.
 
     `filters["where"]`: accepted values by label.
     """
-    query = (
+    query: Any = (
         select(Task, Quarantine.reason.label("quarantined"))
         .options(defer(Task.spec))
         .outerjoin(Quarantine, and_(Quarantine.task_id == Task.id, Quarantine.lifted_at.is_(None)))
         .where(Task.task_set_id == task_set_id, *labels.has(filters.get("where", {})))
-        .order_by(Task.domain, Task.name)
-        .limit(limit)
     )
     if filters.get("domain"):
         query = query.where(Task.domain == filters["domain"])
@@ -122,9 +129,11 @@ def tasks(
     if filters.get("q"):
         columns = (Task.name, Task.domain, Task.instruction)
         query = query.where(or_(*(column.icontains(filters["q"], autoescape=True) for column in columns)))
+    if order is not None:
+        return session.execute(in_order(query, TASK_ORDER, order, Task.id, limit)).all()
     if after is not None:
         query = query.where(or_(Task.domain > after[0], and_(Task.domain == after[0], Task.name > after[1])))
-    return session.execute(query).all()
+    return session.execute(query.order_by(Task.domain, Task.name).limit(limit + 1)).all()
 
 
 def validations(session: Session, task_ids: Sequence[UUID]) -> Sequence[TaskValidation]:

@@ -12,7 +12,22 @@ from uuid_utils.compat import uuid7
 from backend.db.models import AgentConfiguration, Benchmark, Rollup, Run, TaskSet
 from backend.db.models.enums import RANKED_PURPOSES, Dimension
 from backend.db.repositories.common_queries import AnyRow
-from backend.db.repositories.pagination import CursorPage, page
+from backend.db.repositories.pagination import Columns, CursorPage, in_order, page
+from backend.domain.model.sort_order import SortOrder
+
+_RUNS = (
+    select(func.count(Run.id).label("runs"), func.max(Run.created_at).label("newest"))
+    .where(Run.agent_configuration_id == AgentConfiguration.id)
+    .correlate(AgentConfiguration)
+    .lateral("runs")
+)
+ORDER: Columns = {
+    "configuration": func.lower(AgentConfiguration.title),
+    "agent": AgentConfiguration.name,
+    "runs": _RUNS.c.runs,
+    "newest-run": _RUNS.c.newest,
+}
+"""What a list of configurations can be sorted by."""
 
 
 def by_identity(session: Session, project_id: UUID, name: str, identity_hash: str) -> AgentConfiguration | None:
@@ -53,8 +68,16 @@ def get(session: Session, configuration_id: UUID) -> AgentConfiguration | None:
     return session.get(AgentConfiguration, configuration_id)
 
 
-def listing(session: Session, project_id: UUID, words: str, *, cursor: str | None, limit: int) -> CursorPage[AnyRow]:
-    """(AgentConfiguration, runs, time of the newest run), newest configurations first.
+def listing(  # noqa: PLR0913 - whose, which, in which order, from where on
+    session: Session,
+    project_id: UUID,
+    words: str,
+    *,
+    cursor: str | None,
+    limit: int,
+    order: SortOrder | None = None,
+) -> CursorPage[AnyRow]:
+    """(AgentConfiguration, runs, time of the newest run), newest configurations first, or in another order.
 
     Args:
         session: the transaction.
@@ -62,19 +85,17 @@ def listing(session: Session, project_id: UUID, words: str, *, cursor: str | Non
         words: part of a name, agent or model; empty = any.
         cursor: of the page before.
         limit: rows at most.
+        order: another order, and which page of it.
     """
-    runs = (
-        select(func.count(Run.id).label("runs"), func.max(Run.created_at).label("newest"))
-        .where(Run.agent_configuration_id == AgentConfiguration.id)
-        .correlate(AgentConfiguration)
-        .lateral("runs")
-    )
-    query = select(AgentConfiguration, runs.c.runs, runs.c.newest).join(runs, AgentConfiguration.id.is_not(None))
+    query = select(AgentConfiguration, _RUNS.c.runs, _RUNS.c.newest).join(_RUNS, AgentConfiguration.id.is_not(None))
     query = query.where(AgentConfiguration.project_id == project_id)
     if words:
         columns = (AgentConfiguration.title, AgentConfiguration.name, AgentConfiguration.params["model"].astext)
         query = query.where(or_(*(column.icontains(words, autoescape=True) for column in columns)))
-    return page(session, query, AgentConfiguration.id, cursor=cursor, limit=limit, newest_first=True)
+    if order is None:
+        return page(session, query, AgentConfiguration.id, cursor=cursor, limit=limit, newest_first=True)
+    rows = list(session.execute(in_order(query, ORDER, order, AgentConfiguration.id, limit)))
+    return CursorPage(rows[:limit], rows[limit - 1].AgentConfiguration.id.hex if len(rows) > limit else None)
 
 
 def run_counts(session: Session, configuration_id: UUID) -> AnyRow:

@@ -4,18 +4,43 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Double, String, case, cast, func, literal, or_, select
+from sqlalchemy import ColumnElement, Double, String, and_, case, cast, func, literal, or_, select
 from sqlalchemy.orm import Session
 
-from backend.db.models import AgentConfiguration, Attempt, Benchmark, Episode, Event, Run, Step, Task, TaskSet
+from backend.db.models import AgentConfiguration, Attempt, Benchmark, Episode, Event, Rollup, Run, Step, Task, TaskSet
+from backend.db.models.enums import Dimension
 from backend.db.repositories.benchmarks import labels
 from backend.db.repositories.common_queries import AnyRow, has_difficulty, newest_attempt, outcome_style, run_columns
+from backend.db.repositories.pagination import Columns, in_order
+from backend.domain.model.sort_order import SortOrder
+from backend.domain.model.task import DIFFICULTIES
 
 RunFilter = dict[str, str]
 EMULATED = "tcg"
 """Accelerator of virtual machines without KVM."""
 _MOST_WORDS = 160
 """Maximum characters of a loss's reason; longer ones are truncated."""
+
+
+RUN_ORDER: Columns = {
+    "run": func.lower(func.coalesce(func.nullif(Run.name, ""), AgentConfiguration.title)),
+    "status": Run.state,
+    "success-rate": Rollup.solved / func.nullif(cast(Rollup.scored, Double), 0.0),
+    "mean-score": Rollup.score_sum / func.nullif(Rollup.scored, 0),
+    "time": func.coalesce(Run.ended_at, func.now()) - Run.started_at,
+    "submitted": Run.id,
+}
+"""What a list of runs can be sorted by; rates are those of the stored roll-ups."""
+EPISODE_ORDER: Columns = {
+    "task": Task.domain + "/" + Task.name,
+    "difficulty": case({name: place for place, name in enumerate(DIFFICULTIES)}, value=Task.difficulty),
+    "state": outcome_style(),
+    "score": Episode.score,
+    "steps": Episode.steps,
+    "attempts": Episode.attempt_count,
+    "time": Episode.ended_at - Episode.started_at,
+}
+"""What the episodes of a run can be sorted by."""
 
 
 def _conditions(filters: RunFilter) -> list[ColumnElement[bool]]:
@@ -30,12 +55,17 @@ def _conditions(filters: RunFilter) -> list[ColumnElement[bool]]:
     return conditions
 
 
-def runs(session: Session, filters: RunFilter, before: UUID | None, limit: int) -> Sequence[AnyRow]:
-    """Runs created before `before`, newest first."""
-    query = run_columns().where(*_conditions(filters)).order_by(Run.id.desc()).limit(limit)
+def runs(
+    session: Session, filters: RunFilter, before: UUID | None, limit: int, order: SortOrder | None = None
+) -> Sequence[AnyRow]:
+    """Runs created before `before`, newest first, or a page of them in another order; one more than `limit`, if any."""
+    query = run_columns().where(*_conditions(filters))
+    if order is not None:
+        total = and_(Rollup.run_id == Run.id, Rollup.dimension == Dimension.ALL.value)
+        return session.execute(in_order(query.outerjoin(Rollup, total), RUN_ORDER, order, Run.id, limit)).all()
     if before is not None:
         query = query.where(Run.id < before)
-    return session.execute(query).all()
+    return session.execute(query.order_by(Run.id.desc()).limit(limit + 1)).all()
 
 
 def names(session: Session) -> tuple[Sequence[str], Sequence[str]]:
@@ -167,32 +197,39 @@ def not_runnable(session: Session, run_id: UUID) -> Sequence[AnyRow]:
     return session.execute(query).all()
 
 
-def episodes(
+def episodes(  # noqa: PLR0913, PLR0917 - which ones, in which order, from where on
     session: Session,
     run_id: UUID,
     filters: Mapping[str, Any],
     after: UUID | None,
     limit: int,
+    order: SortOrder | None = None,
 ) -> Sequence[AnyRow]:
-    """Episodes of a run in the order of submission: (Episode, Task, newest Attempt).
+    """Episodes of a run: (Episode, Task, newest Attempt), one more than `limit` if there is one.
 
-    `filters["where"]`: accepted values by label of their tasks.
+    They are in the order of submission from `after` on, or a page of them in another order. `filters["where"]`:
+    accepted values by label of their tasks; `filters["q"]`: words of a task's name or instruction.
     """
-    query = (
-        select(Episode, Task, Attempt)
-        .join(Task, Task.id == Episode.task_id)
-        .outerjoin(Attempt, Attempt.id == newest_attempt())
-        .where(Episode.run_id == run_id, *labels.has(filters.get("where", {})))
-    )
+    conditions = [Episode.run_id == run_id, *labels.has(filters.get("where", {}))]
     if filters.get("domain"):
-        query = query.where(Task.domain == filters["domain"])
+        conditions.append(Task.domain == filters["domain"])
     if filters.get("difficulty"):
-        query = query.where(has_difficulty(filters["difficulty"]))
+        conditions.append(has_difficulty(filters["difficulty"]))
     if filters.get("outcome"):
-        query = query.where(outcome_style() == filters["outcome"])
-    if after is not None:
-        query = query.where(Episode.id > after)
-    return session.execute(query.order_by(Episode.id).limit(limit)).all()
+        conditions.append(outcome_style() == filters["outcome"])
+    if words := filters.get("q", "").strip():
+        columns = (Task.domain + "/" + Task.name, Task.instruction)
+        conditions.append(or_(*(column.icontains(words, autoescape=True) for column in columns)))
+    rows = select(Episode, Task, Attempt).join(Task, Task.id == Episode.task_id)
+    rows = rows.outerjoin(Attempt, Attempt.id == newest_attempt())
+    if order is None:
+        later = [Episode.id > after] if after is not None else []
+        return session.execute(rows.where(*conditions, *later).order_by(Episode.id).limit(limit + 1)).all()
+    # First which ones: the rest of a row is read for one page only.
+    ids = select(Episode.id).join(Task, Task.id == Episode.task_id).where(*conditions)
+    chosen = list(session.scalars(in_order(ids, EPISODE_ORDER, order, Episode.id, limit)))
+    by_id = {row.Episode.id: row for row in session.execute(rows.where(Episode.id.in_(chosen)))}
+    return [by_id[episode_id] for episode_id in chosen]
 
 
 def events(session: Session, run_id: UUID, limit: int) -> Sequence[Event]:

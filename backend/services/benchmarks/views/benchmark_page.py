@@ -15,6 +15,7 @@ from backend.domain.errors import NotFound
 from backend.domain.model.label_filter import label_filter
 from backend.domain.model.reason import Reason
 from backend.domain.model.run import VALIDATION_AGENTS
+from backend.domain.model.sort_order import SortOrder
 from backend.domain.model.task import DIFFICULTIES, UNLABELLED
 from backend.services.benchmarks.labels import LabelCounts, label_counts
 from backend.services.benchmarks.task_validation import Validation, wrongs
@@ -31,6 +32,8 @@ from backend.services.benchmarks.views.benchmark import (
 from backend.services.benchmarks.views.task import TaskView, task_view, validations_of
 
 PAGE = 100
+TASK_COLUMNS = frozenset(repository.TASK_ORDER)
+"""Columns by which the tasks can be sorted."""
 WhyNot = Callable[[TaskNeeds], Reason | None]
 """Why a task cannot run here; None if it can."""
 
@@ -154,6 +157,7 @@ def benchmark_page(  # noqa: PLR0913 - which one, and which of its tasks
     *,
     where: Sequence[str] = (),
     why_not: WhyNot,
+    order: SortOrder | None = None,
 ) -> BenchmarkPage:
     """One benchmark; `why_not` says why a task cannot run here. Raises NotFound."""
     row = repository.task_set(session, name, version)
@@ -162,7 +166,7 @@ def benchmark_page(  # noqa: PLR0913 - which one, and which of its tasks
             f"there is no benchmark {name!r}" + (f" version {version}" if version else ""), code="benchmark_not_found"
         )
     conditions = {**filters, "where": label_filter(where)}
-    rows = repository.tasks(session, row.TaskSet.id, conditions, after, PAGE + 1)
+    rows = repository.tasks(session, row.TaskSet.id, conditions, after, PAGE, order)
     versions = repository.versions(session, row.Benchmark.id)
     groups = task_groups(session, row.TaskSet.id)
     last = rows[PAGE - 1].Task if len(rows) > PAGE else None

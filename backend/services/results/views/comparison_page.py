@@ -13,7 +13,7 @@ from backend.services.results.views.compared_sides import ComparedSides
 from backend.services.results.views.comparison import LEAST_RUNS, compare_sides
 from backend.services.results.views.comparison_models import ComparedTask, RunComparison, TaskResult
 from backend.services.runs.runs import get_run
-from backend.services.runs.views.run_page import RunList, run_list
+from backend.services.runs.views.run_list import RunList, run_list
 
 PAGE = 100
 """Tasks on one page."""

@@ -78,7 +78,7 @@ class ConfigurationPage:
 def configuration_page(session: Session, configuration_id: UUID) -> ConfigurationPage:
     """One configuration. Raises NotFound."""
     row = get_configuration(session, configuration_id)
-    runs = runs_view.runs(session, {"configuration": str(row.id)}, None, MOST_RUNS + 1)
+    runs = runs_view.runs(session, {"configuration": str(row.id)}, None, MOST_RUNS)
     of_agent = repository.results_of_agent(session, row.project_id, row.name, MOST_POINTS)
     return ConfigurationPage(
         configuration=configuration_view(session, row),

@@ -1,4 +1,4 @@
-"""List of runs, and page of one run."""
+"""Page of one run."""
 
 from collections import Counter, defaultdict
 from collections.abc import Container, Mapping, Sequence
@@ -18,6 +18,7 @@ from backend.domain.errors import NotFound
 from backend.domain.model.label_filter import label_filter, ordered
 from backend.domain.model.outcome_style import OutcomeCounts, OutcomeStyle
 from backend.domain.model.reason import Reason, ReasonCode
+from backend.domain.model.sort_order import SortOrder
 from backend.domain.model.task import UNLABELLED
 from backend.domain.model.trajectory import Usage
 from backend.services.benchmarks.labels import LabelCounts, label_counts
@@ -31,11 +32,13 @@ from backend.services.runs.episodes import EpisodeSummary
 from backend.services.runs.views.episode import EpisodeView, episode_view, without_result
 from backend.services.runs.views.model_parts import ModelPartRow, model_part_rows
 from backend.services.runs.views.run import ConcurrencyView, RunView
-from backend.services.runs.views.run_rows import ResultsKey, RunRow, Tile, results_key, run_rows, tiles
+from backend.services.runs.views.run_rows import ResultsKey, Tile, results_key, run_rows, tiles
 from backend.services.scheduling.wait_reasons import concurrency_of, explain
 
 DOMAIN, DIFFICULTY = "domain", "difficulty"
 PAGE = 50
+EPISODE_COLUMNS = frozenset(repository.EPISODE_ORDER)
+"""Columns by which the episodes can be sorted."""
 EVENTS = 40
 REASONS = 12
 EVENT_FIELDS = (
@@ -67,49 +70,6 @@ PHASES: Mapping[str, str] = {
     "evaluation": "evaluation",
     "lost": "unaccounted (worker or node lost)",
 }
-
-
-@dataclass(frozen=True)
-class RunList:
-    """One page of the list, and its filters."""
-
-    rows: list[RunRow]
-    next: UUID | None
-    benchmarks: Sequence[str]
-    agents: Sequence[str]
-
-
-def run_list(session: Session, filters: dict[str, str], before: UUID | None, limit: int = PAGE) -> RunList:
-    """Runs, newest first."""
-    runs = repository.runs(session, filters, before, limit + 1)
-    rows = run_rows(session, runs[:limit])
-    benchmarks, agents = repository.names(session)
-    return RunList(rows, rows[-1].run.id if len(runs) > limit else None, benchmarks, agents)
-
-
-RUN_HEAD = (
-    "run", "name", "configuration", "agent", "benchmark", "version", "origin", "purpose", "provider", "status",
-    "episodes", "scored", "lost", "solved", "success_rate", "success_low", "success_high", "mean_score", "mean_low",
-    "mean_high", "lower_bound_success", "created_at", "started_at", "ended_at",
-)  # fmt: skip
-"""Columns of a table of runs."""
-
-
-def table_rows(session: Session, filters: dict[str, str], limit: int) -> list[list[Any]]:
-    """The values of RUN_HEAD of the newest runs."""
-    return [_table_row(row.run) for row in run_list(session, filters, None, limit).rows]
-
-
-def _table_row(run: RunView) -> list[Any]:
-    counts, rates = run.counts, run.summary
-    success, mean = rates.success_interval or (None, None), rates.mean_interval or (None, None)
-    return [
-        *(run.id, run.name, run.configuration.name, run.agent, run.benchmark, run.task_set.version),
-        *(run.origin.value, run.purpose, run.provider, run.status.value),
-        *(sum(counts.model_dump().values()), counts.scored, counts.lost, rates.solved),
-        *(rates.success_rate, *success, rates.mean_score, *mean, rates.lower_bound_success),
-        *(run.created_at, run.started_at, run.ended_at),
-    ]
 
 
 @dataclass(frozen=True)
@@ -231,13 +191,17 @@ class RunPage:
 
 @dataclass(frozen=True)
 class RunPageQuery:
-    """What to show of a run: which episodes, and the labels of the heat map (default: domain and difficulty)."""
+    """What to show of a run: which episodes, and the labels of the heat map (default: domain and difficulty).
+
+    `order`: of the episodes; default: as submitted.
+    """
 
     filters: Mapping[str, str]
     where: Sequence[str] = ()
     after: UUID | None = None
     row: str = ""
     column: str | None = None
+    order: SortOrder | None = None
 
 
 def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
@@ -248,7 +212,9 @@ def run_page(session: Session, run_id: UUID, wish: RunPageQuery) -> RunPage:
     (shown,) = run_rows(session, [row])
     unrated = _unrated(session, run_id) if row.AgentConfiguration.human else None
     filters = {**wish.filters, "where": label_filter(wish.where)}
-    episodes = repository.episodes(session, run_id, filters, wish.after, PAGE + 1)
+    # The order would tell the result that its person must not know yet.
+    order = None if unrated else wish.order
+    episodes = repository.episodes(session, run_id, filters, wish.after, PAGE, order)
     labels = label_counts(repository.task_set(session, row.Run.task_set_id))
     spent = repository.spent(session, run_id)
     parts = _parts_of(session, row.Run)

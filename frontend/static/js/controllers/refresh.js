@@ -1,5 +1,5 @@
 import { Controller } from "../lib/controller.js";
-import { morph } from "../lib/morph.js";
+import { read, show } from "../lib/page.js";
 import { Socket } from "../lib/socket.js";
 
 const MIN_INTERVAL = 900;
@@ -66,14 +66,11 @@ export default class Refresh extends Controller {
     this.last = performance.now();
     const address = location.href;
     try {
-      const response = await fetch(address, { headers: { Accept: "text/html" }, signal: this.signal });
-      if (!response.ok) return;
-      const fresh = new DOMParser().parseFromString(await response.text(), "text/html");
+      const fresh = await read(address, this.signal);
+      if (!fresh) return;
       // The reader has gone on to another step meanwhile, which this answer does not show.
       if (location.href !== address) return this.schedule();
-      const main = fresh.getElementById("main");
-      if (main) morph(document.getElementById("main"), main);
-      document.title = fresh.title;
+      show(fresh);
     } catch (error) {
       // While it polls, it goes on.
       if (error.name !== "AbortError" && this.state !== "polling") this.show("off");

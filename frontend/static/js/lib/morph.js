@@ -12,13 +12,11 @@ function same(a, b) {
 // Attributes that only the browser sets, so no version of the page from the service has them.
 const OWN = new Set([
   "aria-current",
-  "aria-sort",
   "class",
   "data-all",
   "data-drawn",
   "data-frame-seq",
   "data-list",
-  "data-off",
   "data-paused",
   "data-shown",
   "data-stale",
