@@ -78,6 +78,11 @@ docs: setup ## Build the documentation site, and write docs/reports/plugins.md
 	@$(BIN)/python -m tools.plugins_page
 	@$(BIN)/python -m tools.docs_site
 
+.PHONY: client-wheel
+client-wheel: ## Build the client library (the package `deskarena`, without the service) as dist/*.whl
+	@$(PREPARE) --lint
+	@$(BIN)/python -m tools.client_wheel $(ARGS)
+
 .PHONY: screenshots
 screenshots: ## Write the pictures of docs/read-results.md: a leaderboard in light and dark, on three screens
 	@$(PREPARE) --tests
