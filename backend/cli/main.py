@@ -8,6 +8,7 @@ import typer
 
 from backend.cli.commands import (
     artifacts,
+    backup,
     benchmark,
     benchmark_assets,
     configuration,
@@ -48,6 +49,9 @@ app = typer.Typer(
 app.command("up")(up.up)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)
+app.command("backup")(backup.backup)
+app.command("restore")(backup.restore)
+app.command("verify")(backup.verify)
 benchmark.app.command("fetch")(benchmark_assets.fetch)
 run.app.command("export")(run_files.export)
 run.app.command("import-results")(run_files.import_results)

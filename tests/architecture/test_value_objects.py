@@ -26,6 +26,8 @@ CHANGING = frozenset(
         "backend/domain/loop/agent_loop.py:LoopProgress",
         "backend/services/artifacts/stores/copying.py:CopyReport",
         "backend/services/attempts/attempts.py:_LockedAttempt",
+        "backend/services/backups/backup.py:BackupReport",
+        "backend/services/backups/verification.py:Verification",
         "backend/services/export/export.py:ExportFile",
         "backend/services/export/export.py:_PendingFile",
         "backend/services/export/manifest.py:Manifest",

@@ -69,12 +69,25 @@ def start_postgres(data_dir: Path, *, durable: bool = True, hold_fds: tuple[int,
         _initialise(install, data_dir, password)
     _check_version(files, install.version)
     _end_stale(files)
-    sockets = runtime_dir.owned_folder(runtime_dir.any_runtime_folder(data_dir) / "postgres-socket", install.identity)
+    sockets = runtime_dir.owned_folder(_socket_folder(data_dir), install.identity)
     settings = SETTINGS | {"unix_socket_directories": str(sockets)} | ({} if durable else FLEETING)
     process = _spawn_server(install, data_dir, settings, (sockets, *install.copies), hold_fds)
-    url = f"postgresql+psycopg://{USER}:{password}@/{DATABASE}?host={quote(str(sockets))}"
+    url = _url(password, sockets)
     wait_until_ready(process, lambda: _answers(url))
     return RunningServer(url=url, process=process)
+
+
+def running_url(data_dir: Path) -> str:
+    """Address of the database that `deskarena up` runs on a data folder. Contains the password: never print it."""
+    return _url(password_file(data_dir / "postgres.password"), _socket_folder(data_dir))
+
+
+def _socket_folder(data_dir: Path) -> Path:
+    return runtime_dir.any_runtime_folder(data_dir) / "postgres-socket"
+
+
+def _url(password: str, sockets: Path) -> str:
+    return f"postgresql+psycopg://{USER}:{password}@/{DATABASE}?host={quote(str(sockets))}"
 
 
 def wheel() -> Path:

@@ -1,0 +1,1 @@
+"""Backups of database and artifacts: made, restored and verified."""
