@@ -88,6 +88,10 @@ class Api:
         """PATCH JSON below /api/v1; returns the response's JSON."""
         return self._json("PATCH", API + path, json=body)
 
+    def delete(self, path: str) -> Any:
+        """DELETE below /api/v1; returns the response's JSON."""
+        return self._json("DELETE", API + path)
+
     def upload(self, path: str, fields: Mapping[str, str], name: str, file: Path) -> Any:
         """POST a form with one file below /api/v1."""
         with file.open("rb") as content:

@@ -12,6 +12,7 @@ from backend.cli.commands import (
     benchmark,
     benchmark_assets,
     configuration,
+    delete,
     demo,
     demonstrations,
     doctor,
@@ -61,6 +62,7 @@ app.add_typer(run.app, name="run")
 app.add_typer(configuration.app, name="configuration")
 study.app.add_typer(offline_study.app, name="offline")
 app.add_typer(study.app, name="study")
+app.add_typer(delete.app, name="delete")
 app.add_typer(demonstrations.app, name="demonstrations")
 app.add_typer(task.app, name="task")
 app.add_typer(plugin.app, name="plugin")

@@ -3,16 +3,20 @@
 Queries need not think of it, and cannot forget it: within `visible_project` every SELECT, UPDATE and DELETE, with its
 subqueries, has the rules of the tables that it names. Workers and commands work without a project and see everything.
 Rules of tables below others name those above, whose rules apply in turn.
+
+While workers remove what was deleted, the same rules hide it from requests (`hide_marked`).
 """
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import Table, event, select
+from sqlalchemy import Engine, Table, event, select, text
 from sqlalchemy.orm import ORMExecuteState, Session, with_loader_criteria
 from sqlalchemy.sql import visitors
 
@@ -22,6 +26,7 @@ OWNED: tuple[Any, ...] = (
     models.AccessToken,
     models.AgentConfiguration,
     models.Benchmark,
+    models.Deletion,
     models.DemonstrationSet,
     models.Judge,
     models.OfflineStudy,
@@ -66,7 +71,12 @@ BELOW: tuple[tuple[Any, Any, Callable[[Any], Any]], ...] = (
 
 Each has code of its own, by which SQLAlchemy caches it.
 """
+MARKED_SECONDS = 1.0
+"""For so long a process believes that another one has not marked anything."""
+_HIDES = "hides_marked"
+_ANY_MARKED = text("SELECT EXISTS (SELECT FROM deletion WHERE finished_at IS NULL)")
 _PROJECT: ContextVar[UUID | None] = ContextVar("project", default=None)
+_MARKED: WeakKeyDictionary[Engine, tuple[float, bool]] = WeakKeyDictionary()
 
 
 def current_project() -> UUID | None:
@@ -89,19 +99,46 @@ def visible_project(project_id: UUID | None) -> Iterator[None]:
         _PROJECT.reset(token)
 
 
+def hide_marked(session: Session) -> None:
+    """Hides rows that are being deleted from this session, if there are any."""
+    engine = session.get_bind().engine
+    moment, marked = _MARKED.get(engine, (float("-inf"), False))
+    if time.monotonic() - moment > MARKED_SECONDS:
+        marked = bool(session.scalar(_ANY_MARKED))
+        _MARKED[engine] = time.monotonic(), marked
+    session.info[_HIDES] = marked
+
+
+def note_marked(session: Session) -> None:
+    """Rows were just marked: this process hides them from its next session on."""
+    _MARKED[session.get_bind().engine] = time.monotonic(), True
+
+
 _ABOVE: dict[Table, tuple[Any, Any, Callable[[Any], Any]]] = {row[0].__table__: row for row in BELOW}
 _OWNED: dict[Table, Any] = {table.__table__: table for table in OWNED}
 
 
 @lru_cache(maxsize=2000)
-def _rule(table: Table, project_id: UUID) -> Any:
+def _rule(table: Table, project_id: UUID | None, hides: bool) -> Any:  # noqa: FBT001 - both make one key
     """The rule of one table; None if everybody sees its rows."""
     if table in _OWNED:
-        return with_loader_criteria(_OWNED[table], lambda cls: cls.project_id == project_id, include_aliases=True)
+        return _own_rule(_OWNED[table], project_id, hides=hides and "deleted_at" in table.c)
     if table not in _ABOVE:
         return None
     entity, _, rule = _ABOVE[table]
     return with_loader_criteria(entity, rule, include_aliases=True, track_closure_variables=False)
+
+
+def _own_rule(entity: Any, project_id: UUID | None, *, hides: bool) -> Any:
+    if project_id is None:
+        return (
+            with_loader_criteria(entity, lambda cls: cls.deleted_at.is_(None), include_aliases=True) if hides else None
+        )
+    if not hides:
+        return with_loader_criteria(entity, lambda cls: cls.project_id == project_id, include_aliases=True)
+    return with_loader_criteria(
+        entity, lambda cls: (cls.project_id == project_id) & cls.deleted_at.is_(None), include_aliases=True
+    )
 
 
 def _tables(statement: Any) -> set[Table]:
@@ -125,9 +162,11 @@ def _chain(table: Table) -> tuple[Table, ...]:
 
 @event.listens_for(Session, "do_orm_execute")
 def _add_rules(state: ORMExecuteState) -> None:
-    project_id = _PROJECT.get()
+    project_id, hides = _PROJECT.get(), bool(state.session.info.get(_HIDES))
     reads_or_changes = state.is_select or state.is_update or state.is_delete
-    if project_id is not None and reads_or_changes and not state.is_column_load and not state.is_relationship_load:
-        rules = [_rule(table, project_id) for table in sorted(_tables(state.statement), key=lambda table: table.name)]
+    narrowed = project_id is not None or hides
+    if narrowed and reads_or_changes and not state.is_column_load and not state.is_relationship_load:
+        tables = sorted(_tables(state.statement), key=lambda table: table.name)
+        rules = [rule for table in tables if (rule := _rule(table, project_id, hides)) is not None]
         if rules:
             state.statement = state.statement.options(*rules)

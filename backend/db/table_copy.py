@@ -67,7 +67,7 @@ class TableColumns:
 
 
 @contextmanager
-def snapshot(url: str) -> Iterator[Connection]:
+def read_snapshot(url: str) -> Iterator[Connection]:
     """A read-only transaction in which every statement sees the same state of all tables, which keep their form."""
     with _connected(url) as connection:
         connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True

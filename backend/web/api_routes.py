@@ -12,6 +12,7 @@ from backend.web.benchmarks import quarantine_api, web_assets_api
 from backend.web.capacity import api as capacity_api
 from backend.web.capacity import licences_api
 from backend.web.configurations import api as configurations_api
+from backend.web.deletions import api as deletions_api
 from backend.web.export import api as export_api
 from backend.web.export import runs_api as export_runs_api
 from backend.web.export import videos_api as export_videos_api
@@ -55,6 +56,7 @@ ROUTERS = (
     core_operations_api.router,
     cuts_api.router,
     sharing_api.router,
+    deletions_api.router,
     health_api.router,
     scheduling_api.router,
     scheduling_api.metrics_router,

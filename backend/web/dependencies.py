@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from backend.config import Settings
 from backend.db.models import Actor, Project
+from backend.db.project_scope import hide_marked
 from backend.db.session import SessionFactory, make_engine, read_only, session_factory, unit_of_work
 from backend.domain.errors import DeskarenaError, Invalid
 from backend.domain.ports.storage import ArtifactStore
@@ -154,6 +155,7 @@ def only_read(edge: AppContext, request: Request) -> Iterator[Session]:
     """One transaction of a request that only reads."""
     with read_only(edge.factory) as session:
         bind(session, request.state.principal)
+        hide_marked(session)
         yield session
 
 
@@ -162,6 +164,7 @@ def audited(edge: AppContext, request: Request) -> Iterator[Session]:
     """One transaction of a request that changes something, with its entry in the audit log."""
     with unit_of_work(edge.factory) as session:
         bind(session, request.state.principal)
+        hide_marked(session)
         audit.watch(session)
         yield session
         audit.record_request(session, f"{request.method} {request.scope['route'].path}", request.url.path)

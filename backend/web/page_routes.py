@@ -8,6 +8,7 @@ from backend.web.benchmarks import pages as benchmarks_pages
 from backend.web.benchmarks import published, task_page
 from backend.web.capacity import pages as capacity_pages
 from backend.web.configurations import pages as configurations_pages
+from backend.web.deletions import pages as deletions_pages
 from backend.web.export import pages as export_pages
 from backend.web.judging import pages as judging_pages
 from backend.web.people import pages as people_pages
@@ -65,5 +66,6 @@ MODULES = (
     components_page,
     login_page,
     accounts_pages,
+    deletions_pages,
 )
 ROUTERS = tuple(module.router for module in MODULES)

@@ -1,8 +1,9 @@
-"""Periodic maintenance that does not depend on Celery beat: lost attempts and roll-ups."""
+"""Periodic maintenance that does not depend on Celery beat: lost attempts, roll-ups and deletions."""
 
 import logging
 import time
 
+from backend.services.deletions import removal
 from backend.services.results import rollup_jobs
 from backend.services.scheduling import maintenance
 from worker.base.database import Database
@@ -14,9 +15,10 @@ logger = logging.getLogger(__name__)
 
 
 class MaintenanceLoop:
-    """Two periodic threads, separate from the dispatcher's, so that taking work never waits for them.
+    """Three periodic threads, separate from the dispatcher's, so that taking work never waits for them.
 
-    Roll-ups have their own: those of a large run take longer than a lost worker's episodes may wait.
+    Roll-ups have their own, and so have deletions: those of a large run take longer than a lost worker's episodes may
+    wait.
 
     Args:
         database: the database.
@@ -31,6 +33,7 @@ class MaintenanceLoop:
         self._threads = [
             PeriodicThread("chores", self._reap, every=every, broken="ending lost attempts raised"),
             PeriodicThread("roll-ups", self._roll_up, every=every, broken="updating roll-ups raised"),
+            PeriodicThread("deletions", self._remove, every=every, broken="removing deleted rows raised"),
         ]
 
     def start(self) -> None:
@@ -53,3 +56,6 @@ class MaintenanceLoop:
             if time.monotonic() >= self._schedule_at:
                 self._schedule_at = time.monotonic() + SCHEDULE_SECONDS
                 maintenance.keep_schedule(self._database.factory)
+
+    def _remove(self) -> None:
+        removal.remove_marked(self._database.factory)

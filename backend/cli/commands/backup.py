@@ -23,7 +23,7 @@ Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Backup folder.",
 SnapshotName = Annotated[
     str, typer.Option("--snapshot", metavar="NAME", help="Snapshot in the backup folder.", show_default="the newest")
 ]
-KEPT = 10
+MOST_PROBLEMS = 10
 """Maximum number of names that a table of problems lists."""
 
 
@@ -51,7 +51,7 @@ def backup(
         done = make_backup(url, store, target, release=_release(), models=settings.models_path, tell=progress)
         removed = target.prune(keep)[0] if keep else 0
     result = {**vars(done), "removed_snapshots": removed}
-    for sha256, why in sorted(done.bad.items())[:KEPT]:
+    for sha256, why in sorted(done.bad.items())[:MOST_PROBLEMS]:
         progress(f"Not backed up: {sha256}: {why}")
     print_object(
         result,
@@ -66,7 +66,7 @@ def backup(
 
 def restore(
     folder: Folder,
-    snapshot: SnapshotName = "",
+    name: SnapshotName = "",
     replace: Annotated[
         bool, typer.Option("--replace", help="Remove everything that the database has. Stop the service first.")
     ] = False,
@@ -84,10 +84,10 @@ def restore(
 
     settings, source = _settings(data), BackupFolder(folder.expanduser().absolute())
     with _errors():
-        taken = source.snapshot(snapshot)
+        snapshot = source.snapshot(name)
         with own_database(settings.data_dir, os.environ) as url:
             result = restore_snapshot(
-                taken,
+                snapshot,
                 source,
                 url,
                 open_store(settings),
@@ -95,7 +95,7 @@ def restore(
                 replace=replace,
                 tell=progress,
             )
-    _report(result, output, f"snapshot {taken.name} restored")
+    _report(result, output, f"snapshot {snapshot.name} restored")
 
 
 def verify(
@@ -103,7 +103,7 @@ def verify(
         Path | None,
         typer.Argument(metavar="[FOLDER]", help="Backup folder (default: this installation's own artifacts)."),
     ] = None,
-    snapshot: SnapshotName = "",
+    name: SnapshotName = "",
     data: Data = None,
     output: OutputForm = Output.TABLE,
 ) -> None:
@@ -118,8 +118,8 @@ def verify(
     with _errors():
         if folder is not None:
             source = BackupFolder(folder.expanduser().absolute())
-            taken = source.snapshot(snapshot)
-            result, what = verify_backup(source, taken, progress), f"snapshot {taken.name}"
+            snapshot = source.snapshot(name)
+            result, what = verify_backup(source, snapshot, progress), f"snapshot {snapshot.name}"
         else:
             settings = _settings(data)
             with existing_database(settings.data_dir, os.environ) as url:
@@ -140,10 +140,10 @@ def _print_problems(result: "Verification", what: str) -> None:
     )
     problems = [f"missing: {sha256}" for sha256 in result.missing]
     problems += [f"damaged: {name}: {why}" for name, why in sorted(result.damaged.items())]
-    for line in problems[:KEPT]:
+    for line in problems[:MOST_PROBLEMS]:
         print(line)
-    if len(problems) > KEPT:
-        print(f"and {len(problems) - KEPT} more; -o json lists all")
+    if len(problems) > MOST_PROBLEMS:
+        print(f"and {len(problems) - MOST_PROBLEMS} more; -o json lists all")
 
 
 def _release() -> str:

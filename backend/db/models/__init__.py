@@ -40,6 +40,7 @@ from backend.db.models.capacity.node import Node
 from backend.db.models.capacity.slot import Slot
 from backend.db.models.capacity.worker import Worker
 from backend.db.models.configurations.agent_configuration import AgentConfiguration
+from backend.db.models.deletions.deletion import Deletion
 from backend.db.models.events.event import Event
 from backend.db.models.judging.human_judgement import HumanJudgement
 from backend.db.models.judging.judge import Judge
@@ -77,6 +78,7 @@ __all__ = [
     "AuditEntry",
     "Base",
     "Benchmark",
+    "Deletion",
     "DemonstrationRecord",
     "DemonstrationSet",
     "DemonstrationStepRecord",

@@ -75,6 +75,17 @@ class EvidenceRole(StrEnum):
     EXPECTED = "expected"
 
 
+class DeletionKind(StrEnum):
+    """What can be deleted, in the order in which it is removed: what comes later may hang on what comes before."""
+
+    RUN = "run"
+    STUDY = "study"
+    CONFIGURATION = "configuration"
+    DRAFT = "draft"
+    TASK_SET = "task_set"
+    BENCHMARK = "benchmark"
+
+
 class ReevaluationState(StrEnum):
     """State of a re-evaluation. One in progress is `waiting` with a locked row."""
 

@@ -11,10 +11,17 @@ from pathlib import Path
 
 from psycopg import Connection
 
-from backend.db.table_copy import TableColumns, artifacts_of, copy_out, schema_of, snapshot, tables
+from backend.db.table_copy import TableColumns, artifacts_of, copy_out, read_snapshot, schema_of, tables
 from backend.domain.errors import Conflict, NotFound
 from backend.domain.ports.storage import ArtifactStore
-from backend.services.backups.backup_folder import MANIFEST, MODELS, BackupFolder, Manifest, SavedTable, table_file
+from backend.services.backups.backup_folder import (
+    MANIFEST,
+    MODELS,
+    BackupFolder,
+    SavedTable,
+    SnapshotManifest,
+    table_file,
+)
 
 AT_ONCE = 8
 BATCH = 500
@@ -64,7 +71,7 @@ def make_backup(  # noqa: PLR0913 - one backup with everything that belongs to i
     """
     folder.root.mkdir(parents=True, exist_ok=True, mode=0o700)
     report = BackupReport()
-    with snapshot(url) as connection:
+    with read_snapshot(url) as connection:
         if not schema_of(connection):
             raise Conflict("the database has no schema: there is nothing to back up", code="backup_empty")
         early = artifacts_of(connection)
@@ -72,14 +79,14 @@ def make_backup(  # noqa: PLR0913 - one backup with everything that belongs to i
     now = datetime.now(UTC)
     report.snapshot = now.strftime("%Y-%m-%dT%H-%M-%SZ")
     with folder.new(report.snapshot) as fresh:
-        with snapshot(url) as connection:
+        with read_snapshot(url) as connection:
             schema = schema_of(connection)
             artifacts = artifacts_of(connection)
             saved = tuple(_save_table(connection, table, fresh, tell) for table in tables(connection))
         _copy_artifacts(dict(artifacts.items() - early.items()), store, folder, report, tell)
         report.rows = sum(table.rows for table in saved)
         report.bad = {sha256: why for sha256, why in report.bad.items() if sha256 in artifacts}
-        manifest = Manifest(
+        manifest = SnapshotManifest(
             created_at=now,
             release=release,
             schema_version=schema,

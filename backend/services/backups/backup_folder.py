@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from backend.domain.errors import Conflict, DamagedArtifact, Invalid, NotFound
+from backend.domain.errors import Conflict, DamagedArtifact, NotFound
 from backend.services.artifacts.stores.folder import FolderStore
 
 FORMAT = 1
@@ -42,7 +42,7 @@ class SavedTable(BaseModel):
     sha256: str
 
 
-class Manifest(BaseModel):
+class SnapshotManifest(BaseModel):
     """What a snapshot has. `schema_version`: migration of the database; `files`: other files and their hashes."""
 
     model_config = ConfigDict(frozen=True)
@@ -62,7 +62,7 @@ class Snapshot:
 
     Raises:
         NotFound: it has no manifest.
-        Invalid: the manifest is damaged.
+        DamagedArtifact: the manifest is damaged.
         Conflict: a newer release wrote it in another format.
     """
 
@@ -73,9 +73,9 @@ class Snapshot:
         except OSError as error:
             raise NotFound(f"{folder} is not a snapshot of a backup", code="backup_not_found") from error
         try:
-            self.manifest = Manifest.model_validate_json(text)
+            self.manifest = SnapshotManifest.model_validate_json(text)
         except ValidationError as error:
-            raise Invalid(
+            raise DamagedArtifact(
                 f"the manifest of {folder} is damaged", code="backup_damaged", hint="Use another snapshot."
             ) from error
         if self.manifest.format > FORMAT:
@@ -140,8 +140,8 @@ class BackupFolder:
 
     def names(self) -> list[str]:
         """Names of the complete snapshots, oldest first."""
-        found = self._snapshots.glob(f"*/{MANIFEST}") if self._snapshots.is_dir() else ()
-        return sorted(path.parent.name for path in found if not path.parent.name.startswith(_NEW))
+        paths = self._snapshots.glob(f"*/{MANIFEST}") if self._snapshots.is_dir() else ()
+        return sorted(path.parent.name for path in paths if not path.parent.name.startswith(_NEW))
 
     def snapshot(self, name: str = "") -> Snapshot:
         """A snapshot by its name, the newest if there is none.

@@ -14,7 +14,7 @@ from backend.services.backups.verification import Verification, verify_files
 
 
 def restore(  # noqa: PLR0913 - one restoration with everything that belongs to it
-    taken: Snapshot,
+    snapshot: Snapshot,
     folder: BackupFolder,
     url: str,
     store: ArtifactStore,
@@ -29,7 +29,7 @@ def restore(  # noqa: PLR0913 - one restoration with everything that belongs to 
     are missing or damaged are named and do not stop the rest. Safe to repeat with `replace`.
 
     Args:
-        taken: what to restore.
+        snapshot: what to restore.
         folder: the backup folder that has it.
         url: address of the database.
         store: where the artifacts go; existing ones stay.
@@ -41,9 +41,9 @@ def restore(  # noqa: PLR0913 - one restoration with everything that belongs to 
         Conflict: the database is not empty, is in use, or the snapshot was written by a newer release.
         DamagedArtifact: a file of the database's snapshot is missing or damaged.
     """
-    _refuse_newer(taken)
+    _refuse_newer(snapshot)
     result = Verification()
-    verify_files(taken, result)
+    verify_files(snapshot, result)
     if result.damaged:
         raise DamagedArtifact(
             "; ".join(result.damaged.values()),
@@ -51,18 +51,18 @@ def restore(  # noqa: PLR0913 - one restoration with everything that belongs to 
             hint="Nothing was restored; use another snapshot.",
         )
     _make_room(url, replace=replace)
-    _restore_artifacts(taken, folder, store, result, tell)
-    _restore_tables(taken, url, tell)
-    if models is not None and not models.exists() and MODELS in taken.manifest.files:
-        models.write_bytes(taken.file(MODELS))
+    _restore_artifacts(snapshot, folder, store, result, tell)
+    _restore_tables(snapshot, url, tell)
+    if models is not None and not models.exists() and MODELS in snapshot.manifest.files:
+        models.write_bytes(snapshot.file(MODELS))
     return result
 
 
-def _refuse_newer(taken: Snapshot) -> None:
-    if taken.manifest.schema_version not in history().revisions:
+def _refuse_newer(snapshot: Snapshot) -> None:
+    if snapshot.manifest.schema_version not in history().revisions:
         raise Conflict(
-            f"the snapshot {taken.name} has schema {taken.manifest.schema_version}, which this release does not know:"
-            f" release {taken.manifest.release} wrote it",
+            f"the snapshot {snapshot.name} of release {snapshot.manifest.release} has schema"
+            f" {snapshot.manifest.schema_version}, which this release does not know",
             code="backup_too_new",
             hint="Restore with that release or a newer one.",
         )
@@ -88,7 +88,7 @@ def _make_room(url: str, *, replace: bool) -> None:
 
 
 def _restore_artifacts(
-    taken: Snapshot, folder: BackupFolder, store: ArtifactStore, result: Verification, tell: Tell
+    snapshot: Snapshot, folder: BackupFolder, store: ArtifactStore, result: Verification, tell: Tell
 ) -> None:
     def copy(each: tuple[str, int]) -> DamagedArtifact | NotFound | None:
         sha256, _ = each
@@ -96,19 +96,18 @@ def _restore_artifacts(
             data = folder.store.get(sha256)
         except NotFound as error:
             return error
-        try:
-            store.get(sha256)
-        except DamagedArtifact:  # Writing the same bytes again would trust what is there.
-            store.delete(sha256)
-        except NotFound:
-            pass
-        else:
-            return None
+        if store.age(sha256, 0.0) is not None:
+            try:
+                store.get(sha256)
+            except NotFound:  # Writing the same bytes again would trust what is there.
+                store.delete(sha256)
+            else:
+                return None
         store.put(data, "")
         return None
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for batch in in_batches(taken.artifacts()):
+        for batch in in_batches(snapshot.artifacts()):
             for (sha256, _), error in zip(batch, pool.map(copy, batch), strict=True):
                 if error is None:
                     result.artifacts += 1
@@ -116,16 +115,16 @@ def _restore_artifacts(
                     result.damaged[sha256] = error.message
                 else:
                     result.missing.append(sha256)
-            tell(f"{result.artifacts} of {taken.manifest.artifacts} artifacts")
+            tell(f"{result.artifacts} of {snapshot.manifest.artifacts} artifacts")
 
 
-def _restore_tables(taken: Snapshot, url: str, tell: Tell) -> None:
+def _restore_tables(snapshot: Snapshot, url: str, tell: Tell) -> None:
     """The schema as it was, its rows, then the migrations that are new since."""
-    upgrade(url, taken.manifest.schema_version)
+    upgrade(url, snapshot.manifest.schema_version)
     try:
         with writing(url) as connection, replacing(connection):
-            for table in taken.manifest.tables:
-                copy_in(connection, table.name, table.columns, taken.rows(table))
+            for table in snapshot.manifest.tables:
+                copy_in(connection, table.name, table.columns, snapshot.rows(table))
                 tell(f"{table.name}: {table.rows} rows")
     except BaseException:
         with writing(url) as connection:

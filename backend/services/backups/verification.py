@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from backend.db.table_copy import artifacts_of, snapshot
+from backend.db.table_copy import artifacts_of, read_snapshot
 from backend.domain.errors import DamagedArtifact, NotFound
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.backups.backup import AT_ONCE, Tell, in_batches
@@ -35,30 +35,30 @@ class Verification:
         return not self.missing and not self.damaged
 
 
-def verify_backup(folder: BackupFolder, taken: Snapshot, tell: Tell) -> Verification:
+def verify_backup(folder: BackupFolder, snapshot: Snapshot, tell: Tell) -> Verification:
     """Reads everything that belongs to a snapshot."""
     result = Verification()
-    verify_files(taken, result)
+    verify_files(snapshot, result)
     try:
-        check_artifacts(taken.artifacts(), folder.store, result, tell)
+        check_artifacts(snapshot.artifacts(), folder.store, result, tell)
     except DamagedArtifact as error:  # The table of artifacts itself.
-        result.damaged.setdefault(taken.name, error.message)
+        result.damaged.setdefault(snapshot.name, error.message)
     return result
 
 
-def verify_files(taken: Snapshot, result: Verification) -> None:
+def verify_files(snapshot: Snapshot, result: Verification) -> None:
     """Reads the tables and other files of a snapshot."""
-    for table in taken.manifest.tables:
+    for table in snapshot.manifest.tables:
         try:
-            for _ in taken.rows(table):
+            for _ in snapshot.rows(table):
                 pass
         except DamagedArtifact as error:
             result.damaged[table.name] = error.message
         else:
             result.rows += table.rows
-    for name in taken.manifest.files:
+    for name in snapshot.manifest.files:
         try:
-            taken.file(name)
+            snapshot.file(name)
         except DamagedArtifact as error:
             result.damaged[name] = error.message
 
@@ -68,12 +68,12 @@ def verify_installation(url: str, store: ArtifactStore, tell: Tell) -> Verificat
 
     One that was removed meanwhile, because nothing referred to it any more, is not missing.
     """
-    with snapshot(url) as connection:
+    with read_snapshot(url) as connection:
         known = artifacts_of(connection)
     result = Verification()
     check_artifacts(known.items(), store, result, tell)
     if result.missing:
-        with snapshot(url) as connection:
+        with read_snapshot(url) as connection:
             still = artifacts_of(connection)
         result.missing = [sha256 for sha256 in result.missing if sha256 in still]
     return result

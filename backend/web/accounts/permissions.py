@@ -156,6 +156,11 @@ _MAINTAINERS = [
         DELETE /leaderboards/{benchmark}/label-pairs
         POST /public-links
         DELETE /public-links/{link_id}
+        DELETE /runs/{run_id}
+        DELETE /studies/{study_id}
+        DELETE /configurations/{configuration_id}
+        DELETE /drafts/{draft_id}
+        DELETE /benchmarks/{name}
         """,
     ),
     *_below(
@@ -167,6 +172,7 @@ _MAINTAINERS = [
         POST /leaderboards/{benchmark}/label-pairs/remove
         POST /leaderboards/{benchmark}/links
         POST /leaderboards/{benchmark}/links/{link_id}/revoke
+        POST /deletions/{kind}/{target}
         """,
     ),
 ]

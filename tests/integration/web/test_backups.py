@@ -130,7 +130,7 @@ class TestRestore:
 
     def test_mends_what_the_target_has_wrong(self, kept: BackupFolder, target: str) -> None:
         sha256, store = one_artifact(kept), MemoryStore()
-        store.blobs[sha256] = b"something else"
+        store.blobs[sha256], store.times[sha256] = b"something else", 0.0
         assert restore(kept.snapshot(), kept, target, store, models=None, replace=False, tell=quiet).is_good
         assert store.get(sha256) == kept.store.get(sha256)
 

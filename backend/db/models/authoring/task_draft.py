@@ -53,6 +53,7 @@ class TaskDraft(Base):
     published_task_set_id: Mapped[UUID | None] = mapped_column(ref("task_set"))
     created_at: Mapped[Created]
     updated_at: Mapped[datetime]
+    deleted_at: Mapped[datetime | None]
 
     @property
     def key(self) -> str:

@@ -1,5 +1,6 @@
 """Benchmarks: named collections of tasks with one scoring protocol."""
 
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import UniqueConstraint, text
@@ -26,3 +27,4 @@ class Benchmark(Base):
     source: Mapped[str] = mapped_column(default="")
     hidden: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     created_at: Mapped[Created]
+    deleted_at: Mapped[datetime | None]

@@ -1,5 +1,6 @@
 """Agent configurations: who acts in a run."""
 
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import ColumnElement, UniqueConstraint, func, text
@@ -32,6 +33,7 @@ class AgentConfiguration(Base):
     privileged: Mapped[bool] = mapped_column(default=False)
     human: Mapped[bool] = mapped_column(default=False, server_default=text("false"))
     created_at: Mapped[Created]
+    deleted_at: Mapped[datetime | None]
 
     @hybrid_property
     def title(self) -> str:

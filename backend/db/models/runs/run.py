@@ -84,3 +84,4 @@ class Run(Base):
     created_at: Mapped[Created]
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
+    deleted_at: Mapped[datetime | None]

@@ -1,5 +1,6 @@
 """Studies."""
 
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import UniqueConstraint
@@ -25,3 +26,4 @@ class Study(Base):
     idempotency_key: Mapped[str | None]
     request_hash: Mapped[str]
     created_at: Mapped[Created]
+    deleted_at: Mapped[datetime | None]

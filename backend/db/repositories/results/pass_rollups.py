@@ -15,7 +15,7 @@ from backend.db.repositories.common_queries import AnyRow
 
 def on_boards() -> ColumnElement[bool]:
     """Runs that enter a leaderboard. Cells of a study do not; they are compared with their base cell only."""
-    return Run.purpose.in_(RANKED_PURPOSES) & Run.study_id.is_(None)
+    return Run.purpose.in_(RANKED_PURPOSES) & Run.study_id.is_(None) & Run.deleted_at.is_(None)
 
 
 def same_configuration(session: Session, run_id: UUID) -> Sequence[AnyRow]:

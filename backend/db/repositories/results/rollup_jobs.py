@@ -45,7 +45,9 @@ def _seconds(since: Any, until: Any) -> ColumnElement[Any]:
 
 def due(session: Session, limit: int) -> list[UUID]:
     """Runs whose cube is due."""
-    return list(session.scalars(select(Run.id).where(behind(), _due()).order_by(Run.id).limit(limit)))
+    return list(
+        session.scalars(select(Run.id).where(behind(), _due(), Run.deleted_at.is_(None)).order_by(Run.id).limit(limit))
+    )
 
 
 def begin(session: Session, run_id: UUID) -> datetime | None:

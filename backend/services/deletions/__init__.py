@@ -1,0 +1,1 @@
+"""Deletions: what is removed, and who asked for it."""

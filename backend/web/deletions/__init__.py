@@ -1,0 +1,1 @@
+"""API and page of deletions."""
