@@ -26,6 +26,7 @@ from backend.cli.commands import (
     plugin,
     project,
     quarantine,
+    retention,
     run,
     run_files,
     study,
@@ -63,6 +64,7 @@ app.add_typer(configuration.app, name="configuration")
 study.app.add_typer(offline_study.app, name="offline")
 app.add_typer(study.app, name="study")
 app.add_typer(delete.app, name="delete")
+app.add_typer(retention.app, name="retention")
 app.add_typer(demonstrations.app, name="demonstrations")
 app.add_typer(task.app, name="task")
 app.add_typer(plugin.app, name="plugin")

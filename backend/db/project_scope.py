@@ -30,6 +30,7 @@ OWNED: tuple[Any, ...] = (
     models.DemonstrationSet,
     models.Judge,
     models.OfflineStudy,
+    models.Retention,
     models.Run,
     models.Study,
     models.TaskDraft,

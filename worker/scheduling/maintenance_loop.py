@@ -3,7 +3,7 @@
 import logging
 import time
 
-from backend.services.deletions import removal
+from backend.services.deletions import removal, retention
 from backend.services.results import rollup_jobs
 from backend.services.scheduling import maintenance
 from worker.base.database import Database
@@ -59,3 +59,4 @@ class MaintenanceLoop:
 
     def _remove(self) -> None:
         removal.remove_marked(self._database.factory)
+        retention.apply_due(self._database.factory)

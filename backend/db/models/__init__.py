@@ -8,6 +8,7 @@ from backend.db.models.accounts.project import Project
 from backend.db.models.accounts.user_account import UserAccount
 from backend.db.models.accounts.user_session import UserSession
 from backend.db.models.artifacts.artifact import Artifact
+from backend.db.models.artifacts.retention import Retention
 from backend.db.models.attempts.attempt import Attempt
 from backend.db.models.attempts.attempt_video import AttemptVideo
 from backend.db.models.attempts.evaluation import Evaluation
@@ -109,6 +110,7 @@ __all__ = [
     "PublishedResult",
     "Quarantine",
     "Reevaluation",
+    "Retention",
     "ReviewItem",
     "Rollup",
     "Run",

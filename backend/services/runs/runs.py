@@ -22,6 +22,7 @@ from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound
 from backend.domain.model.episode import EpisodeState, Outcome, RunState
 from backend.domain.model.run import RunConfig
 from backend.services import events
+from backend.services.artifacts.storage_quota import refuse_over_quota
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 from backend.services.benchmarks.variants import without_variant
 from backend.services.capacity.config_checks import resolved_config
@@ -76,7 +77,7 @@ def submit_run(
     Raises:
         NotFound: There is no such benchmark.
         Invalid, UnknownPlugin: agent, parameter, provider or selection is invalid; `path` names the field.
-        Conflict: The idempotency key was used for another request.
+        Conflict: The idempotency key was used for another request, or the project is over its disk quota.
         Unavailable: capabilities are unknown, or the provider does not work here.
     """
     if request.idempotency_key:
@@ -85,6 +86,7 @@ def submit_run(
             return _same(known, request)
     if request.without_episodes and not request.accepts_episodes:
         raise Invalid("A run without episodes must accept them.", code="invalid_request", path="accepts_episodes")
+    refuse_over_quota(session, project.id)
     benchmark = get_benchmark(session, request.benchmark)
     task_set = task_set or latest_task_set(session, request.benchmark)
     can = capabilities(session)

@@ -161,6 +161,7 @@ _MAINTAINERS = [
         DELETE /configurations/{configuration_id}
         DELETE /drafts/{draft_id}
         DELETE /benchmarks/{name}
+        PATCH /retention
         """,
     ),
     *_below(
@@ -173,6 +174,7 @@ _MAINTAINERS = [
         POST /leaderboards/{benchmark}/links
         POST /leaderboards/{benchmark}/links/{link_id}/revoke
         POST /deletions/{kind}/{target}
+        POST /retention
         """,
     ),
 ]

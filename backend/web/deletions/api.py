@@ -1,14 +1,30 @@
 """Delete runs, studies, configurations, drafts and benchmarks; follow what is being removed."""
 
-from fastapi import Request, Response
+from typing import Annotated
+
+from fastapi import Query, Request, Response
+from pydantic import Field
 
 from backend.addresses import API
 from backend.services.deletions import deletions as service
+from backend.services.deletions import retention
 from backend.services.deletions.deletions import DeletionView
-from backend.web.api_common import Cursor, Id, Limit, Name, Page, api_router, next_page_url
-from backend.web.dependencies import SessionDep
+from backend.services.deletions.retention import RetentionPreview, RetentionView
+from backend.web.api_common import Cursor, Id, Limit, Name, Page, RequestModel, api_router, next_page_url
+from backend.web.dependencies import ProjectDep, SessionDep
 
 router = api_router("deletions")
+MOST_DAYS = 36500
+Days = Annotated[int | None, Query(ge=1, le=MOST_DAYS, description="Age in days, in place of the project's rule.")]
+
+
+class RetentionChanges(RequestModel):
+    """Rules to change; what is left out stays."""
+
+    run_days: int | None = Field(default=None, ge=1, le=MOST_DAYS, examples=[365])
+    draft_days: int | None = Field(default=None, ge=1, le=MOST_DAYS)
+    screen_days: int | None = Field(default=None, ge=1, le=MOST_DAYS, examples=[30])
+    disk_quota_mib: int | None = Field(default=None, ge=0, le=10**9, description="MiB.", examples=[102400])
 
 
 @router.delete("/runs/{run_id}", status_code=202)
@@ -39,6 +55,27 @@ def delete_draft(session: SessionDep, draft_id: Id, response: Response) -> Delet
 def delete_benchmark(session: SessionDep, name: Name, response: Response) -> DeletionView:
     """Delete a benchmark with all its versions, and the runs and studies on them."""
     return _accepted(service.delete_benchmark(session, name), response)
+
+
+@router.get("/retention")
+def get_retention(session: SessionDep, project: ProjectDep) -> RetentionView:
+    """Show how long the project's data are kept, and how much it stores and may store."""
+    return retention.get_retention(session, project)
+
+
+@router.patch("/retention")
+def set_retention(session: SessionDep, project: ProjectDep, body: RetentionChanges) -> RetentionView:
+    """Change the project's rules; null removes one. They apply within the hour. The quota needs an administrator."""
+    return retention.set_retention(session, project, body.model_dump(exclude_unset=True))
+
+
+@router.get("/retention/preview")
+def preview_retention(
+    session: SessionDep, project: ProjectDep, run_days: Days = None, draft_days: Days = None, screen_days: Days = None
+) -> RetentionPreview:
+    """Preview what the rules, or those of the query, would remove now. Removes nothing."""
+    rules = {"run_days": run_days, "draft_days": draft_days, "screen_days": screen_days}
+    return retention.preview(session, project, {name: value for name, value in rules.items() if value is not None})
 
 
 @router.get("/deletions")

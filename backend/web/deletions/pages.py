@@ -1,16 +1,17 @@
-"""`/deletions`: what was deleted, by whom, and what is still being removed; and the buttons that delete."""
+"""`/deletions`, `/retention`: what was deleted and is being removed; how long data are kept."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Request
+from fastapi import Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from backend.domain.errors import NotFound
+from backend.domain.errors import Invalid, NotFound
 from backend.services.deletions import deletions as service
-from backend.web.dependencies import SessionDep
-from backend.web.page_common import page_router, redirect
+from backend.services.deletions import retention
+from backend.web.dependencies import ProjectDep, SessionDep
+from backend.web.page_common import changed_fields, page_router, redirect
 from backend.web.templating import render
 
 router = page_router()
@@ -43,3 +44,40 @@ def delete(session: SessionDep, kind: str, target: str) -> RedirectResponse:
         raise NotFound(f"there is no {kind} {target!r}", code="page_not_found") from None
     act(session, key)
     return redirect("/deletions")
+
+
+@router.get("/retention")
+def show_retention(request: Request, session: SessionDep, project: ProjectDep) -> HTMLResponse:
+    """How long the project's data are kept, and what the rules would remove now."""
+    values = {"rules": retention.get_retention(session, project), "preview": retention.preview(session, project)}
+    return render(request, "retention.html", {**values, "project": project.name})
+
+
+@router.post("/retention")
+def change_retention(  # noqa: PLR0913 - the form's fields
+    session: SessionDep,
+    project: ProjectDep,
+    *,
+    run_days: Annotated[str, Form()] = "",
+    draft_days: Annotated[str, Form()] = "",
+    screen_days: Annotated[str, Form()] = "",
+    disk_quota_mib: Annotated[str, Form()] = "",
+    shown: Annotated[str, Form()] = "",
+) -> RedirectResponse:
+    """Changes rules; an empty field removes one, and unchanged ones stay."""
+    fields = {
+        "run_days": run_days,
+        "draft_days": draft_days,
+        "screen_days": screen_days,
+        "disk_quota_mib": disk_quota_mib,
+    }
+    before = dict(zip(fields, [*shown.split(","), "", "", "", ""], strict=False))
+    changes = changed_fields(fields, before)
+    retention.set_retention(session, project, {name: _number(name, value) for name, value in changes.items()})
+    return redirect("/retention")
+
+
+def _number(name: str, value: str) -> int | None:
+    if value and not (value.isascii() and value.isdigit() and len(value) < 10):  # noqa: PLR2004 - digits
+        raise Invalid("expected a whole number, or nothing", code="invalid_request", path=name)
+    return int(value) if value else None

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ from uuid import UUID
 import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import event, select, update
+from uuid_utils.compat import uuid7
 
 from backend.config import Settings
-from backend.db.models import Artifact, Episode, OfflineAnswer, Run, Submission, Task
+from backend.db.models import Artifact, Deletion, Episode, OfflineAnswer, Run, Submission, Task
+from backend.db.models.enums import DeletionKind
 from backend.db.session import SessionFactory
 from backend.domain.ports.storage import ArtifactStore
 from backend.services.agents import agent_tokens
@@ -185,6 +188,17 @@ def share_board(client: TestClient) -> dict[str, str]:
     return {"view_id": view["id"], "link_id": link["id"], "token": link["token"]}
 
 
+def add_deletion(made: World) -> UUID:
+    """One that is finished."""
+    with made.work() as session:
+        project, _ = made.who(session)
+        row = Deletion(kind=DeletionKind.RUN, target_id=uuid7(), name="old", project_id=project.id, requested_by="ada")
+        row.finished_at = datetime.now(UTC)
+        session.add(row)
+        session.flush()
+        return row.id
+
+
 @pytest.fixture(scope="module")
 def reader(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StaleInstallation]:
     with databases.copied(postgres_server) as url, world(url) as made:
@@ -194,7 +208,7 @@ def reader(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
         content = make_content().model_dump(mode="json")
         draft = client.post("/api/v1/drafts", json={"content": content, "by": "ada"}).json()["id"]
         more = {**share_board(client), **add_offline_study(made, client, tmp_path_factory.mktemp("set"))}
-        params = {**params_of(made, scene, judged.judge), **more, "draft_id": draft}
+        params = {**params_of(made, scene, judged.judge), **more, "draft_id": draft, "deletion_id": add_deletion(made)}
         reader = StaleInstallation(client, params, scene.human, token, (made.factory, made.store))
 
         def note(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:

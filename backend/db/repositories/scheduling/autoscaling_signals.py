@@ -128,5 +128,5 @@ def workers(session: Session) -> Sequence[AnyRow]:
 
 
 def first_key(at: datetime) -> UUID:
-    """The smallest UUIDv7 of that time."""
-    return UUID(int=int(at.timestamp() * 1000) << 80)
+    """The smallest UUIDv7 of that time; of 1970 for earlier ones."""
+    return UUID(int=max(0, int(at.timestamp() * 1000)) << 80)

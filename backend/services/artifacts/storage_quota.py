@@ -1,0 +1,37 @@
+"""How much a project stores and may store."""
+
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from backend.db.repositories.artifacts import retention as repository
+from backend.db.repositories.capacity import workers
+from backend.domain.errors import Conflict
+
+MIB = 2**20
+
+
+def refuse_over_quota(session: Session, project_id: UUID) -> None:
+    """Refuses what would store more in a project that is over its quota, as last counted.
+
+    Raises:
+        Conflict: with the code `disk_quota_exceeded`.
+    """
+    rules = repository.of_project(session, project_id)
+    if rules is None or rules.disk_quota_mib is None or rules.stored_bytes is None:
+        return
+    if rules.stored_bytes > rules.disk_quota_mib * MIB:
+        stored = f"{rules.stored_bytes / MIB:,.1f}"
+        raise Conflict(
+            f"the project stores {stored} MiB, more than its quota of {rules.disk_quota_mib:,} MiB",
+            code="disk_quota_exceeded",
+            hint="Delete runs that nobody needs, shorten the retention of screens, or have the quota raised.",
+        )
+
+
+def count_stored(session: Session, project_id: UUID) -> int:
+    """Counts the bytes of a project's artifacts anew, and stores and returns them."""
+    number = repository.stored_bytes(session, project_id)
+    rules = repository.locked(session, project_id)
+    rules.stored_bytes, rules.stored_at = number, workers.now(session)
+    return number
