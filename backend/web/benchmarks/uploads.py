@@ -24,12 +24,19 @@ from backend.web.errors import no_room
 
 MOST_FILES = 20_000
 MOST_BYTES = 1 << 30
+MOST_RATIO, SMALL_BYTES = 200, 64 << 20
+"""Most bytes that one byte of the zip may become, once they are more than `SMALL_BYTES` together."""
 MOST_FETCHED = 512 << 20
 FETCH_SECONDS = 600.0
 CHUNK = 1 << 20
+METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA})
+_ENCRYPTED, _UTF8 = 0x1, 0x800
+"""Flags of an entry; APPNOTE.TXT, section 4.4.4."""
+_FIRST_ENTRY = b"PK\x03\x04"
 FOLDERS = "deskarena-import-"
 LEFT_SECONDS = 86_400.0
 """Seconds; no import takes so long: an older folder was left by a killed process."""
+_DRIVE = re.compile(r"[A-Za-z]:")
 _REPOSITORY = re.compile(
     r"https://github\.com/(?P<owner>[\w.-]+)/(?P<name>[\w.-]+?)(\.git)?(/tree/(?P<ref>[\w./-]+?))?/?"
 )
@@ -96,15 +103,29 @@ def unpacked(archive: BinaryIO) -> Iterator[Path]:
         try:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix=FOLDERS)))
             with zipfile.ZipFile(archive) as files:
-                _unpack(files, folder)
+                _unpack(files, folder, _most_bytes(archive))
         except DeskarenaError:
             raise
+        except zipfile.BadZipFile as error:
+            raise _damaged(archive, error) from error
         except Exception as error:  # zipfile and its decompressors raise all kinds on damaged files.
             if failure := no_room(error):
                 raise failure from error
             let_through(error)
-            raise Invalid(f"the zip file cannot be read: {error}", code="archive_damaged", path="file") from error
+            raise _damaged(archive, error) from error
         yield folder
+
+
+def _damaged(archive: BinaryIO, error: Exception) -> Invalid:
+    """The error of a zip that cannot be read; one without a directory, which is its end, was cut off."""
+    archive.seek(0)
+    if archive.read(len(_FIRST_ENTRY)) == _FIRST_ENTRY and "not a zip file" in str(error):
+        return Invalid("the zip file ends too early", code="archive_truncated", path="file", hint="Send it again.")
+    return Invalid(f"the zip file cannot be read: {error}", code="archive_damaged", path="file")
+
+
+def _most_bytes(archive: BinaryIO) -> int:
+    return min(MOST_BYTES, max(SMALL_BYTES, MOST_RATIO * archive.seek(0, io.SEEK_END)))
 
 
 def _take_away_left() -> None:
@@ -115,22 +136,62 @@ def _take_away_left() -> None:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _unpack(files: zipfile.ZipFile, folder: Path) -> None:
+def _unpack(files: zipfile.ZipFile, folder: Path, most_bytes: int) -> None:
     entries = [entry for entry in files.infolist() if not entry.is_dir()]
     if len(entries) > MOST_FILES:
         raise Invalid(f"{len(entries)} files are more than {MOST_FILES}", code="archive_too_large", path="file")
-    left = MOST_BYTES
+    places: dict[Path, zipfile.ZipInfo] = {}
     for entry in entries:
-        left -= _write(files, entry, _place(folder, entry), left)
+        _check_entry(entry)
+        place = _place(folder, entry)
+        if places.setdefault(place, entry) is not entry:
+            raise Invalid(f"{_shown(entry)} is there twice", code="archive_name_twice", path="file")
+    left = most_bytes
+    for place, entry in places.items():
+        left -= _write(files, entry, place, left)
+
+
+def _check_entry(entry: zipfile.ZipInfo) -> None:
+    if entry.flag_bits & _ENCRYPTED:
+        raise Invalid(
+            f"{_shown(entry)} is encrypted", code="archive_encrypted", path="file", hint="Pack it without a password."
+        )
+    if entry.compress_type not in METHODS:
+        raise Invalid(
+            f"{_shown(entry)} is compressed by the method {entry.compress_type}",
+            code="archive_method_not_supported",
+            path="file",
+            hint="Pack it as an ordinary zip (deflate).",
+        )
 
 
 def _place(folder: Path, entry: zipfile.ZipInfo) -> Path:
     """Destination of a file; names that lead out of the folder, and links, are rejected."""
-    path = PurePosixPath(entry.filename.replace("\\", "/"))
+    name = _name(entry)
+    path = PurePosixPath(name.replace("\\", "/"))
     linked = stat.S_ISLNK(entry.external_attr >> 16)
-    if path.is_absolute() or ".." in path.parts or linked or "\x00" in entry.filename:
-        raise Invalid(f"{entry.filename[:120]!r} leads outside the zip file", code="archive_unsafe", path="file")
+    if path.is_absolute() or ".." in path.parts or linked or "\x00" in entry.orig_filename or _DRIVE.match(name):
+        raise Invalid(f"{_shown(entry)} leads outside the zip file", code="archive_unsafe", path="file")
     return folder.joinpath(*path.parts)
+
+
+def _name(entry: zipfile.ZipInfo) -> str:
+    """A file's name. Without the flag for UTF-8 it is read as code page 437, although most programs write UTF-8."""
+    if entry.flag_bits & _UTF8 or entry.filename.isascii():
+        return entry.filename
+    try:
+        return entry.filename.encode("cp437").decode()
+    except UnicodeError:
+        raise Invalid(
+            f"the name {_shown(entry)} is not UTF-8",
+            code="archive_name_not_utf8",
+            path="file",
+            hint="Pack it with a program that writes UTF-8 names.",
+        ) from None
+
+
+def _shown(entry: zipfile.ZipInfo) -> str:
+    return repr(entry.filename[:120])
 
 
 def _write(files: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: int) -> int:
@@ -142,7 +203,11 @@ def _write(files: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path, left: i
             size += len(part)
             if size > left:
                 raise Invalid(
-                    f"unpacked it is larger than {MOST_BYTES >> 20} MiB", code="archive_too_large", path="file"
+                    f"unpacked it is larger than {MOST_BYTES >> 20} MiB, or than {MOST_RATIO} times its size",
+                    code="archive_too_large",
+                    path="file",
                 )
             out.write(part)
+    if size != entry.file_size:
+        raise zipfile.BadZipFile(f"{_shown(entry)} has {size} bytes, its directory names {entry.file_size}")
     return size
