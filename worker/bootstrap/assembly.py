@@ -29,6 +29,7 @@ from backend.services.agents.agent_tokens import issue
 from backend.services.artifacts.egress_policy import EgressPolicy
 from backend.services.artifacts.ssrf_safe_http import GuardedWeb
 from backend.services.capacity.task_secrets import TaskSecrets
+from backend.services.capacity.worker_capabilities import agent_offer
 from backend.services.capacity.workers import WorkerInfo
 from backend.services.scheduling.claims import Claim
 from worker.activity import ActivitySource
@@ -221,7 +222,7 @@ def describe(
             for name, offer in offers.items()
         },
         "agents": {
-            name: {**_about(registry.lookup(PluginKind.AGENT, name)), "reason": unable.get(name, "")}
+            name: {**agent_offer(registry.lookup(PluginKind.AGENT, name)), "reason": unable.get(name, "")}
             for name in registry.names(PluginKind.AGENT)
         },
         "observations": registry.names(PluginKind.OBSERVATION),
@@ -270,17 +271,6 @@ def _systems(provider: Provider, offer: Availability) -> list[str]:
     return sorted(
         {image.os for image in offer.images if not image.reason} or set(getattr(provider, "systems", ("linux",)))
     )
-
-
-def _about(agent: Any) -> dict[str, Any]:
-    return {
-        "about": agent.about,
-        "schema": agent.Params.model_json_schema(),
-        "observation": agent.observation,
-        "action_space": agent.action_space,
-        "privileged": agent.privileged,
-        "human": getattr(agent, "human", False),
-    }
 
 
 def _fence(judge: Evaluator) -> dict[str, Any]:

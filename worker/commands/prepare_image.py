@@ -17,7 +17,7 @@ from typing import Any
 
 from backend.config import get_settings
 from backend.domain import registry
-from backend.domain.errors import DeskarenaError, Unavailable
+from backend.domain.errors import Conflict, DeskarenaError
 from backend.domain.formats.foreign_text import make_logs_visible, visible_streams
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import DesktopSpec, Provider
@@ -40,7 +40,7 @@ def prepare(providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambd
         show: context manager that prints a tracker's activities.
 
     Raises:
-        Unavailable: No provider clones templates here, or it cannot work here.
+        Conflict: No provider clones templates here, or it cannot work here.
         ClusterLost, GuestLost: The template cannot be created.
     """
     for provider in providers:
@@ -48,9 +48,7 @@ def prepare(providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambd
             continue
         offer = provider.availability()
         if not offer.ok:
-            raise Unavailable(
-                f"provider {provider.name} does not work here: {offer.reason}", code="provider_not_runnable"
-            )
+            raise Conflict(f"provider {provider.name} does not work here: {offer.reason}", code="provider_not_runnable")
         logger.info("machines run %s", offer.reason)
         began = time.monotonic()
         tracker = provider.tracker(None) if isinstance(provider, ActivitySource) else None
@@ -59,7 +57,7 @@ def prepare(providers: Iterable[Provider], spec: DesktopSpec, show: Show = lambd
         seconds = round(time.monotonic() - began, 1)
         screen = f"{spec.screen.width}x{spec.screen.height}"
         return {"image": spec.image, "screen": screen, "provider": provider.name, "seconds": seconds}
-    raise Unavailable("no configured provider clones templates", code="provider_not_runnable")
+    raise Conflict("no configured provider clones templates", code="provider_not_runnable")
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -11,6 +11,7 @@ from backend.db.models.enums import Purpose
 from backend.db.session import SessionFactory, make_engine, session_factory, unit_of_work
 from backend.domain.errors import DeskarenaError, Unavailable
 from backend.services.accounts.projects import actor_for, default_project
+from backend.services.capacity.worker_capabilities import capabilities
 from backend.services.runs.runs import RunRequest, list_runs, submit_run
 
 REQUEST = RunRequest(
@@ -43,6 +44,7 @@ def submit_first(factory: SessionFactory) -> None:
     """
     with unit_of_work(factory) as session:
         project = default_project(session)
+        capabilities(session)  # It shall say at once what cannot run here.
         if not list_runs(session, project, limit=1).items:
             submit_run(session, REQUEST, project=project, actor=actor_for(session, project))
 

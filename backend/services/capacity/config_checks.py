@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from backend.domain import registry
-from backend.domain.errors import DeskarenaError, Invalid, Unavailable, UnknownPlugin
+from backend.domain.errors import Conflict, DeskarenaError, Invalid, UnknownPlugin
 from backend.domain.machines.machine_image import DEFAULT
 from backend.domain.model.judge_config import JudgeConfig
 from backend.domain.model.run import ImageView, RunConfig
@@ -41,7 +41,7 @@ def checked_config(can: Capabilities, config: RunConfig) -> RunConfig:
     Raises:
         UnknownPlugin: agent, provider, observation or action space does not exist; the message has similar names.
         Invalid: a parameter is invalid; `path` names it.
-        Unavailable: agent or provider does not work here; the message says why.
+        Conflict: agent, provider or image does not work here; the message says why.
     """
     _agent_offer(can, config.agent)
     _check_provider(can, config.provider)
@@ -122,7 +122,7 @@ def _agent_offer(can: Capabilities, agent: str) -> Mapping[str, Any]:
     if offer is None:
         raise _unknown("agent", agent, can.agents, path="agent")
     if offer.get("reason"):
-        raise Unavailable(f"the agent {agent!r} cannot run here: {offer['reason']}", code="agent_not_runnable")
+        raise Conflict(f"the agent {agent!r} cannot run here: {offer['reason']}", code="agent_not_runnable")
     return offer
 
 
@@ -162,14 +162,16 @@ def check_judge(can: Capabilities, judge: JudgeConfig) -> None:
 
     Raises:
         UnknownPlugin: There is no such endpoint.
-        Unavailable: It does not work.
+        Conflict: It does not work.
     """
+    if not can.reported:
+        return
     offer = can.models.get(judge.endpoint)
     if offer is None:
         raise _unknown("model endpoint", judge.endpoint, can.models, path="judge.endpoint")
     if not offer.get("ok"):
         words = f"the judge's endpoint {judge.endpoint!r} does not work here: {offer.get('reason', '')}"
-        raise Unavailable(words, code="provider_not_runnable")
+        raise Conflict(words, code="provider_not_runnable")
 
 
 def _check_provider(can: Capabilities, name: str) -> None:
@@ -178,7 +180,7 @@ def _check_provider(can: Capabilities, name: str) -> None:
         raise _unknown("provider", name, can.providers, path="provider")
     if not provider.get("ok"):
         reason = provider.get("reason") or "no reason given"
-        raise Unavailable(
+        raise Conflict(
             f"the provider {name!r} cannot be used here: {reason}",
             code="provider_not_runnable",
             hint="`deskarena doctor` says more.",
@@ -187,6 +189,8 @@ def _check_provider(can: Capabilities, name: str) -> None:
 
 def _check_image(can: Capabilities, config: RunConfig) -> None:
     """Checks that the requested image exists, works and supports the run's screen."""
+    if not can.reported:
+        return
     offers, name = can.images(config.provider), config.desktop_image
     image_offer = next((offer for offer in offers if (offer.name == name if name else offer.default)), None)
     if name and image_offer is None:
@@ -201,7 +205,7 @@ def _check_image(can: Capabilities, config: RunConfig) -> None:
             hint=f"One of {names}, or set DESKARENA_DEFAULT_IMAGE.",
         )
     if image_offer is not None and image_offer.reason:
-        raise Unavailable(
+        raise Conflict(
             f"the image {image_offer.name!r} cannot be used here: {image_offer.reason}", code="image_not_runnable"
         )
     if image_offer is not None and image_offer.screens and config.screen not in image_offer.screens:

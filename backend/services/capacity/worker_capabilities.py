@@ -3,6 +3,7 @@
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -11,12 +12,14 @@ from backend.config import get_settings
 from backend.db.repositories.benchmarks.task_groups import TaskNeeds
 from backend.db.repositories.capacity import licences
 from backend.db.repositories.capacity import workers as repository
+from backend.domain import registry
 from backend.domain.errors import Unavailable
 from backend.domain.machines.applications import missing, provided
 from backend.domain.machines.image_offers import ImageOffer, image_for
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import RunConfig, ScreenSize
 from backend.domain.registry import PluginKind
+from backend.domain.scheduling.projects import PROVIDERS
 from backend.domain.scheduling.requirements import FENCE
 from backend.services.capacity.licences import lacking
 
@@ -44,6 +47,7 @@ class Capabilities:
         models: by name: workers' model clients and endpoints.
         online: number of online workers.
         licences: total seats by licence.
+        reported: a worker has reported them; else they are what this release has, and nothing is known of desktops.
     """
 
     providers: Mapping[str, Mapping[str, Any]]
@@ -53,6 +57,7 @@ class Capabilities:
     online: int
     models: Mapping[str, Any] = field(default_factory=dict)
     licences: Mapping[str, int] = field(default_factory=dict)
+    reported: bool = True
 
     def why_not(
         self,
@@ -171,18 +176,49 @@ def capabilities(session: Session) -> Capabilities:
     Raises:
         Unavailable: No worker has registered, so nothing is known.
     """
-    now = repository.now(session)
-    recent = repository.heard_since(session, now - REMEMBERED)
-    fresh = now - timedelta(seconds=get_settings().lease_seconds)
-    online = [row for row in recent if row.heartbeat_at >= fresh and row.state == "online"]
-    if not recent:
+    can = expected_capabilities(session)
+    if not can.reported:
         raise Unavailable(
             "no worker has registered yet",
             code="no_worker",
             hint="Start one with `deskarena up`, or wait a few seconds if it is just starting.",
         )
+    return can
+
+
+def expected_capabilities(session: Session) -> Capabilities:
+    """As `capabilities`; before a worker has registered, what this release has, so that work can be submitted."""
+    now = repository.now(session)
+    recent = repository.heard_since(session, now - REMEMBERED)
+    fresh = now - timedelta(seconds=get_settings().lease_seconds)
+    online = [row for row in recent if row.heartbeat_at >= fresh and row.state == "online"]
+    if not recent:
+        return _of_release()
     seats = {row.name: row.seats for row in licences.seats(session)}
     return replace(merge_offers([row.capabilities for row in online or recent[:1]], len(online)), licences=seats)
+
+
+@cache
+def _of_release() -> Capabilities:
+    """Agents and spaces of this release, and its providers without anything known of their desktops."""
+    registry.load()
+    agents = {name: registry.lookup(PluginKind.AGENT, name) for name in registry.names(PluginKind.AGENT)}
+    offers = {name: agent_offer(agent) for name, agent in agents.items()}
+    observations, action_spaces = (frozenset(registry.names(kind)) for kind in _WORDS)
+    providers = {name: {"ok": True} for name in PROVIDERS}
+    return Capabilities(providers, offers, observations, action_spaces, online=0, reported=False)
+
+
+def agent_offer(agent: Any) -> dict[str, Any]:
+    """What a worker reports of an agent."""
+    return {
+        "about": agent.about,
+        "schema": agent.Params.model_json_schema(),
+        "observation": agent.observation,
+        "action_space": agent.action_space,
+        "privileged": agent.privileged,
+        "human": getattr(agent, "human", False),
+    }
 
 
 def merge_offers(offers: Iterable[Mapping[str, Any]], online: int) -> Capabilities:

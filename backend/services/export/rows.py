@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import IO, Any, Protocol
 
-from backend.domain.errors import Unavailable
+from backend.domain.errors import Invalid
 from backend.domain.ports.training import Column
 
 Row = Mapping[str, Any]
@@ -45,14 +45,15 @@ class JsonLines:
 
 
 def load_arrow() -> tuple[Any, Any]:
-    """(pyarrow, pyarrow.parquet). Raises Unavailable if they are not installed."""
+    """(pyarrow, pyarrow.parquet). Raises Invalid if they are not installed."""
     try:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
-        raise Unavailable(
+        raise Invalid(
             "Parquet cannot be written here: pyarrow is not installed",
             code="parquet_not_installed",
+            path="format",
             hint="Install deskarena[parquet], or ask for another format.",
         ) from None
     return pa, parquet

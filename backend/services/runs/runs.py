@@ -27,7 +27,7 @@ from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_se
 from backend.services.benchmarks.variants import without_variant
 from backend.services.capacity.config_checks import resolved_config
 from backend.services.capacity.run_request import RunRequest, condition_hash, config_hash, episode_seed, selected
-from backend.services.capacity.worker_capabilities import Capabilities, capabilities, has_judge
+from backend.services.capacity.worker_capabilities import Capabilities, capabilities, expected_capabilities, has_judge
 from backend.services.configurations.configurations import configuration_of
 from backend.services.events import EventKind, worker_wakeup
 from backend.services.lifecycle import human_runs, retry_policy
@@ -77,8 +77,7 @@ def submit_run(
     Raises:
         NotFound: There is no such benchmark.
         Invalid, UnknownPlugin: agent, parameter, provider or selection is invalid; `path` names the field.
-        Conflict: The idempotency key was used for another request, or the project is over its disk quota.
-        Unavailable: capabilities are unknown, or the provider does not work here.
+        Conflict: Agent, provider or image does not work here, or the project is over its disk quota.
     """
     if request.idempotency_key:
         known = repository.by_key(session, project.id, request.idempotency_key)
@@ -89,7 +88,7 @@ def submit_run(
     refuse_over_quota(session, project.id)
     benchmark = get_benchmark(session, request.benchmark)
     task_set = task_set or latest_task_set(session, request.benchmark)
-    can = capabilities(session)
+    can = expected_capabilities(session)
     config = resolved_config(can, request)
     human = bool(can.agents[config.agent].get("human"))
     if human:
@@ -143,7 +142,7 @@ def _need_judge(config: RunConfig, chosen: Sequence[Task]) -> None:
 
 def _same(run: Run, request: RunRequest) -> Run:
     if run.request_hash != request.request_hash():
-        raise Conflict(
+        raise Invalid(
             f"the idempotency key {request.idempotency_key!r} was used for another request (run {run.id})",
             code="idempotency_key_reused",
             hint="Use a new key for a new request.",
@@ -162,7 +161,8 @@ def _make_episodes(  # noqa: PLR0913, PLR0917 - everything an episode is made of
 ) -> int:
     """Episodes of these tasks: all first repeats, then all second ones, so that early results cover every task."""
     used = episodes.repeats_used(session, run.id)
-    why_not = reasons(session, can, config, chosen, purpose=run.purpose, lacking=lacking)
+    known = can if can.reported else None
+    why_not = reasons(session, known, config, chosen, purpose=run.purpose, lacking=lacking)
     seconds = expectations(session, run, ((task, task.spec.get("max_steps")) for task in chosen))
     rows: list[dict[str, Any]] = []
     human = bool(can.agents.get(config.agent, {}).get("human"))
@@ -330,7 +330,7 @@ def add_episodes(
     chosen = selected(tasks.all_of(session, run.task_set_id), patterns, selections, where)
     lacking = without_variant(session, run.task_set_id, config.variant, chosen)
     _wants_from_now(session, run)
-    number = _make_episodes(session, run, config, chosen, repeats, capabilities(session), lacking)
+    number = _make_episodes(session, run, config, chosen, repeats, expected_capabilities(session), lacking)
     events.append(session, run, EventKind.EPISODE_STATE, {"to": EpisodeState.WAITING.value, "added": number})
     worker_wakeup.wake_workers(session)
     return number

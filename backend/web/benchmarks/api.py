@@ -43,6 +43,8 @@ from backend.web.dependencies import ActorDep, AppContext, EdgeDep, NodePricesDe
 
 router = api_router("benchmarks")
 MOST_LABELS = 4 << 20
+WRONG_ADDRESS = frozenset({"download_too_large", "host_not_resolved", "invalid_redirect", "too_many_redirects"})
+"""Codes of downloads that fail again when they are repeated."""
 TaskSetName = Annotated[str, Query(min_length=1, max_length=120, description="benchmark or benchmark@version")]
 Version = Annotated[int | None, Query(ge=1, le=2**31, description="Of the task set; the newest if not given.")]
 
@@ -82,6 +84,8 @@ def import_from_url(
         # No transaction is open while waiting for the network.
         loaded = load_url(body.kind, body.url, edge.web, strict_upstream=body.strict_upstream)
     except WebFailed as error:
+        if error.code in WRONG_ADDRESS:
+            raise Invalid(error.message, code="download_refused", path="url") from error
         raise Unavailable(
             error.message,
             code="download_failed",

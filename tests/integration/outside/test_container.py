@@ -12,7 +12,7 @@ import pytest
 
 from backend.config import Settings
 from backend.domain import registry
-from backend.domain.errors import Unavailable
+from backend.domain.errors import Conflict, Unavailable
 from backend.services import events
 from backend.services.agents.agent_tokens import issue
 from tests.error_codes import raises_code
@@ -240,7 +240,7 @@ class TestAvailability:
         world.benchmark(benchmark_of(note_task()), name="notes")
         worker = InProcessWorker(Settings(data_dir=tmp_path, slots=1), world)
         try:
-            with raises_code(Unavailable, "agent_not_runnable"):
+            with raises_code(Conflict, "agent_not_runnable"):
                 submit(world, "container", benchmark="notes")
         finally:
             worker.stop()

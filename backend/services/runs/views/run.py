@@ -79,6 +79,7 @@ class RunView(ReadModel):
     started_at: datetime | None = None
     ended_at: datetime | None = None
     episodes: list[EpisodeView] | None = None
+    notice: str = Field(default="", description="What its submitter should know, such as that no worker is there yet.")
 
     @property
     def title(self) -> str:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 from backend.db.models import AgentConfiguration, Episode, Event, Run, Worker
-from backend.domain.errors import Conflict, DeskarenaError, FailureClass, IllegalMove, Invalid, NotFound, Unavailable
+from backend.domain.errors import Conflict, DeskarenaError, FailureClass, IllegalMove, Invalid, NotFound
 from backend.domain.errors import UnknownPlugin as Unknown
 from backend.domain.model.reason import ReasonCode
 from backend.services.attempts import attempts
@@ -138,12 +138,17 @@ class TestWrongRequests:
 
     def test_a_provider_that_does_not_work_says_why(self, ready: World) -> None:
         ready.worker(capabilities=capabilities(qemu={"ok": False, "reason": "no /dev/kvm", "programs": []}))
-        with raises_code(Unavailable, "provider_not_runnable", mentions="no /dev/kvm"):
+        with raises_code(Conflict, "provider_not_runnable", mentions="no /dev/kvm"):
             ready.submit(provider="qemu")
 
-    def test_without_any_worker_nothing_can_be_said(self, ready: World) -> None:
-        with raises_code(Unavailable, "no_worker"):
-            ready.submit()
+    def test_before_any_worker_a_run_waits_for_one(self, ready: World) -> None:
+        run = ready.submit()
+        with pytest.raises(Unknown):
+            ready.submit(agent="nobody")
+        worker = ready.worker()
+        assert states(ready, run) == ["waiting"] * 3
+        ready.must_claim(worker)
+        assert sorted(states(ready, run)) == ["running", "waiting", "waiting"]
 
     def test_while_the_workers_are_away_what_they_could_do_counts(self, ready: World) -> None:
         worker = ready.worker()
@@ -163,7 +168,7 @@ class TestIdempotency:
     def test_same_key_and_another_request_conflict(self, ready: World) -> None:
         ready.worker()
         ready.submit(idempotency_key="k")
-        with raises_code(Conflict, "idempotency_key_reused"):
+        with raises_code(Invalid, "idempotency_key_reused"):
             ready.submit(idempotency_key="k", repeats=2)
 
     def test_still_the_same_after_a_new_version_of_the_tasks(self, ready: World) -> None:

@@ -63,7 +63,7 @@ class TestParquet:
     def test_without_its_library_says_so(self, client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "pyarrow", None)
         answer = client.get("/runs.csv?format=parquet", headers={"Accept": "application/json"})
-        assert (answer.status_code, answer.json()["code"]) == (503, "parquet_not_installed")
+        assert (answer.status_code, answer.json()["code"]) == (422, "parquet_not_installed")
         assert client.get("/runs.csv").status_code == 200
 
     @pytest.mark.parametrize(

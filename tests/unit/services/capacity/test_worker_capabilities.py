@@ -4,7 +4,7 @@ import pytest
 
 from backend.db.models import Task
 from backend.domain import registry
-from backend.domain.errors import Invalid, Unavailable, UnknownPlugin
+from backend.domain.errors import Conflict, Invalid, UnknownPlugin
 from backend.domain.model.reason import Reason, ReasonCode
 from backend.domain.model.run import RunConfig, ScreenSize
 from backend.domain.registry import PluginKind
@@ -186,7 +186,7 @@ class TestCheckedImage:
 
     def test_one_that_does_not_work(self) -> None:
         can = with_images({**LINUX, "reason": "its disk is damaged"})
-        with raises_code(Unavailable, "image_not_runnable", mentions="its disk is damaged"):
+        with raises_code(Conflict, "image_not_runnable", mentions="its disk is damaged"):
             checked_config(can, self.config(desktop_image="debian"))
 
     def test_a_screen_that_it_cannot_show(self) -> None:
@@ -216,7 +216,7 @@ class TestCheckedConfig:
 
     def test_a_provider_that_does_not_work(self) -> None:
         broken = capabilities() | {"providers": {"local": {"ok": False, "reason": "bwrap is refused"}}}
-        with raises_code(Unavailable, "provider_not_runnable"):
+        with raises_code(Conflict, "provider_not_runnable"):
             checked_config(joined(broken), RunConfig(agent="noop"))
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from backend.domain.errors import ClusterLost, Unavailable
+from backend.domain.errors import ClusterLost, Conflict
 from backend.domain.model.run import ScreenSize
 from backend.domain.ports.desktop import Availability, DesktopSpec
 from tests.error_codes import raises_code
@@ -38,11 +38,11 @@ class TestPrepare:
         assert {**told, "seconds": 0} == {"image": "debian", "screen": "1280x800", "provider": "cloning", "seconds": 0}
 
     def test_there_is_none(self) -> None:
-        with raises_code(Unavailable, "provider_not_runnable"):
+        with raises_code(Conflict, "provider_not_runnable"):
             prepare([FakeProvider()], SPEC)
 
     def test_it_cannot_work_here(self) -> None:
-        with raises_code(Unavailable, "provider_not_runnable", mentions="QEMU"):
+        with raises_code(Conflict, "provider_not_runnable", mentions="QEMU"):
             prepare([Cloning(why_not="no QEMU")], SPEC)
 
     def test_it_fails(self) -> None:
