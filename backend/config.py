@@ -95,6 +95,11 @@ class Settings(BaseSettings):
         description="Bearer token of at least 16 characters that every request must carry, if set; "
         "with accounts, that of programs.",
     )
+    rate_limit: int | None = Field(
+        default=None,
+        ge=0,
+        description="Maximum requests to the API a minute for each person and program; 0: no limit.",
+    )
     metrics_token: SecretStr | None = Field(
         default=None, description="Additional bearer token for /metrics and /api/v1/signals only."
     )

@@ -24,6 +24,8 @@ LONGEST_PAUSE_SECONDS = 60.0
 IDEMPOTENCY_KEY = "Idempotency-Key"
 NOT_NOW = {HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 T = TypeVar("T")
+OVERWRITE = {"If-Match": "*"}
+"""A command says what shall be, whatever was there."""
 
 
 class Api:
@@ -82,11 +84,11 @@ class Api:
 
     def put(self, path: str, body: Any) -> Any:
         """PUT JSON below /api/v1; returns the response's JSON."""
-        return self._json("PUT", API + path, json=body)
+        return self._json("PUT", API + path, json=body, headers=OVERWRITE)
 
     def patch(self, path: str, body: Any) -> Any:
         """PATCH JSON below /api/v1; returns the response's JSON."""
-        return self._json("PATCH", API + path, json=body)
+        return self._json("PATCH", API + path, json=body, headers=OVERWRITE)
 
     def delete(self, path: str) -> Any:
         """DELETE below /api/v1; returns the response's JSON."""

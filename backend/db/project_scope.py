@@ -28,6 +28,7 @@ OWNED: tuple[Any, ...] = (
     models.Benchmark,
     models.Deletion,
     models.DemonstrationSet,
+    models.IdempotentRequest,
     models.Judge,
     models.OfflineStudy,
     models.Retention,

@@ -9,9 +9,10 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from backend.addresses import API
-from backend.services.read_model import FieldProblem, ReadModel
+from backend.services.read_model import ReadModel
+from backend.web.api_route import ApiRoute
+from backend.web.problem import PROBLEM_TYPE
 
-PROBLEM_TYPE = "application/problem+json"
 T = TypeVar("T")
 Id = Annotated[UUID, Path(examples=["018f0000-0000-7000-8000-000000000000"])]
 Name = Annotated[str, Path(min_length=1, max_length=100, examples=["starter"])]
@@ -28,19 +29,6 @@ class RequestModel(BaseModel):
     """A request body: an unknown field is an error, so that typos are reported."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Problem(ReadModel):
-    """An error, as `application/problem+json` (RFC 9457)."""
-
-    type: str = Field(description="Page that explains the code.", examples=["/docs/errors.html#unknown_plugin"])
-    title: str = Field(examples=["Unprocessable Content"])
-    status: int = Field(examples=[422])
-    code: str = Field(description="Stable name of the error.", examples=["unknown_plugin"])
-    detail: str = Field(examples=["agent: there is no agent called 'gpt'"])
-    hint: str = Field(default="", description="What to do about it.", examples=["Known: noop, oracle, random."])
-    path: str = Field(default="", description="The field, file or key that is wrong.", examples=["agent"])
-    errors: list[FieldProblem] = Field(default=[])
 
 
 class Page(ReadModel, Generic[T]):
@@ -60,7 +48,9 @@ ERRORS: dict[int | str, dict[str, Any]] = {
         405: "The address does not have this method.",
         409: "The state does not allow it.",
         413: "The body is too large.",
+        415: "The body has another type.",
         422: "The request is wrong; `errors` names the fields.",
+        429: "Too many requests.",
         503: "Database, broker or worker is unavailable.",
         507: "The disk has no room for the upload.",
     }.items()
@@ -72,8 +62,8 @@ A model here would be compiled again for each error of each route: a sixth of th
 
 
 def api_router(tag: str) -> APIRouter:
-    """A router below /api/v1 whose errors are documented."""
-    return APIRouter(prefix=API, tags=[tag], responses=ERRORS)
+    """A router below /api/v1 whose errors are documented; see `ApiRoute` for what its routes share."""
+    return APIRouter(prefix=API, tags=[tag], responses=ERRORS, route_class=ApiRoute)
 
 
 def next_page_url(request: Request, cursor: str | None) -> str | None:

@@ -19,7 +19,7 @@ from backend.web.export import videos_api as export_videos_api
 from backend.web.judging import api as judging_api
 from backend.web.results import checkpoint_analyses_api, comparison_api, core_operations_api, cuts_api, failures_api
 from backend.web.runs import api as runs_api
-from backend.web.runs import episodes_api, search_api
+from backend.web.runs import episodes_api, events_api, search_api
 from backend.web.scheduling import api as scheduling_api
 from backend.web.sharing import api as sharing_api
 from backend.web.studies import api as studies_api
@@ -28,6 +28,7 @@ from backend.web.submissions import api as submissions_api
 
 ROUTERS = (
     runs_api.router,
+    events_api.router,
     configurations_api.router,
     studies_api.router,
     offline_api.router,

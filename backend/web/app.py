@@ -26,15 +26,18 @@ from backend.web.behind_proxy import SubPath, SubPathMiddleware, TrustedProxies,
 from backend.web.conditional_requests import ConditionalRequests
 from backend.web.dependencies import AppContext
 from backend.web.graceful_shutdown import GracefulShutdownMiddleware
+from backend.web.http_methods import HttpMethods
 from backend.web.openapi import DocumentedApp
+from backend.web.rate_limits import WITH_ACCOUNTS, RateLimits
 from backend.web.security_middleware import SecurityMiddleware
 from backend.web.shared_pages import SharedPages
 from backend.web.static_files import STATIC, Documentation, VersionedFiles
 
 ABOUT = """Measures computer-use agents on real desktops.
 
-Lists come in parts: follow `next` until it is null. Errors are `application/problem+json` with a stable `code` and a
-`hint`. A repeated `POST /api/v1/runs` with the same `Idempotency-Key` gives the run that the first one made."""
+Lists come in parts: follow `next` until it is null, or ask for all of it with `Accept: application/x-ndjson`. Errors
+are `application/problem+json` with a stable `code` and a `hint`. A POST that is repeated with the same
+`Idempotency-Key` is done once. Every address with GET has HEAD, every address OPTIONS."""
 
 COMPRESSION = 5
 """zlib's level: pages get a tenth smaller with 9, which takes twice as long."""
@@ -122,6 +125,9 @@ def create_app(
     app.add_middleware(ConditionalRequests)
     app.add_middleware(GZipMiddleware, compresslevel=COMPRESSION, exclude_content_types=COMPRESSED_TYPES)
     app.add_middleware(SharedPages, stored=lambda: app.state.edge.pages)
+    app.add_middleware(HttpMethods)
+    usual = WITH_ACCOUNTS if settings.accounts else 0
+    app.add_middleware(RateLimits, per_minute=usual if settings.rate_limit is None else settings.rate_limit)
     app.add_middleware(
         SecurityMiddleware,
         hosts=KnownHosts(settings.host, settings.allowed_hosts),

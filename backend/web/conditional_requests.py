@@ -61,7 +61,7 @@ def _may_have_tag(start: Message) -> bool:
 
 def _tag(start: Message, body: Message, known: str) -> Message:
     """Adds the tag to the response; returns its body, which is empty for who has it."""
-    tag = f'W/"{hashlib.blake2b(body.get("body", b""), digest_size=12).hexdigest()}"'
+    tag = tag_of(body.get("body", b""))
     headers = MutableHeaders(raw=start["headers"])
     headers["ETag"] = tag
     headers.setdefault("Cache-Control", CACHE)
@@ -69,6 +69,11 @@ def _tag(start: Message, body: Message, known: str) -> Message:
         return body
     start.update(not_modified(start))
     return {**body, "body": b""}
+
+
+def tag_of(body: bytes) -> str:
+    """The tag of an answer with this body."""
+    return f'W/"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
 
 
 def not_modified(start: Message) -> Message:

@@ -161,13 +161,20 @@ def only_read(edge: AppContext, request: Request) -> Iterator[Session]:
 
 @contextmanager
 def audited(edge: AppContext, request: Request) -> Iterator[Session]:
-    """One transaction of a request that changes something, with its entry in the audit log."""
-    with unit_of_work(edge.factory) as session:
-        bind(session, request.state.principal)
-        hide_marked(session)
-        audit.watch(session)
-        yield session
-        audit.record_request(session, f"{request.method} {request.scope['route'].path}", request.url.path)
+    """One transaction of a request that changes something, with its entry in the audit log.
+
+    Meanwhile it is `request.state.transaction`, in which `backend.web.idempotency` stores the answer.
+    """
+    try:
+        with unit_of_work(edge.factory) as session:
+            bind(session, request.state.principal)
+            hide_marked(session)
+            audit.watch(session)
+            request.state.transaction = session
+            yield session
+            audit.record_request(session, f"{request.method} {request.scope['route'].path}", request.url.path)
+    finally:
+        request.state.transaction = None
 
 
 SessionDep = Annotated[Session, Depends(open_session, scope="function")]

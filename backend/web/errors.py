@@ -18,8 +18,8 @@ from starlette.routing import BaseRoute, Match, Route
 from backend.db.session import is_away
 from backend.domain.errors import DeskarenaError, Invalid, NoRoom, Unavailable
 from backend.services.read_model import FieldProblem
-from backend.web.api_common import PROBLEM_TYPE, Problem
 from backend.web.headers import headers_of
+from backend.web.problem import PROBLEM_TYPE, Problem
 
 log = logging.getLogger(__name__)
 ERRORS_PAGE = "/docs/errors.html"
@@ -36,8 +36,12 @@ HEADINGS = {
     404: "Not found",
     405: "This page cannot do that",
     409: "Not possible at the moment",
+    412: "Changed meanwhile",
     413: "Too large",
+    415: "This kind of content is not taken",
     422: "Please check what you entered",
+    428: "Say which state you change",
+    429: "Too many requests",
     503: "Not available at the moment",
     507: "No room left",
 }
@@ -95,7 +99,8 @@ def problem(error: DeskarenaError, errors: Sequence[FieldProblem] = ()) -> Probl
 def problem_response(error: DeskarenaError, errors: Sequence[FieldProblem] = ()) -> Response:
     """The JSON form of an error."""
     body = problem(error, errors).model_dump(mode="json")
-    headers = {"Retry-After": RETRY_SECONDS} if error.status == HTTPStatus.SERVICE_UNAVAILABLE else None
+    seconds = RETRY_SECONDS if error.status == HTTPStatus.SERVICE_UNAVAILABLE else getattr(error, "retry_after", None)
+    headers = {"Retry-After": str(seconds)} if seconds else None
     return JSONResponse(body, status_code=error.status, media_type=PROBLEM_TYPE, headers=headers)
 
 
@@ -139,7 +144,8 @@ def as_ours(error: Exception) -> DeskarenaError:
 def allowed_methods(routes: Sequence[BaseRoute], request: Request) -> str:
     """The methods of the request's address, for the header `Allow`."""
     matching = [each for each in routes if isinstance(each, Route) and each.matches(request.scope)[0] is Match.PARTIAL]
-    return ", ".join(sorted({method for route in matching for method in route.methods or ()}))
+    methods = {method for route in matching for method in route.methods or ()} or {"GET"}
+    return ", ".join(sorted(methods | {"OPTIONS"} | ({"HEAD"} if "GET" in methods else set())))
 
 
 def wants_page(request: Request) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -61,7 +62,7 @@ def cookie_of(browser: TestClient) -> str:
 
 
 @contextmanager
-def team(made: World, folder: Path) -> Iterator[Team]:
-    """The installation, served with accounts and a token for programs."""
-    settings = Settings(data_dir=folder, accounts=True, token=SecretStr(SERVICE))
+def team(made: World, folder: Path, **more: Any) -> Iterator[Team]:
+    """The installation, served with accounts and a token for programs; `more`: settings."""
+    settings = Settings(data_dir=folder, accounts=True, token=SecretStr(SERVICE), **more)
     yield Team(made, create_app(settings, made.factory, made.store))

@@ -82,7 +82,7 @@ class RunFact:
 
     id: UUID
     state: str
-    idempotency_key: str | None
+    name: str
     next_event_seq: int
     events: int
     first_event: int
@@ -147,7 +147,7 @@ SELECT l.id, l.slot_id, s.node_id, l.worker_id, l.fencing_token, l.acquired_at, 
 FROM lease l JOIN slot s ON s.id = l.slot_id ORDER BY l.fencing_token
 """
 _RUNS = """
-SELECT r.id, r.state, r.idempotency_key, r.next_event_seq,
+SELECT r.id, r.state, r.name, r.next_event_seq,
     r.rollup_stale OR r.rollup_started_at IS NOT NULL AS stale, count(v.id) AS events,
     coalesce(min(v.seq), 0) AS first_event, coalesce(max(v.seq), 0) AS last_event
 FROM run r LEFT JOIN event v ON v.run_id = r.id GROUP BY r.id ORDER BY r.id

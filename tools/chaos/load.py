@@ -89,6 +89,7 @@ class EpisodeLoad:
             self._number += 1
             key = f"chaos-{self._number}"
         body: dict[str, Any] = {
+            "name": key,
             "benchmark": self.work.benchmark,
             "agent": agent,
             "tasks": list(tasks),

@@ -3,6 +3,7 @@
 from backend.db.models.accounts.access_token import AccessToken
 from backend.db.models.accounts.actor import Actor
 from backend.db.models.accounts.audit_entry import AuditEntry
+from backend.db.models.accounts.idempotent_request import IdempotentRequest
 from backend.db.models.accounts.membership import Membership
 from backend.db.models.accounts.project import Project
 from backend.db.models.accounts.user_account import UserAccount
@@ -90,6 +91,7 @@ __all__ = [
     "FailureReview",
     "HumanJudgement",
     "HumanRating",
+    "IdempotentRequest",
     "Judge",
     "JudgeResponse",
     "JudgeVerdict",

@@ -49,9 +49,9 @@ def _free_name(session: Session, project_id: UUID, name: str, identity: str) -> 
     return f"{name}{SEPARATOR}#{identity[:6]}" if repository.has_title(session, project_id, name) else name
 
 
-def get_configuration(session: Session, configuration_id: UUID) -> AgentConfiguration:
-    """The configuration. Raises NotFound."""
-    row = repository.get(session, configuration_id)
+def get_configuration(session: Session, configuration_id: UUID, *, lock: bool = False) -> AgentConfiguration:
+    """The configuration, locked until the commit if asked for. Raises NotFound."""
+    row = repository.get(session, configuration_id, lock=lock)
     if row is None:
         raise NotFound(
             "Configuration not found.", code="configuration_not_found", hint="The list is at /configurations."

@@ -37,9 +37,9 @@ def list_views(session: Session, benchmark: str | None = None) -> list[SavedBoar
     return [_view(row) for row in repository.listing(session, benchmark_id)]
 
 
-def get_view(session: Session, view_id: UUID) -> SavedBoardView:
-    """The view. Raises NotFound."""
-    return _view(_row(session, view_id))
+def get_view(session: Session, view_id: UUID, *, lock: bool = False) -> SavedBoardView:
+    """The view, locked until the commit if asked for. Raises NotFound."""
+    return _view(_row(session, view_id, lock=lock))
 
 
 def save_view(session: Session, benchmark: str, name: str, query: Mapping[str, Any]) -> SavedBoardView:
@@ -82,8 +82,8 @@ def delete_view(session: Session, view_id: UUID) -> None:
     repository.remove(session, view_id)
 
 
-def _row(session: Session, view_id: UUID) -> AnyRow:
-    row = repository.by_id(session, view_id)
+def _row(session: Session, view_id: UUID, *, lock: bool = False) -> AnyRow:
+    row = repository.by_id(session, view_id, lock=lock)
     if row is None:
         raise NotFound("Saved view not found.", code="view_not_found", hint="The board lists its saved views.")
     return row

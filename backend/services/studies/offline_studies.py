@@ -30,7 +30,7 @@ from backend.db.repositories.pagination import CursorPage
 from backend.db.repositories.studies import demonstrations
 from backend.db.repositories.studies import offline_studies as repository
 from backend.domain import registry
-from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.domain.errors import Invalid, NotFound
 from backend.domain.model.run import RunConfig
 from backend.domain.model.task import digest
 from backend.domain.registry import PluginKind
@@ -91,12 +91,11 @@ def submit_offline_study(
         study: the request.
         project: project of the study.
         actor: requesting actor.
-        key: idempotency key: repeating the request with it returns the same study.
+        key: a form's key: repeating the request with it returns the same study.
 
     Raises:
         NotFound: there is no such set.
         Invalid, UnknownPlugin: a factor, a level or a cell is invalid, or its agent cannot be asked at recorded steps.
-        Conflict: the idempotency key was used for another request.
         Unavailable: capabilities are unknown.
     """
     request_hash = digest(study.model_dump(mode="json", exclude_unset=True))
@@ -137,7 +136,7 @@ def submit_offline_study(
 
 def _same(study: OfflineStudy, request_hash: str) -> OfflineStudy:
     if study.request_hash != request_hash:
-        raise Conflict(
+        raise Invalid(
             f"the idempotency key was used for another request (study {study.id})",
             code="idempotency_key_reused",
             hint="Use a new key for a new request.",

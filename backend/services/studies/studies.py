@@ -15,7 +15,7 @@ from backend.db.repositories.benchmarks import benchmark_parts as parts
 from backend.db.repositories.benchmarks import tasks
 from backend.db.repositories.pagination import CursorPage
 from backend.db.repositories.studies import studies as repository
-from backend.domain.errors import Conflict, Invalid, NotFound
+from backend.domain.errors import Invalid, NotFound
 from backend.domain.model.task import digest
 from backend.domain.studies.study import DesignCell, StudyConfig, cell_label, cells, sampled
 from backend.domain.studies.study_results import CellEpisode, StudyResult, study_result
@@ -95,7 +95,7 @@ def submit_study(  # noqa: PLR0913 - what the edge gives, the study, how its run
         project: project of the study.
         actor: requesting actor.
         tuning: initial scheduling settings of each run.
-        key: idempotency key: repeating the request with it returns the same study.
+        key: a form's key: repeating the request with it returns the same study.
 
     Returns:
         The new study, or the existing one of the same request.
@@ -103,7 +103,6 @@ def submit_study(  # noqa: PLR0913 - what the edge gives, the study, how its run
     Raises:
         NotFound: There is no such benchmark.
         Invalid, UnknownPlugin: a factor, a level, or a cell as a whole is invalid; `path` says which.
-        Conflict: The idempotency key was used for another request.
         Unavailable: capabilities are unknown, or the provider does not work here.
     """
     shares = tuning.model_dump(exclude_unset=True)
@@ -134,7 +133,7 @@ def submit_study(  # noqa: PLR0913 - what the edge gives, the study, how its run
 
 def _same(study: Study, request_hash: str, key: str) -> Study:
     if study.request_hash != request_hash:
-        raise Conflict(
+        raise Invalid(
             f"the idempotency key {key!r} was used for another request (study {study.id})",
             code="idempotency_key_reused",
             hint="Use a new key for a new request.",

@@ -29,6 +29,7 @@ from backend.services.authoring.views.draft import (
 from backend.web.api_common import Cursor, Id, Limit, Page, Word, api_router, next_page_url
 from backend.web.authoring import schemas as own
 from backend.web.dependencies import ActorDep, EdgeDep, ProjectDep, SessionDep
+from backend.web.preconditions import EDITED, IfMatch, check_match, tagged
 
 router = api_router("own tasks")
 State = Annotated[list[DraftState], Query(description="Only drafts in one of these states.")]
@@ -69,14 +70,21 @@ def get_draft(session: SessionDep, edge: EdgeDep, draft_id: Id) -> DraftDetail:
     return draft_detail(session, service.get_draft(session, draft_id), edge.store)
 
 
-@router.put("/drafts/{draft_id}")
-def update_draft(
-    session: SessionDep, project: ProjectDep, edge: EdgeDep, draft_id: Id, body: own.DraftEdit
+@router.put("/drafts/{draft_id}", responses=EDITED)
+def update_draft(  # noqa: PLR0913, PLR0917 - what the edge gives, the body, and what it is a change of
+    session: SessionDep,
+    project: ProjectDep,
+    edge: EdgeDep,
+    draft_id: Id,
+    body: own.DraftEdit,
+    response: Response,
+    if_match: IfMatch = None,
 ) -> DraftDetail:
     """Create a new version, unless the content is the same. Earlier reviews no longer count."""
     by = person_or_local(session, project, body.by, path="by")
+    check_match(if_match, lambda: draft_detail(session, service.locked(session, draft_id), edge.store))
     row = service.edit(session, draft_id, read_content(body.content), by=by)
-    return draft_detail(session, row, edge.store)
+    return tagged(response, draft_detail(session, row, edge.store))
 
 
 @router.get("/drafts/{draft_id}/versions/{number}")

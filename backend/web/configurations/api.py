@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Query, Request
+from fastapi import Query, Request, Response
 from pydantic import Field
 
 from backend.services.configurations import configurations as service
@@ -10,6 +10,7 @@ from backend.services.configurations.definitions import LONGEST_NAME
 from backend.services.configurations.views import ConfigurationView, configuration_row, configuration_view
 from backend.web.api_common import Cursor, Id, Limit, Page, RequestModel, api_router, next_page_url
 from backend.web.dependencies import ProjectDep, SessionDep
+from backend.web.preconditions import EDITED, IfMatch, check_match, tagged
 
 router = api_router("configurations")
 
@@ -45,7 +46,14 @@ def get_configuration(session: SessionDep, configuration_id: Id) -> Configuratio
     return configuration_view(session, service.get_configuration(session, configuration_id))
 
 
-@router.patch("/configurations/{configuration_id}")
-def rename_configuration(session: SessionDep, configuration_id: Id, body: ConfigurationBody) -> ConfigurationView:
+@router.patch("/configurations/{configuration_id}", responses=EDITED)
+def rename_configuration(
+    session: SessionDep, configuration_id: Id, body: ConfigurationBody, response: Response, if_match: IfMatch = None
+) -> ConfigurationView:
     """Rename a configuration, on every page at once. Results are unaffected. Safe to repeat."""
-    return configuration_view(session, service.rename(session, configuration_id, body.name))
+
+    def current() -> ConfigurationView:
+        return configuration_view(session, service.get_configuration(session, configuration_id, lock=True))
+
+    check_match(if_match, current)
+    return tagged(response, configuration_view(session, service.rename(session, configuration_id, body.name)))

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from fastapi import Depends, Header, Query, Request, Response
 from sqlalchemy.orm import Session
+from starlette.types import Receive, Scope, Send
 
 from backend.addresses import API
 from backend.db import models
@@ -17,8 +18,8 @@ from backend.domain.model.episode import ENDED_RUNS, EpisodeState, RunState
 from backend.domain.model.task import Difficulty
 from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
-from backend.services.events import list_after, patience, subscribe_run
-from backend.services.events.views import EventView
+from backend.services.capacity.worker_capabilities import expected_capabilities
+from backend.services.events import patience, subscribe_run
 from backend.services.results.run_summaries import summaries
 from backend.services.results.run_summaries import summary as summary_of
 from backend.services.runs import episodes as episode_service
@@ -38,16 +39,17 @@ from backend.web.runs import schemas
 
 router = api_router("runs")
 LONGEST_WAIT = 300.0
+WITHOUT_WORKER = "No worker has registered yet: the run waits for one, which then says what it cannot run."
 Include = Annotated[
     Literal["episodes"] | None,
     Query(description="`episodes`: the run with all its episodes; for parts of many see `/runs/{run_id}/episodes`."),
 ]
 
 
-def request_of(body: schemas.RunSubmit, key: str | None = None) -> RunRequest:
+def request_of(body: schemas.RunSubmit) -> RunRequest:
     """The service's request from the body."""
     # Omitted fields are not set, so that a preset may set them.
-    return RunRequest.model_validate({**body.model_dump(exclude_unset=True), "idempotency_key": key})
+    return RunRequest.model_validate(body.model_dump(exclude_unset=True))
 
 
 def run_detail(session: Session, run: models.Run) -> RunView:
@@ -56,22 +58,53 @@ def run_detail(session: Session, run: models.Run) -> RunView:
     return view.model_copy(update={"effective_concurrency": ConcurrencyView.of(concurrency_of(session, run.id))})
 
 
-@router.post("/runs", status_code=201)
-def submit_run(  # noqa: PLR0913 - what the edge gives, the body, the key
+def wait_seconds(prefer: Annotated[str | None, Header(examples=["wait=30"])] = None) -> float:
+    """Seconds of `Prefer: wait=N` (RFC 7240), at most 300; 0 without it."""
+    match = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})\"?", prefer or "")
+    return min(float(match.group(1)), LONGEST_WAIT) if match else 0.0
+
+
+WaitSeconds = Annotated[float, Depends(wait_seconds)]
+
+
+class RunAtEnd(Response):
+    """The answer of a submission that waits, once it is committed, for the run's end."""
+
+    def __init__(self, edge: AppContext, run: RunView, seconds: float) -> None:
+        headers = {"Location": f"{API}/runs/{run.id}", "Preference-Applied": f"wait={seconds:.0f}"}
+        super().__init__(run.model_dump_json(), 201, headers, "application/json")
+        self._edge, self._run, self._seconds = edge, run, seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Waits and sends the run as it is then."""
+        await wait_for_end(self._edge, self._run.id, self._seconds)
+        run = await asyncio.to_thread(show_now, self._edge, self._run.id, episodes=False)
+        self.body = run.model_copy(update={"notice": self._run.notice}).model_dump_json().encode()
+        self.headers["content-length"] = str(len(self.body))
+        await super().__call__(scope, receive, send)
+
+
+@router.post("/runs", status_code=201, response_model=RunView)
+def submit_run(  # noqa: PLR0913, PLR0917 - what the edge gives, the body, how long to wait
     session: SessionDep,
     project: ProjectDep,
     actor: ActorDep,
+    edge: EdgeDep,
     body: schemas.RunSubmit,
     response: Response,
     *,
-    idempotency_key: Annotated[
-        str | None, Header(min_length=1, max_length=200, description="The same key gives the same run.")
-    ] = None,
-) -> RunView:
-    """Start a run. Nothing starts unless the whole request is valid."""
-    run = service.submit_run(session, request_of(body, idempotency_key), project=project, actor=actor)
+    seconds: WaitSeconds,
+) -> RunView | Response:
+    """Start a run. Nothing starts unless the whole request is valid.
+
+    Before a worker has registered it is accepted and waits; `notice` says so. `Prefer: wait=N` waits for its end, at
+    most N seconds.
+    """
+    run = service.submit_run(session, request_of(body), project=project, actor=actor)
     response.headers["Location"] = f"{API}/runs/{run.id}"
-    return run_detail(session, run)
+    notice = "" if expected_capabilities(session).reported else WITHOUT_WORKER
+    view = run_detail(session, run).model_copy(update={"notice": notice})
+    return RunAtEnd(edge, view, seconds) if seconds else view
 
 
 @router.post("/runs/import", status_code=201)
@@ -137,12 +170,6 @@ def list_runs(  # noqa: PLR0913 - one parameter per filter
     return Page[RunView](items=items, next=next_page_url(request, page.next))
 
 
-def wait_seconds(prefer: Annotated[str | None, Header(examples=["wait=30"])] = None) -> float:
-    """Seconds of `Prefer: wait=N` (RFC 7240), at most 300; 0 without it."""
-    match = re.search(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})\"?", prefer or "")
-    return min(float(match.group(1)), LONGEST_WAIT) if match else 0.0
-
-
 def state_now(edge: AppContext, run_id: UUID) -> RunState:
     """The run's state, read in its own transaction. Raises NotFound."""
     with read_only(edge.factory) as session:
@@ -197,7 +224,7 @@ async def get_run(
     edge: EdgeDep,
     run_id: Id,
     response: Response,
-    seconds: Annotated[float, Depends(wait_seconds)],
+    seconds: WaitSeconds,
     include: Include = None,
 ) -> RunView:
     """Show a run. `Prefer: wait=N` waits for its end, at most N seconds."""
@@ -241,20 +268,6 @@ def list_episodes(  # noqa: PLR0913 - one parameter per filter
         limit=limit,
     )
     return Page[EpisodeView](items=episode_views(session, run, page.items), next=next_page_url(request, page.next))
-
-
-@router.get("/runs/{run_id}/events")
-def events(
-    session: SessionDep,
-    run_id: Id,
-    after: Annotated[int, Query(ge=0, le=2**62, description="Only events with a higher number.")] = 0,
-    limit: Limit = 500,
-) -> Page[EventView]:
-    """List a run's events after a number. They are numbered from 1 without gaps."""
-    service.get_run(session, run_id)
-    rows = list_after(session, run_id, after, limit)
-    more = f"{API}/runs/{run_id}/events?after={rows[-1].seq}&limit={limit}" if len(rows) == limit else None
-    return Page[EventView](items=[EventView.model_validate(row) for row in rows], next=more)
 
 
 def changed(run: models.Run, episodes: int) -> ChangeResult:

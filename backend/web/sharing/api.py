@@ -2,14 +2,16 @@
 
 from typing import Annotated, Any
 
-from fastapi import Query
+from fastapi import Query, Response
 from pydantic import Field
 
+from backend.addresses import API
 from backend.services.sharing import public_links, saved_views
 from backend.services.sharing.public_links import MOST_DAYS, USUAL_DAYS, NewPublicLink, PublicLinkView
 from backend.services.sharing.saved_views import LONGEST_NAME, SavedBoardView
 from backend.web.api_common import Id, Page, RequestModel, api_router
 from backend.web.dependencies import SessionDep
+from backend.web.preconditions import EDITED, IfMatch, check_match, tagged
 
 router = api_router("sharing")
 Benchmark = Annotated[str | None, Query(max_length=100, description="Only of this one.", examples=["starter"])]
@@ -49,9 +51,11 @@ def list_views(session: SessionDep, benchmark: Benchmark = None) -> Page[SavedBo
 
 
 @router.post("/saved-views", status_code=201)
-def save_view(session: SessionDep, body: ViewBody) -> SavedBoardView:
+def save_view(session: SessionDep, body: ViewBody, response: Response) -> SavedBoardView:
     """Save a view of a board under a name that is unique for its benchmark."""
-    return saved_views.save_view(session, body.benchmark, body.name, body.query)
+    view = saved_views.save_view(session, body.benchmark, body.name, body.query)
+    response.headers["Location"] = f"{API}/saved-views/{view.id}"
+    return tagged(response, view)
 
 
 @router.get("/saved-views/{view_id}")
@@ -60,10 +64,13 @@ def get_view(session: SessionDep, view_id: Id) -> SavedBoardView:
     return saved_views.get_view(session, view_id)
 
 
-@router.patch("/saved-views/{view_id}")
-def change_view(session: SessionDep, view_id: Id, body: ViewChange) -> SavedBoardView:
+@router.patch("/saved-views/{view_id}", responses=EDITED)
+def change_view(
+    session: SessionDep, view_id: Id, body: ViewChange, response: Response, if_match: IfMatch = None
+) -> SavedBoardView:
     """Rename a saved view, or replace its query. Safe to repeat."""
-    return saved_views.change_view(session, view_id, name=body.name, query=body.query)
+    check_match(if_match, lambda: saved_views.get_view(session, view_id, lock=True))
+    return tagged(response, saved_views.change_view(session, view_id, name=body.name, query=body.query))
 
 
 @router.delete("/saved-views/{view_id}", status_code=204)

@@ -1,8 +1,6 @@
 """Studies: submit, list, show, results."""
 
-from typing import Annotated
-
-from fastapi import Header, Request, Response
+from fastapi import Request, Response
 
 from backend.addresses import API
 from backend.services.studies import studies as service
@@ -15,21 +13,11 @@ router = api_router("studies")
 
 
 @router.post("/studies", status_code=201)
-def submit(  # noqa: PLR0913 - what the edge gives, the body, the key
-    session: SessionDep,
-    project: ProjectDep,
-    actor: ActorDep,
-    body: StudySubmit,
-    response: Response,
-    *,
-    idempotency_key: Annotated[
-        str | None, Header(min_length=1, max_length=200, description="The same key gives the same study.")
-    ] = None,
+def submit(
+    session: SessionDep, project: ProjectDep, actor: ActorDep, body: StudySubmit, response: Response
 ) -> StudyView:
     """Start a study, one run per cell. Nothing starts unless all cells are valid."""
-    study = service.submit_study(
-        session, body.config(), project=project, actor=actor, tuning=body.tuning(), key=idempotency_key
-    )
+    study = service.submit_study(session, body.config(), project=project, actor=actor, tuning=body.tuning())
     response.headers["Location"] = f"{API}/studies/{study.id}"
     return study_view(service.get_study(session, study.id))
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import File, Form, Header, Query, Request, Response, UploadFile
+from fastapi import File, Form, Query, Request, Response, UploadFile
 
 from backend.addresses import API
 from backend.domain.model.demonstration import SetForm
@@ -86,19 +86,11 @@ def show_demonstrations(session: SessionDep, project: ProjectDep, name: Name) ->
 
 
 @router.post("/offline-studies", status_code=201)
-def submit_offline_study(  # noqa: PLR0913 - what the edge gives, the body, the key
-    session: SessionDep,
-    project: ProjectDep,
-    actor: ActorDep,
-    body: OfflineStudySubmit,
-    response: Response,
-    *,
-    idempotency_key: Annotated[
-        str | None, Header(min_length=1, max_length=200, description="The same key gives the same study.")
-    ] = None,
+def submit_offline_study(
+    session: SessionDep, project: ProjectDep, actor: ActorDep, body: OfflineStudySubmit, response: Response
 ) -> OfflineStudyView:
     """Start an offline study: agents are asked at each recorded step. Nothing starts unless all cells are valid."""
-    study = service.submit_offline_study(session, body.config(), project=project, actor=actor, key=idempotency_key)
+    study = service.submit_offline_study(session, body.config(), project=project, actor=actor)
     response.headers["Location"] = f"{API}/offline-studies/{study.id}"
     return offline_study_view(service.get_offline_study(session, study.id))
 

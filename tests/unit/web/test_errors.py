@@ -102,7 +102,7 @@ class TestAnswers:
     def test_another_method_learns_those_of_the_address(self, client: TestClient) -> None:
         answer = client.put("/api/v1/runs")
         assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
-        assert answer.headers["allow"] == "GET, POST"
+        assert answer.headers["allow"] == "GET, HEAD, OPTIONS, POST"
 
     def test_health_says_down(self, client: TestClient) -> None:
         answer = client.get("/healthz")

@@ -64,8 +64,9 @@ def has_title(session: Session, project_id: UUID, title: str, besides: UUID | No
     return bool(session.scalar(select(query.exists())))
 
 
-def get(session: Session, configuration_id: UUID) -> AgentConfiguration | None:
-    return session.get(AgentConfiguration, configuration_id)
+def get(session: Session, configuration_id: UUID, *, lock: bool = False) -> AgentConfiguration | None:
+    """The configuration, locked until the commit if asked for."""
+    return session.get(AgentConfiguration, configuration_id, with_for_update={"key_share": True} if lock else None)
 
 
 def listing(  # noqa: PLR0913 - whose, which, in which order, from where on

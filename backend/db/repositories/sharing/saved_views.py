@@ -21,9 +21,11 @@ def listing(session: Session, benchmark_id: UUID | None) -> Sequence[AnyRow]:
     return session.execute(query.order_by(Benchmark.name, SavedView.name)).all()
 
 
-def by_id(session: Session, view_id: UUID) -> AnyRow | None:
-    """(SavedView, benchmark)."""
+def by_id(session: Session, view_id: UUID, *, lock: bool = False) -> AnyRow | None:
+    """(SavedView, benchmark); the view locked until the commit if asked for."""
     query = select(SavedView, Benchmark.name.label("benchmark")).join(Benchmark, Benchmark.id == SavedView.benchmark_id)
+    if lock:
+        query = query.with_for_update(of=SavedView).execution_options(populate_existing=True)
     return session.execute(query.where(SavedView.id == view_id)).one_or_none()
 
 

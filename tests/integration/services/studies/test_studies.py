@@ -5,7 +5,7 @@ import pytest
 from sqlalchemy import func, select
 
 from backend.db.models import Run, Study
-from backend.domain.errors import Conflict, FailureClass, Invalid, NotFound, UnknownPlugin
+from backend.domain.errors import FailureClass, Invalid, NotFound, UnknownPlugin
 from backend.domain.model.run import RunConfig
 from backend.domain.studies.study import Design, Factor, StudyConfig
 from backend.services.results.leaderboards import leaderboard
@@ -71,7 +71,7 @@ class TestSubmitStudy:
     def test_an_idempotency_key_gives_the_same_study(self, world: World) -> None:
         first = submit(world, study(), "k")
         assert submit(world, study(), "k") == first
-        with pytest.raises(Conflict):
+        with raises_code(Invalid, "idempotency_key_reused"):
             submit(world, study(name="another"), "k")
         assert counts(world) == (1, 3)
 

@@ -53,7 +53,7 @@ class TestApi:
     def test_editing_and_versions(self, fresh: TestClient, draft: dict[str, Any]) -> None:
         path = f"{API}/{draft['id']}"
         changed = {**draft["content"], "max_steps": 7}
-        assert done(fresh.put(path, json={"content": changed, "by": "ada"}))["version"] == 2
+        assert done(fresh.put(path, json={"content": changed, "by": "ada"}, headers={"If-Match": "*"}))["version"] == 2
         assert done(fresh.get(f"{path}/versions/1"))["content"] == draft["content"]
         assert fresh.get(f"{path}/versions/9").status_code == 404
 

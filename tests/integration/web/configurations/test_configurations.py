@@ -48,7 +48,7 @@ class TestConfigurations:
 
     def test_a_new_name_is_on_every_page(self, fresh: TestClient, runs: list[str]) -> None:
         configuration = self.of(fresh, runs[0])
-        answer = fresh.patch(f"{API}/{configuration}", json={"name": " nightly "})
+        answer = fresh.patch(f"{API}/{configuration}", json={"name": " nightly "}, headers={"If-Match": "*"})
         assert (answer.json()["name"], answer.json()["default_name"]) == ("nightly", "random")
         task = fresh.get(f"/api/v1/runs/{runs[0]}?include=episodes").json()["episodes"][0]
         addresses = (
@@ -59,14 +59,19 @@ class TestConfigurations:
         assert [path for path in addresses if "nightly" not in fresh.get(path, headers=PAGE).text] == []
         rows = fresh.get("/api/v1/leaderboards/starter").json()["rows"]
         assert {row["configuration"]["name"] for row in rows} == {"nightly", "random · image x0.5"}
-        assert fresh.patch(f"{API}/{configuration}", json={"name": ""}).json()["name"] == "random"
+        assert (
+            fresh.patch(f"{API}/{configuration}", json={"name": ""}, headers={"If-Match": "*"}).json()["name"]
+            == "random"
+        )
 
     def test_names_are_unique(self, fresh: TestClient, runs: list[str]) -> None:
-        answer = fresh.patch(f"{API}/{self.of(fresh, runs[0])}", json={"name": "random · image x0.5"})
+        answer = fresh.patch(
+            f"{API}/{self.of(fresh, runs[0])}", json={"name": "random · image x0.5"}, headers={"If-Match": "*"}
+        )
         assert (answer.status_code, answer.json()["code"]) == (409, "name_already_used")
         page = fresh.post(f"/configurations/{self.of(fresh, runs[0])}/name", data={"name": "random · image x0.5"})
         assert page.status_code == 409
-        wrong = fresh.patch(f"{API}/{self.of(fresh, runs[0])}", json={"name": "two\nlines"})
+        wrong = fresh.patch(f"{API}/{self.of(fresh, runs[0])}", json={"name": "two\nlines"}, headers={"If-Match": "*"})
         assert (wrong.status_code, wrong.json()["code"]) == (422, "invalid_name")
 
     def test_the_page_has_runs_definition_and_trend(self, fresh: TestClient, runs: list[str]) -> None:

@@ -47,7 +47,9 @@ class TestRest:
         assert (view["name"], view["benchmark"]) == ("by steps", "starter")
         assert view["query"] == {"sort": "steps", "column": ["steps", "run"], "common": True}
         assert client.get(VIEWS, params={"benchmark": "starter"}).json()["items"] == [view]
-        changed = client.patch(f"{VIEWS}/{view['id']}", json={"name": "cheap", "query": {"cost": "seconds"}}).json()
+        changed = client.patch(
+            f"{VIEWS}/{view['id']}", json={"name": "cheap", "query": {"cost": "seconds"}}, headers={"If-Match": "*"}
+        ).json()
         assert (changed["name"], changed["query"]) == ("cheap", {"cost": "seconds"})
         assert client.get(f"{VIEWS}/{view['id']}").json() == changed
         assert [client.delete(f"{VIEWS}/{view['id']}").status_code for _ in range(2)] == [204, 204]
@@ -74,10 +76,12 @@ class TestRest:
         saved(client, "one")
         other = saved(client, "two")
         again = client.post(VIEWS, json={"benchmark": "starter", "name": "one"})
-        renamed = client.patch(f"{VIEWS}/{other['id']}", json={"name": "one"})
+        renamed = client.patch(f"{VIEWS}/{other['id']}", json={"name": "one"}, headers={"If-Match": "*"})
         for answer in (again, renamed):
             assert (answer.status_code, answer.json()["code"]) == (409, "name_already_used")
-        assert client.patch(f"{VIEWS}/{other['id']}", json={"name": "two"}).status_code == 200
+        assert (
+            client.patch(f"{VIEWS}/{other['id']}", json={"name": "two"}, headers={"If-Match": "*"}).status_code == 200
+        )
 
     @pytest.mark.parametrize("name", ["", "  ", "two\nlines"])
     def test_a_name_is_one_line(self, client: TestClient, name: str) -> None:

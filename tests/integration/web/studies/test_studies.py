@@ -74,7 +74,7 @@ class TestApi:
         both = [fresh.post(API, json=BODY, headers={"Idempotency-Key": "k"}) for _ in range(2)]
         assert both[0].json()["id"] == both[1].json()["id"]
         other = fresh.post(API, json={**BODY, "name": "x"}, headers={"Idempotency-Key": "k"})
-        assert other.status_code == 409
+        assert other.status_code == 422
 
     @pytest.mark.parametrize(
         ("change", "path"),
