@@ -72,13 +72,13 @@ class ApiRoute(APIRoute):
     @cached_property
     def _json_type(self) -> TypeAdapter[Any] | None:
         """Type of a JSON body; None if it takes a form or nothing."""
-        fields = self.dependant.body_params
-        annotation: Any = fields[0].field_info.annotation if fields and not self._takes_form else None
+        body = None if self._takes_form else self.body_field
+        annotation: Any = body.field_info.annotation if body else None
         return None if annotation is None else TypeAdapter(annotation)
 
     @property
     def _takes_form(self) -> bool:
-        return any(isinstance(field.field_info, params.Form) for field in self.dependant.body_params)
+        return self.body_field is not None and isinstance(self.body_field.field_info, params.Form)
 
     async def _check_body(self, request: StrictRequest) -> None:
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
