@@ -88,6 +88,11 @@ screenshots: ## Write the pictures of docs/read-results.md: a leaderboard in lig
 	@$(PREPARE) --tests
 	@$(BIN)/python -m tools.screenshots
 
+.PHONY: page-sheets
+page-sheets: ## Write docs/reports/page-sheets.md: each page in four widths and two themes (PAGES='/runs /workers')
+	@$(PREPARE) --tests
+	@$(BIN)/python -m tools.page_sheets $(PAGES)
+
 .PHONY: fuzz-metrics
 fuzz-metrics: setup ## Call every metric with mutated files, which must give verdicts only (N=20000, SEED=1, ARGS=--page)
 	@$(BIN)/python -m tools.fuzz_metrics --number $(N) --seed $(SEED) $(ARGS)

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
@@ -44,6 +44,10 @@ HEADINGS = {
     429: "Too many requests",
     503: "Not available at the moment",
     507: "No room left",
+}
+HEADINGS_BY_CODE = {
+    "host_not_allowed": "Deskarena does not know this address",
+    "origin_not_allowed": "Another site may not do this",
 }
 """Heading of an error's page."""
 TODO = {
@@ -162,9 +166,17 @@ def error_page(error: Problem) -> dict[str, object]:
     return {
         "problem": error,
         "title": HTTPStatus(error.status).phrase,
-        "heading": HEADINGS.get(error.status, "Something went wrong"),
+        "heading": HEADINGS_BY_CODE.get(error.code) or HEADINGS.get(error.status, "Something went wrong"),
         "todo": todo or "Go back and try again; if it happens again, see the server's log.",
     }
+
+
+def refusal_page(error: DeskarenaError) -> Response:
+    """An error's page for who gets nothing else of the service, no style sheet either."""
+    from backend.web.templating import environment
+
+    text = environment().get_template("refused.html").render(error_page(problem(error)))
+    return HTMLResponse(text, status_code=error.status)
 
 
 def install(app: FastAPI, routes: Sequence[BaseRoute] = (), embed_origins: Sequence[str] = ()) -> None:

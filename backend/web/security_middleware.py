@@ -21,7 +21,7 @@ from backend.addresses import API, EMBED_PATH, JOIN_PATH, PUBLIC_PATH
 from backend.domain.errors import DeskarenaError, NotAllowed, Unavailable
 from backend.services.accounts.principal import LOCAL, NOBODY, Principal, acting_as
 from backend.web.allowed_hosts import KnownHosts
-from backend.web.errors import TooLarge, problem_response
+from backend.web.errors import TooLarge, problem_response, refusal_page
 from backend.web.headers import headers_of
 
 COOKIE = "deskarena_session"
@@ -210,7 +210,8 @@ class SecurityMiddleware:
             await send({**start, "headers": [(b"location", f"/login?next={quote(back)}".encode())]})
             await send({"type": "http.response.body", "body": b""})
             return
-        response = problem_response(error)
+        as_page = wants_page and not scope["path"].startswith(("/api/", "/static/"))
+        response = refusal_page(error) if as_page else problem_response(error)
         if isinstance(error, TokenNeeded):
             response.headers["WWW-Authenticate"] = 'Bearer realm="deskarena"'
         await response(scope, receive, send)

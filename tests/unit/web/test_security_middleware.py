@@ -46,6 +46,18 @@ class TestHost:
         assert answer.json()["code"] == "host_not_allowed"
         assert answer.headers["content-type"] == "application/problem+json"
 
+    def test_a_browser_reads_it_in_words(self, make: Make) -> None:
+        answer = make().get("/runs", headers={"Host": "evil.example<b>", "Accept": "text/html"})
+        assert answer.status_code == 403
+        assert answer.headers["content-type"].startswith("text/html")
+        assert answer.headers["content-security-policy"] == CSP
+        assert "<h1>Deskarena does not know this address</h1>" in answer.text
+        assert "DESKARENA_ALLOWED_HOSTS" in answer.text
+        # Nothing else of the service is to be had under this name.
+        assert "src=" not in answer.text
+        assert "href=" not in answer.text
+        assert "<b>" not in answer.text
+
     def test_our_own_name_passes(self, make: Make) -> None:
         assert make().get("/login").status_code == 200
 

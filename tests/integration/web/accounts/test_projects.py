@@ -17,9 +17,10 @@ from backend.services.benchmarks.benchmarks import import_benchmark
 from backend.web.app import create_app
 from backend.web.security_middleware import is_open
 from tests.factories.accounts import Team
+from tests.factories.everything import QUERIES
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark as make_tasks
-from tests.integration.web.test_reading import QUERIES, StaleInstallation, get_routes, reader
+from tests.integration.web.test_reading import StaleInstallation, get_routes, reader
 
 __all__ = ["reader"]
 UUIDS = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")

@@ -1,0 +1,146 @@
+"""Writes docs/reports/page-sheets.md and its pictures: each page in four widths and two themes, on one sheet.
+
+Usage: make page-sheets [PAGES='/runs /workers']
+"""
+
+import io
+import re
+import sys
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from fastapi.testclient import TestClient
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from backend.cli.embedded.postgres import start_postgres
+from backend.config import Settings
+from backend.web.app import create_app
+from tests.databases import copied, make_template
+from tests.factories.everything import Everything, make_everything
+from tests.factories.records import world
+from tests.factories.site import served
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "images" / "pages"
+REPORT = ROOT / "docs" / "reports" / "page-sheets.md"
+SCREENS = ((390, 844), (1280, 720), (1440, 900), (3840, 2160))
+"""Widths and heights in pixels."""
+HEIGHT, GAP = 360, 12
+MOST_BYTES = 130_000
+QUALITIES = (70, 55, 40, 30)
+ROW = re.compile(r"^\| `(/[^`]*)` \| ([^|]*) \|$", re.MULTILINE)
+LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+LEFT_OUT = frozenset({
+    "/account", "/people", "/join/{token}", "/embed/{token}", "/components", "/docs/", "/audit-log.csv",
+    "/benchmarks/{name}/analyses",
+})  # fmt: skip
+"""Need accounts, a frame or WindowsWorld; or are no page of the interface."""
+
+
+def documented() -> dict[str, str]:
+    """Addresses of pages with what docs/pages.md says of them."""
+    pages = (ROOT / "docs" / "pages.md").read_text().split("## Forms, data and probes")[0]
+    rows = {address: LINK.sub(r"\1", words).split(".")[0] for address, words in ROW.findall(pages)}
+    return {address: words for address, words in rows.items() if address not in LEFT_OUT}
+
+
+@contextmanager
+def site() -> Iterator[tuple[str, Everything]]:
+    """The address of a service with something of everything, and an example of each address."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        server = start_postgres(folder / "postgres", durable=False)
+        try:
+            make_template(server.url)
+            with copied(server.url) as url, world(url) as installation:
+                app = create_app(Settings(data_dir=folder / "first"), installation.factory, installation.store)
+                client = TestClient(app, base_url="http://127.0.0.1:8000")
+                (folder / "set").mkdir()
+                everything = make_everything(installation, client, folder / "set")
+                with served(installation, folder / "data") as address:
+                    yield address, everything
+        finally:
+            server.stop()
+
+
+def sheet_of(page: Page) -> Image.Image:
+    """The open page in all widths, light above dark."""
+    rows: list[list[Image.Image]] = []
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        rows.append([])
+        for width, height in SCREENS:
+            page.set_viewport_size({"width": width, "height": height})
+            shot = Image.open(io.BytesIO(page.screenshot(type="jpeg", quality=90)))
+            rows[-1].append(shot.resize((round(width * HEIGHT / height), HEIGHT), Image.Resampling.LANCZOS))
+    width = sum(each.width + GAP for each in rows[0]) + GAP
+    sheet = Image.new("RGB", (width, 2 * (HEIGHT + GAP) + GAP), "#888")
+    for number, row in enumerate(rows):
+        left = GAP
+        for each in row:
+            sheet.paste(each, (left, GAP + number * (HEIGHT + GAP)))
+            left += each.width + GAP
+    return sheet
+
+
+def compressed(sheet: Image.Image) -> bytes:
+    """WebP of at most `MOST_BYTES`, or the smallest."""
+    data = b""
+    for quality in QUALITIES:
+        file = io.BytesIO()
+        sheet.save(file, "WEBP", quality=quality, method=4)
+        data = file.getvalue()
+        if len(data) <= MOST_BYTES:
+            break
+    return data
+
+
+def name_of(address: str) -> str:
+    """A file's name for an address: `runs-run_id.webp`."""
+    return f"{re.sub(r'[^a-z0-9_]+', '-', address).strip('-') or 'home'}.webp"
+
+
+def write_report(pages: dict[str, str]) -> None:
+    """The page with all sheets."""
+    lines = [
+        "# Pages in pictures",
+        "",
+        "Each page at 390, 1280, 1440 and 3840 pixels, light above dark, of an installation with something of",
+        "everything (`make page-sheets`). Pages of [accounts](../accounts.md) are not among them.",
+    ]
+    for address, words in pages.items():
+        if (FOLDER / name_of(address)).exists():
+            picture = f"![{address} in four widths and two themes](../images/pages/{name_of(address)})"
+            lines += ["", f"## `{address}`", "", f"{words.strip()}.", "", picture]
+    REPORT.write_text("\n".join(lines) + "\n")
+
+
+def main(chosen: Collection[str] = ()) -> None:
+    """Writes the sheets of the chosen pages, all by default."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    pages = documented()
+    with site() as (root, everything), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        for address in chosen or pages:
+            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            answer = page.goto(root + everything.address(address))
+            page.locator("html[data-ready]").wait_for(state="attached")
+            page.evaluate("document.fonts.ready")
+            path = FOLDER / name_of(address)
+            path.write_bytes(compressed(sheet_of(page)))
+            print(answer and answer.status, path.name, f"{path.stat().st_size:,} bytes", flush=True)
+            page.close()
+        browser.close()
+    write_report(pages)
+
+
+def arguments(values: Sequence[str]) -> Sequence[str]:
+    """Addresses from the command line."""
+    return [address for value in values for address in value.split()]
+
+
+if __name__ == "__main__":
+    main(arguments(sys.argv[1:]))
