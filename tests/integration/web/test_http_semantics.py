@@ -25,7 +25,7 @@ LINES = {"Accept": "application/x-ndjson"}
 
 class TestMethods:
     @pytest.mark.parametrize(
-        "path", ["/api/v1/runs", "/api/v1/runs/{run}", "/api/v1/runs/{run}/export", "/", "/docs/api.html", "/healthz"]
+        "path", ["/api/v1/runs", "/api/v1/runs/{run}", "/api/v1/runs/{run}/export", "/compare", "/docs/api.html"]
     )
     def test_head_is_get_without_its_body(self, client: TestClient, scene: PageScene, path: str) -> None:
         address = path.format(run=scene.finished)
