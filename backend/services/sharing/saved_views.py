@@ -1,4 +1,4 @@
-"""Saved views: named queries of boards, of this installation."""
+"""Saved views: named queries of boards, of the project that has the benchmark."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -13,12 +13,13 @@ from backend.domain.benchmarks import reported_results
 from backend.domain.statistics.correlation import pearson
 from backend.services.read_model import ReadModel
 from backend.services.results.board_rows import BoardRow
+from backend.services.results.conditions import conditions_of
 from backend.services.results.leaderboards import board_version, leaderboard
 from backend.services.results.leaderboards import label as row_label
 
 SOURCE = "OSWorld paper, Table 7"
-_ALIKE = ("observation", "observation_params", "action_space", "action_params", "image", "variant")
-"""Fields of two runs that must be equal, besides the agent and its parameters."""
+_OF_THE_SYSTEM = frozenset({"provider", "image"})
+"""Conditions in which a run on Windows and one on Ubuntu cannot be equal."""
 
 
 class TwinRow(ReadModel):
@@ -65,8 +66,8 @@ def _paired(
 ) -> TwinRow | None:
     """The row with the run on Ubuntu that shares most pairs, the newest of equal ones."""
     windows = scores.get(row.run.id, {})
-    alike = [run for run in others if run.agent_configuration_id == row.run.agent_configuration_id
-             and all(run.config.get(name) == row.run.config.get(name) for name in _ALIKE)]  # fmt: skip
+    own = _alike(row.run)
+    alike = [run for run in others if _alike(run) == own]
     best: list[tuple[float, float]] = []
     twin_run: Run | None = None
     for run in alike:
@@ -88,6 +89,12 @@ def _paired(
         correlation="" if correlation is None else f"{correlation:.2f}",
         pairs=len(best),
     )
+
+
+def _alike(run: Run) -> tuple[UUID, dict[str, str]]:
+    """Equal for runs that may be paired: of one configuration, under conditions that differ in the system only."""
+    parts = conditions_of(run.config).parts
+    return run.agent_configuration_id, {name: words for name, words in parts.items() if name not in _OF_THE_SYSTEM}
 
 
 def _published() -> list[TwinRow]:

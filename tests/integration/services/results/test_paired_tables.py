@@ -45,6 +45,12 @@ class TestTwins:
         played(installation, "osworld", specs, name="osworld-windows", observation="screenshot")
         assert installation.do(twin_table, "osworld-windows").own == []
 
+    def test_another_step_budget_is_no_pair(self, installation: World) -> None:
+        played(installation, "osworld", [{"domain": "libreoffice_calc"}] * 3, budget={"max_steps": 50})
+        specs: list[Spec] = [{"domain": "excel", "extra": {"twin": f"libreoffice_calc/t{at:02}"}} for at in range(3)]
+        played(installation, "osworld", specs, name="osworld-windows", budget={"max_steps": 15})
+        assert installation.do(twin_table, "osworld-windows").own == []
+
 
 class TestLanguages:
     LEVELS = ("L1", "L2", "L3", "L4")

@@ -211,6 +211,13 @@ class TestLargeRuns:
             listed = run_summaries.summaries(session, [session.get_one(Run, run.id)])[run.id]
         assert (listed.counts.scored, listed.as_of) == (2, now(ready, run).rollup_as_of)
 
+    def test_say_of_no_time_while_their_cube_is_up_to_date(self, ready: World) -> None:
+        worker, run = ready.worker(), ready.submit(tasks=("files/a", "files/b"))
+        ready.score(ready.must_claim(worker))
+        rollup_jobs.renew(ready.factory, run.id)
+        shown = shown_summary(ready, run)
+        assert (shown.counts.scored, shown.counts.waiting, shown.as_of) == (1, 1, None)
+
     def test_are_exact_before_their_first_cube(self, ready: World) -> None:
         _, run = ready.worker(), ready.submit()
         assert shown_summary(ready, run).counts.waiting == 3

@@ -278,6 +278,21 @@ class TestAtOnce:
             session.commit()
             assert waiting.result() == {held.id: 2}
 
+    def test_a_run_that_is_held_for_a_moment_is_waited_for_where_its_equal_is_full_and_the_other_less_urgent(
+        self, queued: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(episode_scheduler, "PATIENCE_MS", 10_000)
+        worker, full = queued.worker(slots=4), queued.submit(priority=1)
+        set_run(queued, full, concurrency=1)
+        take(queued, worker, 1)
+        held, _ = queued.submit(priority=1), queued.submit()
+        with ThreadPoolExecutor(1) as pool, queued.work() as session:
+            session.execute(text("SELECT FROM run WHERE id = :id FOR UPDATE"), {"id": held.id})
+            waiting = pool.submit(owners, queued, worker, 2)
+            until(lambda: queued.do(_blocked) or waiting.done())
+            session.commit()
+            assert waiting.result() == {held.id: 2}
+
     def test_the_only_run_is_waited_for_a_moment_then_left(self, queued: World) -> None:
         worker, run = queued.worker(slots=4), queued.submit()
         with queued.work() as session:
