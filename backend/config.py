@@ -100,6 +100,30 @@ class Settings(BaseSettings):
         ge=0,
         description="Maximum requests to the API a minute for each person and program; 0: no limit.",
     )
+    oidc_issuer: str = Field(
+        default="", description="OpenID provider with which people sign in, such as https://id.example.org/realms/a."
+    )
+    oidc_client_id: str = Field(default="deskarena", description="How the provider knows this installation.")
+    oidc_client_secret: SecretStr | None = Field(
+        default=None, description="The client's secret at the provider (default: none, a public client with PKCE)."
+    )
+    oidc_name: str = Field(default="", max_length=60, description="Name of the provider on the page for signing in.")
+    oidc_scopes: tuple[str, ...] = Field(
+        default=("openid", "profile", "email"), description="Scopes that the provider is asked for (JSON list)."
+    )
+    oidc_first_sign_in: Literal["refuse", "link", "create"] = Field(
+        default="refuse",
+        description="Who signs in for the first time is refused, gets the account that has their verified e-mail "
+        "address as its name (link), or such a new one (create).",
+    )
+    oidc_groups_claim: str = Field(default="groups", description="Claim with the groups of a person.")
+    oidc_roles: dict[str, dict[str, Literal["viewer", "runner", "reviewer", "maintainer", "admin"]]] = Field(
+        default={}, description='Roles in projects by group (JSON), such as `{"ml-team": {"default": "runner"}}`.'
+    )
+    oidc_admins: tuple[str, ...] = Field(
+        default=(),
+        description="Groups (JSON list) whose members administer it (default: as set at /people).",
+    )
     metrics_token: SecretStr | None = Field(
         default=None, description="Additional bearer token for /metrics and /api/v1/signals only."
     )

@@ -27,7 +27,7 @@ FOREIGN_PREFIXES = ("DESKARENA_TEST_", "DESKARENA_POD_", "DESKARENA_LIMIT_")
 FOREIGN = frozenset(
     f"{PREFIX}{name}"
     for name in (
-        *("SERVER", "PERSON", "AGENT_TOKEN", "BENCHMARK", "PROVIDER"),  # clients
+        *("SERVER", "PERSON", "AGENT_TOKEN", "ID_TOKEN", "BENCHMARK", "PROVIDER"),  # clients
         *("WORKERS", "WORKER_MEMORY", "PACKAGES", "KVM_SLOTS", "KVM_MEMORY", "KVM_GROUP"),  # docker-compose.yml
         *("SUPERVISOR_TOKEN", "SUPERVISOR_TOKEN_FILE"),  # pods of virtual machines
         *(

@@ -25,6 +25,7 @@ from backend.cli.commands import (
     omnibench,
     plugin,
     project,
+    project_token,
     quarantine,
     retention,
     run,
@@ -48,6 +49,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+project.app.command("token")(project_token.token)
 app.command("up")(up.up)
 app.command("demo")(demo.demo)
 app.command("doctor")(doctor.doctor)

@@ -36,6 +36,7 @@ OWNED: tuple[Any, ...] = (
     models.Study,
     models.TaskDraft,
     models.TaskDraftRequest,
+    models.TrustRule,
     models.WebAsset,
 )
 """Tables with a project of their own."""

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Connection, Engine, create_engine, text
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -90,15 +90,7 @@ def unit_of_work(factory: SessionFactory) -> Iterator[Session]:
             yield session
             session.commit()
         except (DBAPIError, PoolTimeout) as error:
-            if not is_away(error):
-                raise
-            # Only the log has the driver's text: it names the server's address or the socket's path.
-            logger.warning("the database did not answer: %s", _first_line(error))
-            raise Unavailable(
-                "the database did not answer",
-                code="database_unavailable",
-                hint="Try again in a few seconds.",
-            ) from error
+            raise _unavailable(error) from error
         hooks: dict[str, Callable[[], None]] = session.info.pop(_HOOKS, {})
     for hook in hooks.values():
         try:
@@ -116,13 +108,34 @@ def read_only(factory: SessionFactory) -> Iterator[Session]:
         yield session
 
 
+@contextmanager
+def single_statements(factory: SessionFactory) -> Iterator[Connection]:
+    """A connection without a transaction: one statement each, and no BEGIN and ROLLBACK around it.
+
+    Raises Unavailable.
+    """
+    try:
+        with factory.kw["bind"].connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            yield connection
+    except (DBAPIError, PoolTimeout) as error:
+        raise _unavailable(error) from error
+
+
+def _unavailable(error: DBAPIError | PoolTimeout) -> Exception:
+    """What is raised for a driver's error: itself, unless the database did not answer."""
+    if not is_away(error):
+        return error
+    # Only the log has the driver's text: it names the server's address or the socket's path.
+    logger.warning("the database did not answer: %s", _first_line(error))
+    return Unavailable("the database did not answer", code="database_unavailable", hint="Try again in a few seconds.")
+
+
 def committed_state(factory: SessionFactory) -> str:
     """Names what is committed: equal names mean that a reader sees the same rows, whichever process wrote them.
 
     It is the server's snapshot, which changes whenever a transaction that has written ends. Raises a driver's error.
     Source: https://www.postgresql.org/docs/current/functions-info.html, `pg_current_snapshot`.
     """
-    # Its own connection without a transaction: one statement, and no BEGIN and ROLLBACK around it.
     with factory.kw["bind"].connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         return str(connection.scalar(_SNAPSHOT))
 

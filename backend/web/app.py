@@ -1,7 +1,7 @@
 """The web application: `app` for uvicorn, `create_app` for tests."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as package_version
@@ -18,6 +18,7 @@ from backend.db.session import SessionFactory
 from backend.domain.errors import Invalid
 from backend.domain.ports.storage import ArtifactStore
 from backend.services import events
+from backend.services.accounts.principal import Principal
 from backend.services.agents import agent_channel_store
 from backend.web import api_routes, errors, page_routes, socket_routes
 from backend.web.accounts.authentication import announce_first_link, authorize, identify
@@ -29,7 +30,7 @@ from backend.web.graceful_shutdown import GracefulShutdownMiddleware
 from backend.web.http_methods import HttpMethods
 from backend.web.openapi import DocumentedApp
 from backend.web.rate_limits import WITH_ACCOUNTS, RateLimits
-from backend.web.security_middleware import SecurityMiddleware
+from backend.web.security_middleware import Credentials, SecurityMiddleware
 from backend.web.shared_pages import SharedPages
 from backend.web.static_files import STATIC, Documentation, VersionedFiles
 
@@ -132,7 +133,7 @@ def create_app(
         SecurityMiddleware,
         hosts=KnownHosts(settings.host, settings.allowed_hosts),
         token=token,
-        sign_in=(lambda credentials: identify(app.state.edge, credentials)) if settings.accounts else None,
+        sign_in=_identifying(app) if settings.accounts else None,
         metrics_token=counter,
         embed_origins=settings.embed_origins,
     )
@@ -140,6 +141,16 @@ def create_app(
     app.add_middleware(SubPathMiddleware, sub_path=sub_path)
     app.add_middleware(TrustedProxies, proxies=settings.trusted_proxies)
     return app
+
+
+def _identifying(app: FastAPI) -> Callable[[Credentials], Awaitable[Principal | None]]:
+    """Asks the database who makes a request."""
+
+    async def ask(credentials: Credentials) -> Principal | None:
+        edge: AppContext = app.state.edge
+        return await edge.identified(lambda: identify(edge, credentials))
+
+    return ask
 
 
 def operation_id(route: APIRoute) -> str:

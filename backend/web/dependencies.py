@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock
 from typing import Annotated, TypeVar, cast
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from fastapi import Depends, Request
 from fastapi.concurrency import contextmanager_in_threadpool
@@ -25,6 +25,8 @@ from backend.domain.errors import DeskarenaError, Invalid
 from backend.domain.ports.storage import ArtifactStore
 from backend.domain.ports.web import Web
 from backend.services.accounts import audit
+from backend.services.accounts.id_tokens import Issuers
+from backend.services.accounts.open_id import OpenIdClient, OpenIdRules
 from backend.services.accounts.principal import bind
 from backend.services.capacity.model_endpoints import node_prices
 from backend.services.results.views.row_costs import NodePriceList
@@ -38,9 +40,13 @@ from backend.web.shared_pages import PageStore
 
 T = TypeVar("T")
 MOST_SESSIONS = 12
-"""Requests with a transaction at once. Fewer than the pool has connections (20): others wait without one, in order."""
+"""Requests with a transaction at once. With those that identify somebody, fewer than the pool has connections (20):
+others wait without one, in order."""
+MOST_IDENTIFICATIONS = 2
+"""Requests that ask at once who makes them; each has a connection for less than a millisecond."""
 MOST_AGENT_CALLS = 4
 """Transactions of agents' requests at once; each takes a millisecond or two."""
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 PERSON_COOKIE = "deskarena_person"
 """Cookie with the name that the viewer gave in this browser."""
 
@@ -104,6 +110,14 @@ class AppContext:
         """Live frames of attempts that somebody watches."""
         return FrameFeeds()
 
+    async def identified(self, work: Callable[[], T]) -> T:
+        """Runs the question who makes a request in its own threads: few, so that they take few connections."""
+        return await asyncio.get_running_loop().run_in_executor(self._identifying_threads, work)
+
+    @cached_property
+    def _identifying_threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(MOST_IDENTIFICATIONS, "identify")
+
     async def for_agent(self, work: Callable[[SessionFactory], T]) -> T:
         """Runs an agent's work in its own thread, with connections of its own: neither readers nor viewers delay it."""
         return await asyncio.get_running_loop().run_in_executor(self._agent_threads, work, self._agent_factory)
@@ -123,10 +137,37 @@ class AppContext:
     @cached_property
     def web(self) -> Web:
         """The SSRF-safe HTTP client."""
+        return self._web_with()
+
+    def _web_with(self, *private_hosts: str) -> Web:
         from backend.services.artifacts.egress_policy import EgressPolicy
         from backend.services.artifacts.ssrf_safe_http import GuardedWeb
 
-        return GuardedWeb(EgressPolicy(private_hosts=self.settings.web_private_hosts))
+        return GuardedWeb(EgressPolicy(private_hosts=(*self.settings.web_private_hosts, *private_hosts)))
+
+    @cached_property
+    def issuers(self) -> Issuers:
+        """Metadata and keys of issuers that projects trust."""
+        return Issuers(self.web, plain=self.settings.web_private_hosts)
+
+    @cached_property
+    def open_id(self) -> OpenIdClient | None:
+        """This installation as a client of the operator's OpenID provider, which may be in a private network."""
+        settings = self.settings
+        if not settings.accounts or not settings.oidc_issuer:
+            return None
+        web = self._web_with(urlsplit(settings.oidc_issuer).hostname or "")
+        rules = OpenIdRules(
+            issuer=settings.oidc_issuer,
+            client_id=settings.oidc_client_id,
+            client_secret=settings.oidc_client_secret.get_secret_value() if settings.oidc_client_secret else None,
+            scopes=settings.oidc_scopes,
+            first_sign_in=settings.oidc_first_sign_in,
+            groups_claim=settings.oidc_groups_claim,
+            roles=settings.oidc_roles,
+            admins=settings.oidc_admins,
+        )
+        return OpenIdClient(rules, Issuers(web, plain=(*LOOPBACK, *settings.web_private_hosts)), web)
 
 
 def edge_of(request: Request) -> AppContext:

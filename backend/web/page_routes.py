@@ -1,7 +1,7 @@
 """All page routers."""
 
 from backend.web import api_reference_page, components_page
-from backend.web.accounts import login_page
+from backend.web.accounts import login_page, open_id_page
 from backend.web.accounts import pages as accounts_pages
 from backend.web.authoring import pages as authoring_pages
 from backend.web.benchmarks import pages as benchmarks_pages
@@ -65,6 +65,7 @@ MODULES = (
     api_reference_page,
     components_page,
     login_page,
+    open_id_page,
     accounts_pages,
     deletions_pages,
 )

@@ -3,11 +3,10 @@
 Plain ASGI, so that it covers HTTP, websockets and static files alike and never buffers a body.
 """
 
-import asyncio
 import hashlib
 import hmac
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
@@ -28,7 +27,12 @@ COOKIE = "deskarena_session"
 PROJECT_COOKIE = "deskarena_project"
 """Cookie with the name of the project that a browser shows."""
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-OPEN_PATHS = ("/healthz", "/livez", "/readyz", "/login", "/static/", "/favicon.ico", JOIN_PATH, PUBLIC_PATH, EMBED_PATH)
+EXCHANGE_PATH = f"{API}/id-token-exchange"
+"""Where jobs of CI systems show an id token, which is checked there."""
+OPEN_PATHS = (
+    *("/healthz", "/livez", "/readyz", "/login", "/static/", "/favicon.ico"),
+    *(EXCHANGE_PATH, JOIN_PATH, PUBLIC_PATH, EMBED_PATH),
+)
 """Beginnings of paths that need no token. Below the last three, the pages check that of a link."""
 UNNAMED = ("/healthz", "/livez", "/readyz", "/static/", "/favicon.ico")
 """Beginnings of paths where it does not matter who asks."""
@@ -87,7 +91,7 @@ class SecurityMiddleware:
         *,
         hosts: KnownHosts,
         token: str | None,
-        sign_in: Callable[[Credentials], Principal | None] | None = None,
+        sign_in: Callable[[Credentials], Awaitable[Principal | None]] | None = None,
         metrics_token: str = "",
         embed_origins: Sequence[str] = (),
     ) -> None:
@@ -146,7 +150,7 @@ class SecurityMiddleware:
             return LOCAL
         if self._sign_in and not scope["path"].startswith(UNNAMED):
             credentials = _credentials(headers, service=has_token)
-            if credentials.present and (principal := await asyncio.to_thread(self._sign_in, credentials)):
+            if credentials.present and (principal := await self._sign_in(credentials)):
                 return principal
         if is_open(scope["path"]):
             return NOBODY

@@ -6,7 +6,9 @@ from backend.db.models.accounts.audit_entry import AuditEntry
 from backend.db.models.accounts.idempotent_request import IdempotentRequest
 from backend.db.models.accounts.membership import Membership
 from backend.db.models.accounts.project import Project
+from backend.db.models.accounts.trust_rule import TrustRule
 from backend.db.models.accounts.user_account import UserAccount
+from backend.db.models.accounts.user_identity import UserIdentity
 from backend.db.models.accounts.user_session import UserSession
 from backend.db.models.artifacts.artifact import Artifact
 from backend.db.models.artifacts.retention import Retention
@@ -136,7 +138,9 @@ __all__ = [
     "TaskSet",
     "TaskValidation",
     "TaskVariant",
+    "TrustRule",
     "UserAccount",
+    "UserIdentity",
     "UserSession",
     "WebAsset",
     "Worker",

@@ -5,22 +5,23 @@ from datetime import timedelta
 from enum import StrEnum
 from uuid import UUID
 
+from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
 from backend.db.models import AccessToken
 from backend.db.models.enums import Role
 from backend.db.repositories.accounts import access_tokens as repository
-from backend.db.repositories.accounts import projects, users
-from backend.domain.errors import Invalid, NotAllowed, NotFound
+from backend.db.repositories.accounts import users
+from backend.domain.errors import Invalid, NotFound
 from backend.services.accounts import audit
-from backend.services.accounts.principal import NO_PROJECT, Principal, principal_of
+from backend.services.accounts.principal import NO_PROJECT, Principal, principal_of, scope
 from backend.services.accounts.projects import default_project
 from backend.services.accounts.read_models import AccessTokenView
 from backend.services.accounts.secret_tokens import is_token, new_token, token_hash
 
 LONGEST_DAYS = 366
 LONGEST_NAME = 100
-_SHOWN = 10
+SHOWN = 10
 """Characters of a token that people see: its kind and six of its random ones."""
 _MARK = timedelta(minutes=1)
 
@@ -32,7 +33,8 @@ class TokenKind(StrEnum):
     PROJECT = "project"
 
 
-_PREFIXES = {TokenKind.PERSONAL: "dkp", TokenKind.PROJECT: "dkj"}
+PROJECT_PREFIX = "dkj"
+_PREFIXES = {TokenKind.PERSONAL: "dkp", TokenKind.PROJECT: PROJECT_PREFIX}
 
 
 def looks_like_one(text: str) -> bool:
@@ -58,7 +60,7 @@ def create(session: Session, name: str, *, kind: TokenKind, role: Role, days: in
         Invalid: a field.
     """
     principal = principal_of(session)
-    user_id = _owner(principal)
+    user_id = principal.require_session()
     name = name.strip()
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise Invalid(f"expected a name of 1 to {LONGEST_NAME} characters", code="invalid_name", path="name")
@@ -70,7 +72,7 @@ def create(session: Session, name: str, *, kind: TokenKind, role: Role, days: in
         user_id=user_id if kind is TokenKind.PERSONAL else None,
         project_id=default_project(session).id,
         name=name,
-        beginning=token[:_SHOWN],
+        beginning=token[:SHOWN],
         token_hash=token_hash(token),
         role=role,
         expires_at=users.now(session) + timedelta(days=days),
@@ -81,26 +83,25 @@ def create(session: Session, name: str, *, kind: TokenKind, role: Role, days: in
     return token, _view(row)
 
 
-def of_bearer(session: Session, token: str, project: str = "") -> tuple[Principal, UUID, bool] | None:
+def of_bearer(connection: Connection, token: str, project: str = "") -> tuple[Principal, UUID, bool] | None:
     """Whom a token speaks for, its id, and whether its use should be noted; None if it is not in force.
 
     Without a role if the request names another project than the token's.
     """
-    row = repository.open_token(session, token_hash(token)) if looks_like_one(token) else None
+    row = repository.open_token(connection, token_hash(token)) if looks_like_one(token) else None
     if row is None:
         return None
-    access, user, member, idle = row
-    most = Role(access.role)
-    if user is None:
-        principal = Principal(f"token:{access.name}", most, program=True)
+    role = Role(row.role)
+    if row.user is None:
+        principal = Principal(f"token:{row.name}", role, program=True)
     else:
-        own = Role.ADMIN if user.admin else Role(member) if member else None
-        principal = Principal(user.name, own if own is None or most.covers(own) else most, user_id=user.id)
-    own_project = projects.get(session, access.project_id)
-    principal = replace(principal, project_id=access.project_id, project=own_project.name if own_project else "")
-    if project and project != principal.project:
-        principal = replace(principal, role=None, project_id=NO_PROJECT)
-    return principal, access.id, idle is None or idle > _MARK
+        own = Role.ADMIN if row.admin else Role(row.own_role) if row.own_role else None
+        principal = Principal(row.user, own if own is None or role.covers(own) else role, user_id=row.user_id)
+    if project and project != row.project:
+        principal = replace(principal, role=None, project_id=NO_PROJECT, project=row.project)
+    else:
+        principal = replace(principal, project_id=scope(row.project_id, row.projects), project=row.project)
+    return principal, row.id, row.idle is None or row.idle > _MARK
 
 
 def mark_used(session: Session, token_id: UUID) -> None:
@@ -112,7 +113,7 @@ def list_tokens(session: Session) -> list[AccessTokenView]:
     """The person's own tokens; for an admin of the project, its tokens, too. Raises NotAllowed."""
     principal = principal_of(session)
     project_id, with_projects = default_project(session).id, principal.role is Role.ADMIN
-    rows = repository.listing(session, _owner(principal), project_id, with_projects=with_projects)
+    rows = repository.listing(session, principal.require_session(), project_id, with_projects=with_projects)
     return [_view(row) for row in rows]
 
 
@@ -124,20 +125,11 @@ def revoke(session: Session, token_id: UUID) -> None:
         NotAllowed: not in a browser's session.
     """
     principal = principal_of(session)
-    owner, row = _owner(principal), repository.lock(session, token_id)
+    owner, row = principal.require_session(), repository.lock(session, token_id)
     if row is None or not (row.user_id == owner or (row.user_id is None and principal.role is Role.ADMIN)):
         raise NotFound("there is no such token", code="token_not_found")
     row.revoked_at = users.now(session)
     audit.record(session, "token_revoked", row.name)
-
-
-def _owner(principal: Principal) -> UUID:
-    """The person, who must have signed in: a token that leaked must not make further ones."""
-    if principal.user_id is None or principal.session_id is None:
-        raise NotAllowed(
-            "tokens are managed by people who have signed in", code="no_account", hint="Open /account in a browser."
-        )
-    return principal.user_id
 
 
 def _view(row: AccessToken) -> AccessTokenView:

@@ -57,6 +57,18 @@ class Principal:
                 hint="An administrator can give you another role on the page of people.",
             )
 
+    def require_session(self) -> UUID:
+        """Id of the person, who must have signed in: a token that leaked must not make further ones.
+
+        Raises:
+            NotAllowed: with code `no_account`.
+        """
+        if self.user_id is None or self.session_id is None:
+            raise NotAllowed(
+                "tokens are managed by people who have signed in", code="no_account", hint="Open /account in a browser."
+            )
+        return self.user_id
+
     def require_admin(self) -> None:
         """Refuses those who do not administer the installation. Raises NotAllowed."""
         if not self.admin:
@@ -73,6 +85,16 @@ SERVICE = Principal("service", Role.ADMIN, admin=True, program=True)
 """Programs with the installation's token, where people have accounts."""
 NOBODY = Principal("", None)
 """Requests for open pages, such as the one for signing in."""
+
+
+def scope(project_id: UUID, number: int) -> UUID | None:
+    """The project whose rows a request sees; None, which costs its queries no rules, if there is no other one.
+
+    Args:
+        project_id: the request's project.
+        number: of all projects.
+    """
+    return project_id if number > 1 else None
 
 
 _ACTING: ContextVar[Principal] = ContextVar("principal", default=LOCAL)

@@ -46,6 +46,31 @@ class AccessTokenView(ReadModel):
     created_at: datetime
 
 
+class TrustRuleView(ReadModel):
+    """Which jobs of a CI system get tokens of the project."""
+
+    id: UUID
+    name: str
+    issuer: str = Field(examples=["https://token.actions.githubusercontent.com"])
+    audience: str
+    claims: dict[str, str] = Field(
+        description="Pattern by claim; `*` stands for any text.",
+        examples=[{"sub": "repo:acme/shop:ref:refs/heads/main"}],
+    )
+    role: Role = Field(description="What its tokens may do.")
+    minutes: int = Field(description="How long they last.")
+    used_at: datetime | None
+    created_at: datetime
+
+
+class JobToken(ReadModel):
+    """A job's token of a project, shown once."""
+
+    token: str = Field(description="Send it as `Authorization: Bearer TOKEN`.")
+    role: Role
+    expires_at: datetime
+
+
 class AuditView(ReadModel):
     """An entry of the audit log."""
 

@@ -4,14 +4,16 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
+from sqlalchemy import Connection
 from sqlalchemy.orm import Session
 
 from backend.db.models import UserAccount, UserSession
 from backend.db.models.enums import Role
 from backend.db.repositories.accounts import users as repository
+from backend.db.repositories.accounts.users import ProjectRow
 from backend.domain.errors import NotAllowed, NotFound
 from backend.services.accounts import audit, passwords
-from backend.services.accounts.principal import NO_PROJECT, Principal, bind, principal_of
+from backend.services.accounts.principal import NO_PROJECT, SERVICE, Principal, bind, principal_of, scope
 from backend.services.accounts.read_models import UserSessionView
 from backend.services.accounts.secret_tokens import is_token, new_token, token_hash
 
@@ -70,34 +72,33 @@ def start_session(session: Session, user: UserAccount, *, user_agent: str) -> st
     return token
 
 
-def of_cookie(session: Session, cookie: str, project: str, *, strict: bool) -> tuple[Principal, bool] | None:
+def of_cookie(connection: Connection, cookie: str, project: str, *, strict: bool) -> tuple[Principal, bool] | None:
     """Who a cookie's session belongs to, and whether its use should be noted; None if it is over.
 
     Args:
-        session: the transaction.
+        connection: to the database.
         cookie: the browser's.
         project: name of the project that the request is about; empty: the person's first.
         strict: no other project will do: without a role in it, the person has none.
     """
-    if not is_token(cookie, _KIND):
-        return None
-    row = repository.open_session(session, token_hash(cookie))
+    row = repository.open_session(connection, token_hash(cookie), project) if is_token(cookie, _KIND) else None
     if row is None:
         return None
-    opened, user, idle = row
-    principal = Principal(user.name, None, admin=user.admin, user_id=user.id, session_id=opened.id)
-    return in_project(session, principal, project, strict=strict), idle > _MARK
+    principal = Principal(row.user, None, admin=row.admin, user_id=row.user_id, session_id=row.id)
+    return _in_project(principal, row.project, project, strict=strict), row.idle > _MARK
 
 
-def in_project(session: Session, principal: Principal, project: str, *, strict: bool) -> Principal:
-    """The principal with a project and their role in it; without one, they see nothing. Args: see `of_cookie`."""
-    row = repository.first_project(session, principal.user_id, project, every=principal.admin)
-    if row is None or (strict and row[1] != project):
+def of_service(connection: Connection, project: str, *, strict: bool) -> Principal:
+    """A program with the installation's token. Args: see `of_cookie`."""
+    return _in_project(SERVICE, repository.any_project(connection, project), project, strict=strict)
+
+
+def _in_project(principal: Principal, row: ProjectRow | None, project: str, *, strict: bool) -> Principal:
+    """The principal with a project and their role in it; without one, they see nothing."""
+    if row is None or row.id is None or (strict and row.name != project):
         return replace(principal, role=None, project_id=NO_PROJECT, project=project)
-    project_id, name, role, number = row
-    own = Role.ADMIN if principal.admin else Role(role) if role else None
-    # Queries of an installation with one project need no rules.
-    return replace(principal, role=own, project_id=project_id if number > 1 else None, project=name)
+    own = Role.ADMIN if principal.admin else Role(row.role) if row.role else None
+    return replace(principal, role=own, project_id=scope(row.id, row.number), project=row.name or "")
 
 
 def mark_used(session: Session, session_id: UUID) -> None:

@@ -43,6 +43,17 @@ def add_person(session: Session, name: str, *, role: Role | None = Role.VIEWER, 
     """
     principal_of(session).require_admin()
     name = name.strip().lower()
+    if repository.by_name(session, name) is not None:
+        raise Conflict(f"there is already a person called {name}", code="person_exists")
+    user = create_account(session, name, admin=admin)
+    if role is not None:
+        _set_role(session, user, role)
+    audit.record(session, "person_added", name, {"admin": [None, admin], "role": [None, role]})
+    return _new_link(session, user)
+
+
+def create_account(session: Session, name: str, *, admin: bool = False) -> UserAccount:
+    """An account without password and roles. Raises Invalid if its name is not allowed."""
     if not _NAME.fullmatch(name) or name in {LOCAL, SERVICE.name}:
         raise Invalid(
             "expected lower-case letters, digits, and . _ @ + -, at most 100 characters",
@@ -50,15 +61,10 @@ def add_person(session: Session, name: str, *, role: Role | None = Role.VIEWER, 
             path="name",
             hint="An e-mail address is a good name.",
         )
-    if repository.by_name(session, name) is not None:
-        raise Conflict(f"there is already a person called {name}", code="person_exists")
     user = UserAccount(name=name, admin=admin)
     session.add(user)
-    session.flush()  # Its id is needed for the membership.
-    if role is not None:
-        _set_role(session, user, role)
-    audit.record(session, "person_added", name, {"admin": [None, admin], "role": [None, role]})
-    return _new_link(session, user)
+    session.flush()  # Its id is needed for memberships.
+    return user
 
 
 def change_person(
@@ -74,7 +80,7 @@ def change_person(
     principal_of(session).require_admin()
     user = _user(session, name)
     before = {"admin": user.admin, "enabled": user.disabled_at is None}
-    if (admin is False or enabled is False) and _is_last_admin(session, user):
+    if (admin is False or enabled is False) and is_last_admin(session, user):
         raise Conflict(f"{name} is the only administrator", code="last_admin")
     if admin is not None:
         user.admin = admin
@@ -132,6 +138,7 @@ def first_link(session: Session) -> str | None:
     None if somebody has a password, or another process has just created the link. Safe to call from several processes.
     """
     repository.lock_first_user(session)
+    default_project(session)  # Even the first administrator is in a project.
     people = repository.listing(session)
     if any(user.password_hash for user in people):
         return None
@@ -176,7 +183,8 @@ def _roles(session: Session, user: UserAccount) -> dict[str, str]:
     return {project: role for user_id, project, role in repository.memberships(session) if user_id == user.id}
 
 
-def _is_last_admin(session: Session, user: UserAccount) -> bool:
+def is_last_admin(session: Session, user: UserAccount) -> bool:
+    """Whether nobody else administers the installation."""
     others = (other for other in repository.listing(session) if other.id != user.id)
     return user.admin and not any(other.admin and other.disabled_at is None for other in others)
 

@@ -7,10 +7,10 @@ from fastapi import WebSocketException
 from starlette.requests import HTTPConnection
 
 from backend.addresses import FIRST_LINK_FILE, JOIN_PATH
-from backend.db.session import read_only, unit_of_work
+from backend.db.session import single_statements, unit_of_work
 from backend.domain.errors import DeskarenaError, NotAllowed
 from backend.services.accounts import access_tokens, sign_in, users
-from backend.services.accounts.principal import SERVICE, Principal
+from backend.services.accounts.principal import Principal
 from backend.web.accounts.permissions import Need, need_of
 from backend.web.dependencies import AppContext
 from backend.web.security_middleware import Credentials
@@ -21,11 +21,12 @@ log = logging.getLogger(__name__)
 def identify(edge: AppContext, credentials: Credentials) -> Principal | None:
     """Whose session a cookie is, or whom a token speaks for, read from the database, so that both end at once.
 
-    None if there is no such session or token. Raises Unavailable.
+    One statement without a transaction. None if there is no such session or token. Raises Unavailable.
     """
+    project, strict = credentials.project, credentials.strict
     if credentials.service:
-        with read_only(edge.factory) as session:
-            return sign_in.in_project(session, SERVICE, credentials.project, strict=credentials.strict)
+        with single_statements(edge.factory) as connection:
+            return sign_in.of_service(connection, project, strict=strict)
     return _by_token(edge, credentials) if credentials.bearer else _by_cookie(edge, credentials)
 
 
@@ -33,8 +34,8 @@ def _by_token(edge: AppContext, credentials: Credentials) -> Principal | None:
     if not access_tokens.looks_like_one(credentials.bearer):
         return None
     named = credentials.project if credentials.strict else ""
-    with read_only(edge.factory) as session:
-        access = access_tokens.of_bearer(session, credentials.bearer, named)
+    with single_statements(edge.factory) as connection:
+        access = access_tokens.of_bearer(connection, credentials.bearer, named)
     if access is None:
         return None
     principal, token_id, is_idle = access
@@ -45,8 +46,8 @@ def _by_token(edge: AppContext, credentials: Credentials) -> Principal | None:
 
 
 def _by_cookie(edge: AppContext, credentials: Credentials) -> Principal | None:
-    with read_only(edge.factory) as session:
-        person = sign_in.of_cookie(session, credentials.cookie, credentials.project, strict=credentials.strict)
+    with single_statements(edge.factory) as connection:
+        person = sign_in.of_cookie(connection, credentials.cookie, credentials.project, strict=credentials.strict)
     if person is None:
         return None
     principal, is_idle = person

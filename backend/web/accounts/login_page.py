@@ -2,13 +2,14 @@
 
 import hmac
 from typing import Annotated
+from urllib.parse import urlencode, urlsplit
 
 from fastapi import Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from backend.addresses import FIRST_LINK_FILE, JOIN_PATH
 from backend.db.session import unit_of_work
-from backend.domain.errors import Invalid
+from backend.domain.errors import DeskarenaError, Invalid
 from backend.services.accounts import passwords, sign_in, users
 from backend.services.accounts.principal import bind
 from backend.web.dependencies import AppContext, EdgeDep, SessionDep
@@ -21,6 +22,13 @@ MONTH = 30 * 24 * 3600
 Password = Annotated[str, Form(max_length=500)]
 Following = Annotated[str, Form(alias="next", max_length=500)]
 Link = Annotated[str, Path(max_length=100)]
+
+
+class AccountsOff(DeskarenaError):
+    """The installation has no accounts, or not what the page needs (404)."""
+
+    status = 404
+    code = "accounts_off"
 
 
 def inside(address: str) -> str:
@@ -46,9 +54,34 @@ def link_address(request: Request, token: str) -> str:
     return f"{request.url.scheme}://{request.url.netloc}{path}"
 
 
+def login_page(  # noqa: PLR0913 - what it shows
+    request: Request,
+    edge: AppContext,
+    following: str,
+    *,
+    wrong: bool = False,
+    name: str = "",
+    problem: str = "",
+    status: int = 200,
+) -> HTMLResponse:
+    """The page for signing in: `wrong` after a wrong password, `problem` after a failure at the OpenID provider."""
+    issuer = edge.settings.oidc_issuer if edge.settings.accounts else ""
+    values = {
+        "following": inside(following),
+        "provider": issuer and (edge.settings.oidc_name or urlsplit(issuer).hostname),
+        "provider_address": f"/login/oidc?{urlencode({'next': inside(following)})}",
+        "wrong": wrong,
+        "name": name,
+        "problem": problem,
+    }
+    return render(request, "login.html", values, status=status)
+
+
 @router.get("/login")
-def ask(request: Request, following: Annotated[str, Query(alias="next", max_length=500)] = "/") -> HTMLResponse:
-    return render(request, "login.html", {"following": inside(following), "wrong": False, "name": ""})
+def ask(
+    request: Request, edge: EdgeDep, following: Annotated[str, Query(alias="next", max_length=500)] = "/"
+) -> HTMLResponse:
+    return login_page(request, edge, following)
 
 
 @router.post("/login")
@@ -65,8 +98,7 @@ def enter(  # noqa: PLR0913 - the form's fields
     answer = redirect(inside(following))
     cookie = _new_session(request, edge, name, password) if edge.settings.accounts else _token_cookie(edge, token)
     if cookie is None:
-        page = {"following": inside(following), "wrong": True, "name": name}
-        return render(request, "login.html", page, status=401)
+        return login_page(request, edge, following, wrong=True, name=name, status=401)
     if cookie:
         set_cookie(request, answer, cookie)
     return answer

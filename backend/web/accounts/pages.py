@@ -8,11 +8,12 @@ from fastapi import Form, Request
 from fastapi.responses import HTMLResponse, Response
 
 from backend.db.models.enums import Role
-from backend.domain.errors import Conflict, DeskarenaError, Invalid, NotAllowed
-from backend.services.accounts import access_tokens, audit, passwords, sign_in, users
+from backend.domain.errors import Conflict, Invalid, NotAllowed
+from backend.services.accounts import access_tokens, audit, passwords, sign_in, trust_rules, users
 from backend.services.accounts.access_tokens import TokenKind
+from backend.services.accounts.principal import principal_of
 from backend.services.accounts.projects import create_project, default_project, own_projects
-from backend.web.accounts.login_page import MONTH, Password, browser_of, link_address, set_cookie
+from backend.web.accounts.login_page import MONTH, AccountsOff, Password, browser_of, link_address, set_cookie
 from backend.web.dependencies import EdgeDep, SessionDep
 from backend.web.page_common import Cursor, Id, Text, next_page, page_router, redirect
 from backend.web.security_middleware import PROJECT_COOKIE
@@ -23,6 +24,7 @@ router = page_router()
 PAGE = 100
 MOST_ROWS = 10_000
 PersonName = Annotated[str, Form(max_length=200)]
+Line = Annotated[str, Form(max_length=500)]
 
 
 @router.get("/account")
@@ -87,6 +89,46 @@ def revoke_token(session: SessionDep, token_id: Id) -> Response:
     """Revokes a token."""
     access_tokens.revoke(session, token_id)
     return redirect("/account#tokens")
+
+
+@router.post("/account/trust-rules")
+def create_trust_rule(  # noqa: PLR0913 - the form's fields
+    request: Request,
+    session: SessionDep,
+    edge: EdgeDep,
+    name: PersonName,
+    *,
+    issuer: Line,
+    audience: Line,
+    claims: Annotated[str, Form(max_length=5000)],
+    role: Annotated[Role, Form()] = Role.RUNNER,
+    minutes: Annotated[int, Form()] = 60,
+) -> Response:
+    """Lets jobs of a CI system get tokens of the project."""
+    pairs = [line.partition("=") for line in claims.splitlines() if line.strip()]
+    patterns = {claim.strip(): pattern.strip() for claim, _, pattern in pairs}
+    plain = edge.settings.web_private_hosts
+    try:
+        trust_rules.create(
+            session,
+            name,
+            issuer=issuer.strip(),
+            audience=audience,
+            claims=patterns,
+            role=role,
+            minutes=minutes,
+            plain=plain,
+        )
+    except (Invalid, Conflict) as error:
+        return _account(request, session, trust_problem=error.text)
+    return redirect("/account#trust-rules")
+
+
+@router.post("/account/trust-rules/{rule_id}/revoke")
+def revoke_trust_rule(session: SessionDep, rule_id: Id) -> Response:
+    """Revokes a rule with its tokens."""
+    trust_rules.revoke(session, rule_id)
+    return redirect("/account#trust-rules")
 
 
 @router.get("/people")
@@ -163,10 +205,20 @@ def audit_table(session: SessionDep, write: TableDep, q: Text = "", before: Curs
     return write("audit-log", ["time", "who", "action", "target", "address", "changes", "id"], rows)
 
 
-def _account(
-    request: Request, session: SessionDep, problem: str = "", *, token: str = "", token_problem: str = ""
+def _account(  # noqa: PLR0913 - what the forms of the page say
+    request: Request,
+    session: SessionDep,
+    problem: str = "",
+    *,
+    token: str = "",
+    token_problem: str = "",
+    trust_problem: str = "",
 ) -> HTMLResponse:
+    administers = principal_of(session).role is Role.ADMIN
     page = {
+        "trust_rules": trust_rules.list_rules(session) if administers else None,
+        "trust_problem": trust_problem,
+        "address": f"{request.url.scheme}://{request.url.netloc}",
         "sessions": sign_in.list_sessions(session),
         "problem": problem,
         "least": passwords.LEAST,
@@ -177,7 +229,7 @@ def _account(
         "projects": own_projects(session),
         "longest_days": access_tokens.LONGEST_DAYS,
     }
-    return render(request, "account.html", page, status=422 if problem or token_problem else 200)
+    return render(request, "account.html", page, status=422 if problem or token_problem or trust_problem else 200)
 
 
 def _people(
@@ -205,10 +257,3 @@ def _require_accounts(accounts: bool) -> None:  # noqa: FBT001 - the setting
         raise AccountsOff(
             "this service has no accounts", hint="Set DESKARENA_ACCOUNTS=true; docs/accounts.md has more."
         )
-
-
-class AccountsOff(DeskarenaError):
-    """The installation has no accounts (404)."""
-
-    status = 404
-    code = "accounts_off"

@@ -21,7 +21,8 @@ class Need:
 
 
 SIGNED_IN, VIEWER, RUNNER = Need(), Need(Role.VIEWER), Need(Role.RUNNER)
-REVIEWER, MAINTAINER, ADMIN = Need(Role.REVIEWER), Need(Role.MAINTAINER), Need(admin=True)
+REVIEWER, MAINTAINER = Need(Role.REVIEWER), Need(Role.MAINTAINER)
+PROJECT_ADMIN, ADMIN = Need(Role.ADMIN), Need(admin=True)
 _READS = frozenset({"GET", "HEAD"})
 
 
@@ -178,6 +179,13 @@ _MAINTAINERS = [
         """,
     ),
 ]
+_PROJECT_ADMINS = [
+    f"GET {API}/trust-rules",
+    f"POST {API}/trust-rules",
+    f"DELETE {API}/trust-rules/{{rule_id}}",
+    "POST /account/trust-rules",
+    "POST /account/trust-rules/{rule_id}/revoke",
+]
 _ADMINS = [
     *_below(
         API,
@@ -215,6 +223,7 @@ NEEDS: Mapping[str, Need] = {
         (RUNNER, _RUNNERS),
         (REVIEWER, _REVIEWERS),
         (MAINTAINER, _MAINTAINERS),
+        (PROJECT_ADMIN, _PROJECT_ADMINS),
         (ADMIN, _ADMINS),
     )
     for route in routes

@@ -5,6 +5,7 @@ from pydantic import Field
 from backend.db.models.enums import Role
 from backend.services.accounts.access_tokens import LONGEST_DAYS, TokenKind
 from backend.services.accounts.read_models import AccessTokenView
+from backend.services.accounts.trust_rules import LONGEST_MINUTES
 from backend.services.read_model import ReadModel
 from backend.web.api_common import RequestModel
 
@@ -56,6 +57,29 @@ class NewToken(AccessTokenView):
     """A token, shown once."""
 
     token: str = Field(description="Send it as `Authorization: Bearer TOKEN`.")
+
+
+class TrustRuleBody(RequestModel):
+    """A new rule about jobs of a CI system."""
+
+    name: str = Field(min_length=1, max_length=100, examples=["shop-main"])
+    issuer: str = Field(min_length=1, max_length=500, examples=["https://token.actions.githubusercontent.com"])
+    audience: str = Field(min_length=1, max_length=500, examples=["https://deskarena.example.org"])
+    claims: dict[str, str] = Field(
+        min_length=1,
+        max_length=20,
+        description="Pattern by claim; `*` stands for any text. `sub` must be among them.",
+        examples=[{"sub": "repo:acme/shop:ref:refs/heads/main"}],
+    )
+    role: Role = Field(default=Role.RUNNER, description="What its tokens may do.")
+    minutes: int = Field(default=60, ge=1, le=LONGEST_MINUTES, description="How long they last.")
+
+
+class IdTokenBody(RequestModel):
+    """The id token that a CI system gave a job."""
+
+    id_token: str = Field(min_length=1, max_length=20_000)
+    project: str = Field(default="default", min_length=1, max_length=100, description="Whose token it gets.")
 
 
 class OneTimeLink(ReadModel):

@@ -41,6 +41,9 @@ UNAVAILABLE = {
     "/people": 404,
     "/api/v1/account/sessions": 403,
     "/api/v1/tokens": 403,
+    "/api/v1/trust-rules": 403,
+    "/login/oidc": 404,
+    "/login/oidc/callback": 404,
     "/join/{token}": 410,
 }
 """Routes that read and then refuse: no broker, WindowsWorld, video, frame or account; no such version of plotly."""

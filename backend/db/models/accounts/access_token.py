@@ -19,6 +19,8 @@ class AccessToken(Base):
     id: Mapped[Id]
     user_id: Mapped[UUID | None] = mapped_column(ref("user_account"), index=True)
     project_id: Mapped[UUID] = mapped_column(ref("project"), index=True)
+    # By which a job of a CI system has got it, if it has.
+    trust_rule_id: Mapped[UUID | None] = mapped_column(ref("trust_rule"), index=True)
     name: Mapped[str]
     beginning: Mapped[str]
     # SHA-256 (hex) of the token.

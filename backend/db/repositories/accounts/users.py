@@ -1,10 +1,27 @@
 """People, their sessions and memberships."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Interval, Row, delete, func, select, text, type_coerce, update
+from sqlalchemy import (
+    Connection,
+    Interval,
+    Row,
+    Select,
+    Text,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+    text,
+    true,
+    type_coerce,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -49,21 +66,76 @@ def memberships(session: Session) -> Sequence[Row[UUID, str, str]]:
     ).all()
 
 
-def first_project(
-    session: Session, user_id: UUID | None, name: str, *, every: bool
-) -> tuple[UUID, str, str | None, int] | None:
-    """Id, name and the person's role of one of their projects, and the number of all projects.
+def _preferred(user_id: Any, name: Any, every: Any) -> Select[UUID, str, str]:
+    """Id, name and the person's role of one of their projects.
 
     The one of that name, else `default`, else the first by name; `every`: of all projects.
     """
-    number = select(func.count()).select_from(Project).scalar_subquery()
-    query = select(Project.id, Project.name, Membership.role, number).outerjoin(
+    query = select(Project.id, Project.name, Membership.role).outerjoin(
         Membership, (Membership.project_id == Project.id) & (Membership.user_id == user_id)
     )
-    query = query if every else query.where(Membership.role.is_not(None))
-    preferred = (Project.name == name).desc(), (Project.name == "default").desc(), Project.name
-    row = session.execute(query.order_by(*preferred).limit(1)).one_or_none()
-    return None if row is None else (row[0], row[1], row[2], row[3])
+    order = (Project.name == name).desc(), (Project.name == "default").desc(), Project.name
+    return query.where(or_(every, Membership.role.is_not(None))).order_by(*order).limit(1)
+
+
+_NUMBER = select(func.count()).select_from(Project).scalar_subquery()
+_NAME, _TOKEN = bindparam("name", type_=Text), bindparam("token_hash", type_=Text)
+_PROJECT = _preferred(UserAccount.id, _NAME, UserAccount.admin).lateral("own")
+_ANY_PROJECT = select(_preferred(None, _NAME, true()).subquery("own"), _NUMBER)
+_OPEN_SESSION = (
+    select(
+        UserSession.id,
+        UserAccount.id,
+        UserAccount.name,
+        UserAccount.admin,
+        type_coerce(func.now() - UserSession.used_at, Interval),
+        *_PROJECT.c,
+        _NUMBER,
+    )
+    .join(UserAccount, UserAccount.id == UserSession.user_id)
+    .outerjoin(_PROJECT, true())
+    .where(UserSession.token_hash == _TOKEN, UserSession.expires_at > func.now(), UserAccount.disabled_at.is_(None))
+)
+
+
+@dataclass(frozen=True)
+class ProjectRow:
+    """A project that a request is about, and the number of all projects; `id` is None if the person has no project."""
+
+    id: UUID | None
+    name: str | None
+    role: str | None
+    number: int
+
+
+@dataclass(frozen=True)
+class OpenSession:
+    """A session in force, with its person, how long it was not used, and one of the person's projects."""
+
+    id: UUID
+    user_id: UUID
+    user: str
+    admin: bool
+    idle: timedelta
+    project: ProjectRow
+
+
+def open_session(connection: Connection, token_hash: str, project: str) -> OpenSession | None:
+    """The session of a cookie if it is in force, in one statement.
+
+    Its project is the one of that name, else `default`, else the person's first by name.
+    """
+    row = connection.execute(_OPEN_SESSION, {"token_hash": token_hash, "name": project}).one_or_none()
+    if row is None:
+        return None
+    session_id, user_id, user, admin, idle, *project_row = row
+    return OpenSession(session_id, user_id, user, admin, idle, ProjectRow(*project_row))
+
+
+def any_project(connection: Connection, name: str) -> ProjectRow | None:
+    """The project of that name, else `default`, else the first by name."""
+    row = connection.execute(_ANY_PROJECT, {"name": name}).one_or_none()
+    return None if row is None else ProjectRow(*row)
 
 
 def projects_of(session: Session, user_id: UUID) -> list[str]:
@@ -81,21 +153,6 @@ def set_role(session: Session, user_id: UUID, project_id: UUID, role: str | None
     session.execute(
         insert(Membership).values(row).on_conflict_do_update(constraint="pk_membership", set_={"role": role})
     )
-
-
-def open_session(session: Session, token_hash: str) -> tuple[UserSession, UserAccount, timedelta] | None:
-    """A cookie's session if it has not expired, its person, and how long it was not used."""
-    query = (
-        select(UserSession, UserAccount, type_coerce(func.now() - UserSession.used_at, Interval))
-        .join(UserAccount, UserAccount.id == UserSession.user_id)
-        .where(
-            UserSession.token_hash == token_hash,
-            UserSession.expires_at > func.now(),
-            UserAccount.disabled_at.is_(None),
-        )
-    )
-    row = session.execute(query).one_or_none()
-    return None if row is None else (row[0], row[1], row[2])
 
 
 def sessions_of(session: Session, user_id: UUID) -> list[UserSession]:

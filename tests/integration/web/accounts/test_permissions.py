@@ -137,6 +137,14 @@ class TestWalk:
                 wrong.append((method, path, refused, passed))
         assert wrong == []
 
+    def test_every_route_refuses_who_has_no_role_in_the_project(
+        self, roles: tuple[Team, dict[str, TestClient]]
+    ) -> None:
+        _, browsers = roles
+        about = [one for one in routes() if not is_open(one[1]) and need_of(*one).role and one[0] not in {"HEAD", "WS"}]
+        assert len(about) > 200
+        assert [one for one in about if status(browsers["none"], *one) != (403, "role_required")] == []
+
     def test_every_route_refuses_who_is_not_signed_in(self, roles: tuple[Team, dict[str, TestClient]]) -> None:
         _, browsers = roles
         closed = [(method, path) for method, path in routes() if not is_open(path) and method not in {"HEAD", "WS"}]

@@ -1,28 +1,36 @@
 """Nobody sees another project's rows: every route that reads, asked by somebody of another project."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from pprint import pformat
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from backend.config import Settings
 from backend.db import models
+from backend.db.models.enums import Role
 from backend.db.project_scope import BELOW, OWNED, current_project, visible_project
 from backend.services.accounts.principal import LOCAL, acting_as
 from backend.services.benchmarks.benchmarks import import_benchmark
+from backend.web.accounts.permissions import need_of
 from backend.web.app import create_app
 from backend.web.security_middleware import is_open
 from tests.factories.accounts import Team
 from tests.factories.everything import QUERIES
 from tests.factories.records import World
 from tests.factories.tasks import make_benchmark as make_tasks
+from tests.integration.web.accounts.test_permissions import routes
+from tests.integration.web.accounts.writing_requests import INSTALLATION, NAMES_NOTHING, OWN_ACCOUNT, WRITES, send
 from tests.integration.web.test_reading import StaleInstallation, get_routes, reader
 
 __all__ = ["reader"]
+SECRET = "known-here-only"
+"""Name of runs, studies, benchmarks and views of the other project."""
 UUIDS = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 OF_EVERYBODY = {
     "/published/{name}",
@@ -34,6 +42,15 @@ OF_EVERYBODY = {
     "/benchmarks/{name}/analyses/{table}.csv",
 }
 """Routes with parameters that are about no project: published figures, plug-ins, a program, an unknown table."""
+
+
+def names_something(route: str) -> bool:
+    """Whether a route that reads is about something of a project."""
+    query = QUERIES.get(route, "")
+    return ("{" in route or "_id" in query or "run=" in query) and not is_open(route) and route not in OF_EVERYBODY
+
+
+NAMED_READS = [route for route in get_routes() if names_something(route)]
 
 
 class Outsider:
@@ -51,10 +68,48 @@ class Outsider:
         self.ada = self.people.add("ada", "admin")
         self.boss = boss
         with made.work() as session:
+            self.project_id = session.scalars(select(models.Project.id).where(models.Project.name == "default")).one()
+            for column in (models.Run.name, models.Study.name, models.Benchmark.title, models.SavedView.name):
+                session.execute(update(column.class_).values({column: SECRET}))
             tables = [table for table in OWNED if table is not models.AccessToken] + [row[0] for row in BELOW]
             self.ids = {
                 str(row) for table in tables if hasattr(table, "id") for row in session.scalars(select(table.id))
             }
+
+    def names(self, answer: Any, but: Iterable[Any] = ()) -> list[str]:
+        """What an answer tells of the other project: ids, and names that nothing else has; not what was asked for."""
+        asked = set(map(str, but))
+        ids = set(UUIDS.findall(answer.text)) & self.ids
+        return sorted((ids | ({SECRET} if SECRET in answer.text else set())) - asked)[:3]
+
+    def give_eve(self, role: Role) -> None:
+        """Gives eve a role in her own project."""
+        there = {"Deskarena-Project": "other"}
+        assert self.boss.patch("/api/v1/people/eve", json={"role": role}, headers=there).status_code == 200
+
+    def rows(self) -> dict[str, int]:
+        """A hash of all rows of the other project, by table."""
+        with self.people.made.work() as session, visible_project(self.project_id):
+            return {
+                table.__tablename__: hash(frozenset(map(repr, session.execute(select(*table.__table__.c)))))
+                for table in [*OWNED, *(row[0] for row in BELOW)]
+            }
+
+
+@pytest.fixture(scope="module")
+def named(reader: StaleInstallation, outsider: Outsider) -> dict[str, Any]:
+    """Values of all parameters of requests."""
+    episode = models.Episode
+    with outsider.people.made.work() as session:
+        works = session.scalars(select(models.Submission.id).order_by(models.Submission.id)).all()
+        by_hand = session.scalars(select(episode.id).where(episode.run_id == reader.everything.human).limit(1)).one()
+    failed = next(
+        row["id"]
+        for row in outsider.ada.get(f"/api/v1/runs/{reader.params['run_id']}/episodes?limit=200").json()["items"]
+        if row["solved"] is False
+    )
+    more = {"human": reader.everything.human, "by_hand": by_hand, "failed": failed, "other_work": works[-1]}
+    return {**reader.params, **more, "work_id": works[0]}
 
 
 @pytest.fixture(scope="module")
@@ -79,10 +134,7 @@ def as_seen_by(installation: StaleInstallation, client: TestClient, route: str) 
 class TestWalk:
     def test_every_address_of_another_project_is_none(self, reader: StaleInstallation, outsider: Outsider) -> None:
         wrong = {}
-        for route in get_routes():
-            named = "{" in route or "_id" in QUERIES.get(route, "") or "run=" in QUERIES.get(route, "")
-            if not named or is_open(route) or route in OF_EVERYBODY:
-                continue
+        for route in NAMED_READS:
             answer = as_seen_by(reader, outsider.eve, route)
             if answer.status_code != 404:
                 wrong[route] = answer.status_code
@@ -94,8 +146,8 @@ class TestWalk:
             if is_open(route):
                 continue
             answer = as_seen_by(reader, outsider.eve, route)
-            if answer.status_code < 400 and (found := set(UUIDS.findall(answer.text)) & outsider.ids):
-                leaks[route] = sorted(found)[:3]
+            if answer.status_code < 400 and (names := outsider.names(answer)):
+                leaks[route] = names
         assert leaks == {}
 
     def test_its_own_people_see_all_of_it(self, reader: StaleInstallation, outsider: Outsider) -> None:
@@ -118,23 +170,62 @@ class TestWalk:
         assert answer.json()["code"] == "role_required"
         assert outsider.eve.get("/api/v1/projects").json()["items"][0]["name"] == "other"
 
-    def test_changes_of_another_projects_things_are_refused(
-        self, reader: StaleInstallation, outsider: Outsider
-    ) -> None:
-        run, task = reader.params["run_id"], reader.params["task_id"]
-        for method, path in (
-            ("POST", f"/api/v1/runs/{run}/cancel"),
-            ("PATCH", f"/api/v1/runs/{run}"),
-            ("POST", f"/api/v1/runs/{run}/retry"),
-            ("DELETE", f"/api/v1/public-links/{reader.params['link_id']}"),
-        ):
-            assert outsider.eve.request(method, path, json={} if method != "DELETE" else None).status_code == 404, path
-        view = f"/api/v1/saved-views/{reader.params['view_id']}"
-        assert outsider.eve.delete(view).status_code == 204  # Safe to repeat: what is not there is gone.
-        assert outsider.ada.get(view).status_code == 200
-        body = {"reason": "x"}
-        assert outsider.eve.post(f"/api/v1/tasks/{task}/quarantine", json=body).status_code == 404
 
+class TestEveryRoute:
+    """Route x role x project: somebody of another project, in every role, with every id of this one."""
+
+    def test_every_route_that_changes_something_has_a_request(self) -> None:
+        writes = {
+            f"{method} {path}" for method, path in routes() if method not in {"GET", "HEAD", "WS"} and not is_open(path)
+        }
+        elsewhere = {route for route in writes if route.split()[1].startswith((*OWN_ACCOUNT, *INSTALLATION))}
+        assert writes - elsewhere - NAMES_NOTHING == set(WRITES)
+
+    def test_no_route_shows_or_changes_another_projects_things_in_any_role(
+        self, reader: StaleInstallation, outsider: Outsider, named: dict[str, Any]
+    ) -> None:
+        """Each by an admin and by the least role that may; `test_permissions.py` has those below."""
+        before, wrong = outsider.rows(), {}
+        for role in Role:
+            outsider.give_eve(role)
+            for route, write in WRITES.items():
+                if role not in {need_of(*route.split()).role, Role.ADMIN}:
+                    continue
+                answer = send(outsider.eve, route, named)
+                if answer.status_code not in write.refused or outsider.names(answer, but=named.values()):
+                    wrong[role, route] = answer.status_code, answer.text[:200]
+            for route in NAMED_READS if role == Role.VIEWER else ():  # The admin's are walked above.
+                if as_seen_by(reader, outsider.eve, route).status_code != 404:
+                    wrong[role, route] = 200, ""
+        assert wrong == {}, pformat(wrong)
+        assert outsider.rows() == before
+
+    def test_who_names_a_project_without_a_role_in_it_is_refused_everywhere(
+        self, reader: StaleInstallation, outsider: Outsider, named: dict[str, Any]
+    ) -> None:
+        wrong = {}
+        outsider.eve.headers["Deskarena-Project"] = "default"
+        try:
+            for route in WRITES:
+                wrong[route] = send(outsider.eve, route, named).json().get("code")
+            for route in get_routes():
+                if not is_open(route) and need_of("GET", route).role:
+                    answer = as_seen_by(reader, outsider.eve, route)
+                    wrong[route] = "role_required" if answer.status_code == 403 else answer.status_code
+        finally:
+            del outsider.eve.headers["Deskarena-Project"]
+        assert {route: code for route, code in wrong.items() if code != "role_required"} == {}
+
+    @pytest.mark.parametrize("way", ["id", "name"])
+    def test_search_finds_nothing_of_it(self, outsider: Outsider, named: dict[str, Any], way: str) -> None:
+        words = [str(named[key]) for key in ("run_id", "episode_id", "task_id")] if way == "id" else ["starter", SECRET]
+        for word in words:
+            theirs, own = (each.get(f"/api/v1/search?q={word}") for each in (outsider.ada, outsider.eve))
+            assert theirs.text != own.text, word
+            assert not outsider.names(own, but=[word])
+
+
+class TestSameNames:
     def test_a_public_link_shows_its_own_project_to_everybody(
         self, reader: StaleInstallation, outsider: Outsider
     ) -> None:
@@ -151,6 +242,17 @@ class TestWalk:
         own, theirs = (each.get("/api/v1/benchmarks/creative").json()["id"] for each in (outsider.ada, outsider.eve))
         assert own in outsider.ids
         assert theirs not in outsider.ids
+
+
+class TestOwnPeople:
+    def test_its_own_people_reach_all_that_the_requests_name(self, outsider: Outsider, named: dict[str, Any]) -> None:
+        """So a request that is refused elsewhere is refused for the project, not because it names nothing."""
+        wrong = {}
+        for route, write in WRITES.items():
+            answer = send(outsider.ada, route, named)
+            if answer.status_code in {401, 403, 500} or (answer.status_code == 404 and not write.kept):
+                wrong[route] = answer.status_code, answer.text[:300]
+        assert wrong == {}, pformat(wrong)
 
 
 class TestScope:
