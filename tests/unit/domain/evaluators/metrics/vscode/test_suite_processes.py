@@ -102,6 +102,74 @@ for place in ("suite.py", "dynamic_test_module.py", "sitecustomize.py", "main.py
 def square(number): return 0
 """
 
+SPEAKS_THE_PROTOCOL = """
+import json, os, stat
+names = [int(one) for one in os.listdir("/proc/self/fd")]
+line = next(one for one in names if os.path.exists(f"/proc/self/fd/{one}") and stat.S_ISSOCK(os.fstat(one).st_mode))
+def ask(operation, *arguments):
+    os.write(line, json.dumps({"do": operation, "args": arguments, "options": {}}).encode() + b"\\n")
+    answer = b""
+    while not answer.endswith(b"\\n"):
+        answer += os.read(line, 65536)
+    return json.loads(answer)
+CODE = '''
+import json, os, sys
+frame = sys._getframe()
+while frame.f_code.co_name != "run_tests":
+    frame = frame.f_back
+nonce = frame.f_locals["task"]["nonce"]
+os.write(frame.f_locals["descriptor"], json.dumps({"true": True, "number": 1.0, "nonce": nonce}).encode())
+os._exit(0)
+'''
+for library in ({"library": "builtins"}, {"list": [{"library": "builtins"}]}):
+    run = ask("get", library, "exec")
+    ask("call", {"yours": run.get("value", {}).get("mine", 0)}, CODE)
+def square(number): return 0
+"""
+READS_WHAT_IS_EXPECTED = """
+def use(function):
+    peer = object.__getattribute__(function, "_remote_peer")
+    return int(peer.ask("get", "{0.__globals__[EXPECTED]}", "format")(function))
+"""
+NUMBER_WITHOUT_A_DIFFERENCE = """
+class Number:
+    def __sub__(self, other): return 0.0
+    __rsub__ = __truediv__ = __mod__ = __sub__
+def square(number): return Number()
+"""
+DIFFERENCE_WITHOUT_A_SIZE = """
+class Number:
+    def __sub__(self, other): return self
+    __rsub__ = __sub__
+    def __abs__(self): return 0.0
+    def __round__(self, digits=0): return 0.0
+    def __bool__(self): return False
+def square(number): return Number()
+"""
+NUMBER_THAT_HEARS_FIRST = """
+class Number:
+    told = 0.0
+    def __sub__(self, other):
+        self.told = other
+        return self
+    def __float__(self): return float(self.told)
+def square(number): return Number()
+"""
+CLOSE = """
+import unittest, main
+class Close(unittest.TestCase):
+    def test(self): CHECK
+def test():
+    return unittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromTestCase(Close)).wasSuccessful()
+"""
+COMPARISONS = (
+    "self.assertAlmostEqual(main.square(3), 9.0)",
+    "self.assertAlmostEqual(9.0, main.square(3))",
+    "self.assertAlmostEqual(main.square(3), 9.0, delta=0.1)",
+    "self.assertLess(abs(main.square(3) - 9), 1e-6)",
+    "self.assertFalse(main.square(3) - 9)",
+)
+
 
 class TestForging:
     @pytest.mark.parametrize(
@@ -114,6 +182,7 @@ class TestForging:
             NUMBER_THAT_EQUALS_ALL,
             PATCHED_BUILTINS,
             WRITES_THE_TESTS,
+            SPEAKS_THE_PROTOCOL,
             "import os\nos._exit(0)",
             "raise SystemExit(0)",
             f"print({FORGED!r})\nraise SystemExit",
@@ -134,6 +203,21 @@ class TestForging:
         )
         assert run(program, tests) == 0.0
 
+    def test_it_reads_nothing_around_a_function_that_it_is_given(self, run: Any) -> None:
+        tests = "import main\nEXPECTED = 4242\ndef test():\n    return main.use(lambda: 1) == EXPECTED\n"
+        assert run(READS_WHAT_IS_EXPECTED, tests) == 0.0
+
+    @pytest.mark.parametrize("check", COMPARISONS)
+    def test_no_object_is_close_to_every_number(self, run: Any, check: str) -> None:
+        tests = CLOSE.replace("CHECK", check)
+        assert run("def square(number): return number * number", tests) == 1.0
+        for program in (NUMBER_WITHOUT_A_DIFFERENCE, DIFFERENCE_WITHOUT_A_SIZE, NUMBER_THAT_HEARS_FIRST):
+            assert run(program, tests) == 0.0
+
+    def test_no_container_contains_everything(self, run: Any) -> None:
+        program = "class All(list):\n    def __contains__(self, _): return True\ndef square(number): return All()\n"
+        assert run(program, "import main\ndef test():\n    return 9 in main.square(3)\n") == 0.0
+
     @pytest.mark.parametrize("name", ["math", "unittest", "json"])
     def test_no_library_of_the_tests_is_the_programs(self, run: Any, name: str) -> None:
         tests = f"import main, {name}\ndef test():\n    return not hasattr({name}, 'forged')\n"
@@ -152,8 +236,16 @@ class Point:
     def __init__(self, x): self.x, self.seen = x, {}
     def __eq__(self, other): return self.x == other.x
     def __add__(self, other): return Point(self.x + other.x)
+    def __sub__(self, other): return Point(self.x - (other if type(other) is int else other.x))
+    def __mul__(self, other): return Point(self.x * other)
+    def __abs__(self): return self.x
     def __len__(self): return self.x
     __hash__ = None
+class Number:
+    def __init__(self, x): self.x = x
+    def __float__(self): return self.x
+class Words:
+    def __contains__(self, word): return word == "apple"
 def square(number): return number * number
 def sort(values): values.sort()
 def wrong(): raise Wrong("no")
@@ -177,6 +269,10 @@ CHECKS = {
     "helper": "main.double(4) == 8 and helper.double(2) == 4",
     "star": "Point(3).x == 3",
     "operators": "(Point(1) + Point(2)).x == 3 and len(Point(4)) == 4 and Point(1) == Point(1) != Point(2)",
+    "differences": "(Point(5) - 2).x == 3 and abs(Point(5) - Point(2)) == 3 and abs(Point(3) * 2) == 6",
+    "differences of numbers": "abs(main.Number(2.5) - 2) == 0.5 and 3 - main.Number(2.5) == 0.5",
+    "membership": "'apple' in main.Words() and 'pear' not in main.Words() and [0] * 3 in main.field",
+    "membership of generators": "2 in main.count() and 5 not in main.count()",
     "instances": "isinstance(Point(1), main.Point) and not isinstance(3, main.Point)",
     "objects and plain values": "Point(3) != 3",
     "generators": "list(main.count()) == [1, 2] and next(main.count()) == 1",
