@@ -45,7 +45,7 @@ COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 class RemoteObject:
     """An object of the other side. Its class is what it says only for containers, whose content is plain data."""
 
-    __slots__ = ("_remote_kind", "_remote_number", "_remote_peer", "_remote_is_difference")
+    __slots__ = ("_remote_is_difference", "_remote_kind", "_remote_number", "_remote_peer")
 
     def __init__(self, peer: Any, number: int, kind: str) -> None:
         object.__setattr__(self, "_remote_peer", peer)
