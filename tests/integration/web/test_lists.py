@@ -21,7 +21,7 @@ HEAD = re.compile(r'<a class="sort" href="([^"]+)"')
 
 
 def addresses(scene: PageScene) -> list[str]:
-    return ["/runs", "/configurations", f"/runs/{scene.finished}", "/benchmarks/starter", "/workers", "/benchmarks"]
+    return ["/runs", "/configurations", f"/runs/{scene.finished}", "/benchmarks/starter", "/workers"]
 
 
 def test_every_head_sorts_both_ways(client: TestClient, scene: PageScene) -> None:
