@@ -195,7 +195,7 @@ def listing(  # noqa: PLR0913 - the table, and what a template says of it
     unchanged, table = Markup(table), str(table)  # noqa: S704 - rendered by a template, which escapes
     parts = _TABLE.search(table)
     # A public page has no links.
-    if parts is None or "colspan=" in table or "rowspan=" in table or context["public"]:
+    if parts is None or "colspan=" in table or "rowspan=" in table or context.get("public"):
         return unchanged
     place = (f"list-{key}" if key else "") if anchor is None else anchor
     state = ListState(context["path"], context["query"], key, place)

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
+from statistics import fmean, median_low
 from typing import Any
 from uuid import UUID
 
@@ -68,8 +68,12 @@ def pooled_task(rows: Sequence[AnyRow], costs: Mapping[tuple[UUID, UUID], float]
 
 
 def _side(tasks: dict[str, PooledTask]) -> dict[str, PooledTask]:
-    """The tasks without losses that another run made up for: there, all passes have a score."""
-    passes = max((len(task.scores) for task in tasks.values()), default=0)
+    """The tasks without losses that another run made up for: there, all passes have a score.
+
+    As on a board, a partial run that repeats a few tasks is no pass (`pass_rollups.number_of_passes`).
+    """
+    numbers = [number for task in tasks.values() if (number := len(task.scores) + task.lost)]
+    passes = median_low(numbers) if numbers else 0
     return {
         key: replace(task, lost=min(task.lost, max(0, passes - len(task.scores))))
         if task.scores and task.lost

@@ -163,7 +163,7 @@ def regression_of(session: Session, run_id: UUID, baseline: UUID, alpha: float =
         common_tasks=comparison.common_tasks,
         alike=comparison.alike,
         conditions=comparison.conditions,
-        sentence=" ".join([_verdict(result, alpha), *_incomplete(comparison.runs)]),
+        sentence=" ".join([_verdict(result, alpha), *_caveats(comparison)]),
     )
 
 
@@ -174,13 +174,19 @@ def _verdict(result: RunDifference | None, alpha: float) -> str:
     return f"{word} (one-sided {p_text(result.regression_p)}, alpha {alpha:g}): {result.sentence}."
 
 
-def _incomplete(runs: Sequence[ComparedRun]) -> Iterator[str]:
-    """A sentence about the baseline and one about the run, where some of its results are missing."""
-    for name, run in zip(("baseline", "run"), runs, strict=True):
+def _caveats(comparison: RunComparison) -> Iterator[str]:
+    """Sentences about what a reader must know: conditions that differ, results that are missing."""
+    if comparison.conditions:
+        names = ", ".join(each.name for each in comparison.conditions)
+        yield f"The runs had different conditions ({names}): the difference may be due to them."
+    for name, run in zip(("baseline", "run"), comparison.runs, strict=True):
         if not run.ended:
             yield f"The {name} has not ended ({run.status}): the result may change."
         elif run.status is RunState.CANCELLED:
             yield f"The {name} was cancelled: only the tasks that it had scored are compared."
+        if run.lost:
+            episodes = "episode" if run.lost == 1 else "episodes"
+            yield f"The {name} lost {run.lost} {episodes}, which are not compared."
 
 
 def comparable_runs(session: Session, run_ids: Sequence[UUID], least: int = LEAST_RUNS) -> list[AnyRow]:

@@ -18,6 +18,7 @@ from backend.domain.statistics.paired import MCNEMAR
 from backend.services.artifacts.artifacts import ArtifactRef
 from backend.services.attempts import attempts
 from backend.services.benchmarks.labels import import_labels
+from backend.services.results.views.compared_results import ComparedResults
 from tests import databases
 from tests.factories.records import World, step_row, world
 from tests.factories.tasks import make_benchmark, make_task
@@ -177,6 +178,7 @@ class TestRegression:
             ("worse", "base", 0.05, True),
             ("base", "worse", 0.5, True),
             ("long", "base", 0.05, True),
+            ("lost", "base", 0.01, True),
         ],
     )
     def test_passes_unless_the_test_finds_one(
@@ -184,10 +186,12 @@ class TestRegression:
     ) -> None:
         params: dict[str, str | float] = {"baseline": compared.runs[baseline], "alpha": alpha}
         report = compared.client.get(f"/api/v1/runs/{compared.runs[run]}/regression", params=params).json()
-        assert (report["passed"], report["alpha"], report["common_tasks"]) == (passed, alpha, 8)
+        assert (report["passed"], report["alpha"], report["common_tasks"]) == (passed, alpha, 7 if run == "lost" else 8)
         # One-sided: 6 worse, 1 better.
         assert run != "worse" or report["p_value"] == pytest.approx(8 / 2**7)
         assert report["alike"] is (run != "long")
+        assert ("(budget.max_steps)" in report["sentence"]) is (run == "long")
+        assert ("lost 1 episode," in report["sentence"]) is (run == "lost")
 
     def test_nothing_in_common_decides_nothing(self, compared: Compared) -> None:
         waiting = compared.client.post(
@@ -196,6 +200,23 @@ class TestRegression:
         params = {"baseline": compared.runs["base"]}
         report = compared.client.get(f"/api/v1/runs/{waiting['id']}/regression", params=params).json()
         assert (report["passed"], report["p_value"], report["common_tasks"]) == (None, None, 0)
+
+    @pytest.mark.usefixtures("fresh")
+    def test_a_partial_run_that_repeats_a_task_is_no_pass(self, installation: World) -> None:
+        """So a loss that one other run made up for is none, whatever a third run repeats."""
+        worker, sides = installation.worker("w2"), []
+        installation.benchmark(make_benchmark(*(make_task("files", name) for name in "abcde")), name="five")
+        for tasks in (("files/*",), ("files/a",), ("files/b",), ("files/b",)):
+            sides.append(installation.submit("random", "five", tasks=tasks).id)
+            for _ in range(5 if len(sides) == 1 else 1):
+                claim = installation.must_claim(worker)
+                if len(sides) == 1 and claim.task.key.name == "a":
+                    installation.lose(claim, FailureClass.EVALUATOR)
+                else:
+                    installation.score(claim)
+        with installation.work() as session:
+            for group, lost in ((sides[:3], 0), (sides[:1], 1)):
+                assert ComparedResults(session, [group, sides[3:]]).run(0)["lost"] == lost
 
     def test_a_baseline_that_has_not_ended_is_named(self, installation: World, fresh: TestClient) -> None:
         worker = installation.worker("w2")

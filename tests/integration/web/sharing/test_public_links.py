@@ -12,8 +12,9 @@ from sqlalchemy import select, update
 from backend.config import Settings
 from backend.db.models import PublicLink
 from backend.web import api_routes, page_routes, socket_routes
+from backend.web.accounts.open_id_page import CALLBACK, START
 from backend.web.app import create_app
-from backend.web.security_middleware import is_open
+from backend.web.security_middleware import EXCHANGE_PATH, is_open
 from tests.factories.records import World
 from tests.factories.team_board import team_installation
 from tests.integration.web.conftest import client_to
@@ -112,7 +113,7 @@ class TestBoundary:
         opened = {path for path in paths if is_open(path) and not path.startswith("/api/v1/agent")}
         badge = "/public/{token}/badge/{configuration_id}.svg"
         links = {"/public/{token}", "/embed/{token}", "/join/{token}", badge}
-        assert opened == {"/healthz", "/livez", "/readyz", "/login"} | links
+        assert opened == {"/healthz", "/livez", "/readyz", "/login", START, CALLBACK, EXCHANGE_PATH} | links
 
     def test_the_database_has_no_token(self, visitor: TestClient, team: World) -> None:
         token = created(visitor)["token"]
