@@ -197,6 +197,8 @@ def wait_for_validation(api: Api, name: str, report: Any, timeout: float | None)
     deadline = None if timeout is None else time.monotonic() + timeout
     last_line = ""
     api.patience = PATIENCE_SECONDS
+    if report["notice"]:
+        progress(report["notice"])
     with resumable(f"The validation continues. Check it with `deskarena benchmark show {name}`."):
         while not report["complete"]:
             if deadline is not None and time.monotonic() > deadline:

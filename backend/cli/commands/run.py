@@ -139,6 +139,8 @@ def send_once(api: Api, path: str, body: dict[str, Any], key: str | None, patien
     api.patience = patience
     with resumable(f"`--idempotency-key {key}` submits it only if that has not happened yet."):
         reply: dict[str, Any] = api.post(path, body, {IDEMPOTENCY_KEY: key})
+    if notice := reply.get("notice"):
+        progress(notice)
     return reply
 
 

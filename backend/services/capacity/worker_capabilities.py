@@ -33,6 +33,7 @@ FENCES = frozenset({"bwrap", "bwrap_own_user"})
 """Sandboxes of evaluators with their own view of files."""
 REMEMBERED = timedelta(days=1)
 """While no worker is online (a restart, a night), runs are checked against workers seen within this time."""
+WITHOUT_WORKER = "No worker has registered yet: the run waits for one, which then says what it cannot run."
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,11 @@ def expected_capabilities(session: Session) -> Capabilities:
         return _of_release()
     seats = {row.name: row.seats for row in licences.seats(session)}
     return replace(merge_offers([row.capabilities for row in online or recent[:1]], len(online)), licences=seats)
+
+
+def missing_worker_notice(session: Session) -> str:
+    """A sentence for who submits work before a worker has registered; empty afterwards."""
+    return "" if expected_capabilities(session).reported else WITHOUT_WORKER
 
 
 @cache

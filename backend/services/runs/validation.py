@@ -16,6 +16,7 @@ from backend.domain.model.reason import Reason
 from backend.domain.model.run import VALIDATION_AGENTS
 from backend.services.benchmarks.benchmarks import get_benchmark, latest_task_set
 from backend.services.benchmarks.task_validation import Validation, validation_of
+from backend.services.capacity.worker_capabilities import missing_worker_notice
 from backend.services.read_model import ReadModel
 from backend.services.runs.runs import RunRequest, submit_run
 
@@ -33,6 +34,7 @@ class ValidationReport(ReadModel):
     sound: int
     unsound: int
     not_runnable: int
+    notice: str = Field(description="Why nothing happens yet, such as that no worker is there; empty if it does.")
     tasks: list[Validation]
 
 
@@ -85,6 +87,7 @@ def validation_report(session: Session, benchmark: str, task_set: TaskSet | None
         sound=sound[True],
         unsound=sound[False],
         not_runnable=sum(each.reason_code is not None for each in validations),
+        notice="" if complete else missing_worker_notice(session),
         tasks=validations,
     )
 

@@ -18,7 +18,7 @@ from backend.domain.model.episode import ENDED_RUNS, EpisodeState, RunState
 from backend.domain.model.task import Difficulty
 from backend.services.capacity.run_request import RunRequest
 from backend.services.capacity.scheduling_fields import SchedulingUpdate
-from backend.services.capacity.worker_capabilities import expected_capabilities
+from backend.services.capacity.worker_capabilities import missing_worker_notice
 from backend.services.events import patience, subscribe_run
 from backend.services.results.run_summaries import summaries
 from backend.services.results.run_summaries import summary as summary_of
@@ -39,7 +39,6 @@ from backend.web.runs import schemas
 
 router = api_router("runs")
 LONGEST_WAIT = 300.0
-WITHOUT_WORKER = "No worker has registered yet: the run waits for one, which then says what it cannot run."
 Include = Annotated[
     Literal["episodes"] | None,
     Query(description="`episodes`: the run with all its episodes; for parts of many see `/runs/{run_id}/episodes`."),
@@ -102,8 +101,7 @@ def submit_run(  # noqa: PLR0913, PLR0917 - what the edge gives, the body, how l
     """
     run = service.submit_run(session, request_of(body), project=project, actor=actor)
     response.headers["Location"] = f"{API}/runs/{run.id}"
-    notice = "" if expected_capabilities(session).reported else WITHOUT_WORKER
-    view = run_detail(session, run).model_copy(update={"notice": notice})
+    view = run_detail(session, run).model_copy(update={"notice": missing_worker_notice(session)})
     return RunAtEnd(edge, view, seconds) if seconds else view
 
 

@@ -74,9 +74,9 @@ class TestBenchmark:
         linted = deskarena("benchmark", "lint", "starter", "-o", "json", server=url)
         assert json.loads(linted.stdout)["ok"] == (linted.returncode == 0)
 
-    def test_nothing_can_be_validated_without_a_worker(self, url: str) -> None:
-        done = deskarena("benchmark", "validate", "starter", server=url)
-        assert done.returncode == 3
+    def test_without_a_worker_a_validation_waits_and_says_so(self, url: str) -> None:
+        done = deskarena("benchmark", "validate", "starter", "--timeout", "0.1", server=url)
+        assert done.returncode == 4
         assert "worker" in done.stderr
 
 
