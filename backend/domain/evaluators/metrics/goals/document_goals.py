@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.evaluators.metrics.goals._marked_text import has_marked
 from backend.domain.formats.document_styles import DocumentStyles
 from backend.domain.formats.documents import paragraphs, read_document, run_text, runs, text_of
 from backend.domain.model.score import MetricValue
@@ -50,11 +51,8 @@ def _goals(document: "Document", rules: Mapping[str, Any]) -> tuple[list[Goal], 
 
 
 def _bold(pieces: list[tuple[str, bool]], text: str) -> bool:
-    """Whether an occurrence of the text is bold throughout; blanks may have any weight."""
     whole = "".join(piece for piece, _ in pieces)
-    marks = [bold or letter.isspace() for piece, bold in pieces for letter in piece]
-    starts = (match.start() for match in re.finditer(f"(?={re.escape(text)})", whole))
-    return text.strip() != "" and any(all(marks[start : start + len(text)]) for start in starts)
+    return has_marked(text, whole, [bold for piece, bold in pieces for _ in piece])
 
 
 def _styled(paragraphs: list[tuple[str, str]], text: str, style: str) -> Goal:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.domain.evaluators.metrics._verdicts import Goal, reached, short, verdict
+from backend.domain.evaluators.metrics.goals._marked_text import has_marked
 from backend.domain.formats.rtf import BrokenRtf, RtfParagraph, read_rtf
 from backend.domain.model.score import MetricValue
 from backend.domain.registry import PluginKind, register
@@ -20,8 +21,8 @@ def rtf_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
     Args:
         result: its path.
         rules: `paragraphs`: regular expressions, each must match a whole paragraph; `without`: each matches none;
-            `bold`, `plain`: texts, all of whose characters are bold, or none; `keeps`: regular expressions of
-            paragraphs that must still be there; `partial`: the value is the share of met goals.
+            `bold`, `plain`: texts of which an occurrence is bold, or not bold, throughout; `keeps`: regular expressions
+            of paragraphs that must still be there; `partial`: the value is the share of met goals.
     """
     if result is None or not Path(result).is_file():
         return verdict(met=False, reason="the file does not exist")
@@ -45,9 +46,5 @@ def rtf_goals(result: str | None, rules: Mapping[str, Any]) -> MetricValue:
 
 
 def _marked(paragraphs: list[RtfParagraph], text: str, *, bold: bool) -> bool:
-    """Whether an occurrence of the text is bold (or not bold) throughout."""
-    for paragraph in paragraphs:
-        start = paragraph.text.find(text)
-        if start >= 0 and set(paragraph.bold[start : start + len(text)]) == {bold}:
-            return True
-    return False
+    """Whether an occurrence of the text is bold (or not bold) throughout; blanks may have any weight."""
+    return any(has_marked(text, paragraph.text, [mark is bold for mark in paragraph.bold]) for paragraph in paragraphs)

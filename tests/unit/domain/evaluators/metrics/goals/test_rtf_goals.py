@@ -22,6 +22,23 @@ class TestRtfGoals:
         assert rtf_goals(path, {"bold": ["the cake"]}).value == 0.0
         assert rtf_goals(path, {"plain": ["the cake"]}).value == 0.0
 
+    @pytest.mark.parametrize(
+        ("body", "bold", "plain"),
+        [
+            (r"word and {\b word}", 1.0, 1.0),
+            (r"{\b two} {\b words} or word", 1.0, 1.0),
+            (r"{\b wo}rd and w{\b ord}", 0.0, 0.0),
+            (r"{\b sword, words, word}", 1.0, 0.0),
+        ],
+    )
+    def test_one_occurrence_is_enough_and_blanks_may_have_any_weight(
+        self, tmp_path: Path, body: str, bold: float, plain: float
+    ) -> None:
+        (tmp_path / "a.rtf").write_text(rf"{{\rtf1\ansi {body}\par}}")
+        text = "two words" if "two" in body else "word"
+        assert rtf_goals(str(tmp_path / "a.rtf"), {"bold": [text]}).value == bold
+        assert rtf_goals(str(tmp_path / "a.rtf"), {"plain": ["word"]}).value == plain
+
     def test_the_share_counts_if_asked_for(self, path: str) -> None:
         assert rtf_goals(path, {"bold": ["Summer"], "without": ["Mr Smith .*"], "partial": True}).value == 0.5
 
