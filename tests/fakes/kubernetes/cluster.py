@@ -98,8 +98,10 @@ class FakeCluster:
     def close(self) -> None:
         """Ends everything; raises what went wrong inside."""
         self.api.close()
-        self.kubelets.close()
-        self.loop.close()
+        try:
+            self.loop.close()
+        finally:
+            self.kubelets.close()  # Last: the loop starts processes.
 
     def add_namespace(self, name: str, labels: Mapping[str, str] | None = None) -> None:
         """A namespace. Label pod-security.kubernetes.io/enforce says what its pods have to keep."""

@@ -186,8 +186,8 @@ class ScriptedNodes:
                 last.callback(work)
             for name in self._nodes:
                 last.callback(self._take_out, name)
+            last.callback(self.kubelets.close)  # Called after the loop's end, as that starts processes.
             last.callback(self.loop.close)
-            last.callback(self.kubelets.close)
             self._over.set()
             for thread in self._threads:
                 thread.join()
