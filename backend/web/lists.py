@@ -166,7 +166,7 @@ def columns_of(heads: str, by: Collection[str], *, whole: bool) -> list[ListColu
         if key in slugs:
             key = f"{key}-{place}"
         slugs.add(key)
-        own = bool(re.search(r"<(a|button|select)\b", head[2])) or "data-unsorted" in head[1]
+        own = bool(re.search(r"<(a|button|select)\b|^<span class=\"sr\">", head[2])) or "data-unsorted" in head[1]
         sortable = bool(name) and not own and (whole or key in by)
         columns.append(ListColumn(place, name, key, head[1], head[2], sortable))
     return columns
