@@ -68,10 +68,8 @@ def pooled_task(rows: Sequence[AnyRow], costs: Mapping[tuple[UUID, UUID], float]
 
 
 def _side(tasks: dict[str, PooledTask]) -> dict[str, PooledTask]:
-    """The tasks without losses that another run made up for: there, all passes have a score.
-
-    As on a board, a partial run that repeats a few tasks is no pass (`pass_rollups.number_of_passes`).
-    """
+    """The tasks without losses that another run made up for: there, all passes have a score."""
+    # The number of passes is that of most tasks, as on a board: a partial run repeats only a few.
     numbers = [number for task in tasks.values() if (number := len(task.scores) + task.lost)]
     passes = median_low(numbers) if numbers else 0
     return {
