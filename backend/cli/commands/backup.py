@@ -57,8 +57,8 @@ def backup(
         result,
         output,
         lambda row: print(
-            "snapshot {snapshot}: {rows} rows; {copied} artifacts copied, {there} there".format(**row)
-            + f", {len(done.bad)} not"
+            "snapshot {snapshot}: {rows} rows; {copied} artifacts copied, {there} there already".format(**row)
+            + f", {len(done.bad)} missing or damaged"
         ),
     )
     _exit(good=not done.bad)
